@@ -1,0 +1,92 @@
+/**
+ * Who sends or receives a message. The keys are those of message-metadata.md.
+ * `participant_role` is `user`, `assistant`, `system`, `tool` or `plugin`, or a role of the application's own.
+ */
+export interface Participant {
+  participant_id: string
+  participant_role: string
+  name?: string
+}
+
+/** How a message is shown: talk, the agent's own notes, news from the system, plugin calls and their answers, hidden. */
+export type MessageType = 'chat' | 'note' | 'notice' | 'command' | 'command-response' | 'log'
+
+/** A file that belongs to a message, by reference (binary-assets.md, "Message Attachments"). */
+export interface Attachment {
+  kind: 'image' | 'audio' | 'video' | 'file'
+  assetRef: string
+  mimeType: string
+  fileName?: string
+  /** Audio only: the provider's name of the format, such as `mp3`. */
+  format?: string
+  /** Images only: how closely the model should look, such as `low` or `high`. */
+  detail?: string
+  [key: string]: unknown
+}
+
+/** One call that an assistant announces (message-metadata.md, "Tools in UX via Metadata"). */
+export interface ToolCall {
+  id: string
+  name: string
+  /** What the model sent, references and `†` variables unresolved. */
+  arguments: Record<string, unknown>
+}
+
+/** Marks a message as the result of the call with this id; `error` is there when the call failed. */
+export interface ToolResultMark {
+  tool_call_id: string
+  error?: { code: string; message: string }
+  [key: string]: unknown
+}
+
+/** What the app and the engine read from a message's metadata. Any other key survives untouched. */
+export interface MessageMetadata {
+  /** Shown after the sender's name. */
+  attribution?: string
+  /** Turns the message into a link, never for `chat`. */
+  href?: string
+  /** Lines under the message. */
+  footer_items?: string[]
+  tool_calls?: ToolCall[]
+  tool_result?: ToolResultMark
+  attachments?: Attachment[]
+  /** Debug data is stored apart; this says that there is some. */
+  has_debug_data?: boolean
+  [key: string]: unknown
+}
+
+/**
+ * One message as it is stored, shown and travels (spec M1).
+ * `content` fits `content_type`: text for `text/*`, parts for `multipart/mixed`, `{ command, param | response }` for
+ * `command`, a reference for `asset_ref`, a {@link DataBlock} for `data`, else JSON. `timestamp` is ISO 8601 in UTC.
+ */
+export interface Message {
+  id: string
+  sender: Participant
+  receiver?: Participant
+  message_type: MessageType
+  content_type: string
+  content: unknown
+  timestamp: string
+  metadata: MessageMetadata
+}
+
+/** How a data message acts on the value it is written to (spec D3). */
+export type OutputMethod = 'set' | 'merge' | 'assign' | 'push' | 'concat' | 'delete'
+
+/** A data message's content (data-messages.md, spec D1–D3). The `_` keys are bookkeeping; all others are optional. */
+export interface DataBlock {
+  type: 'data'
+  kind?: string
+  data?: unknown
+  schema?: Record<string, unknown>
+  description?: string
+  _instance?: string
+  /** Where in the value `data` is written; absent is the root. */
+  _path?: (string | number)[]
+  _outputMethod?: OutputMethod
+  /** The id of the call whose result this is. */
+  _call?: string
+  /** When it was written, ISO 8601. */
+  _date?: string
+}

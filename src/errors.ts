@@ -1,0 +1,66 @@
+/** Every code that byref's own errors carry. The server's `code → HTTP status` table covers each of them. */
+export type ByrefErrorCode =
+  // addresses and data
+  | 'invalid_reference'
+  | 'field_not_found'
+  | 'variable_not_found'
+  | 'invalid_message'
+  | 'invalid_data'
+  | 'schema_violation'
+  // assets
+  | 'asset_not_found'
+  | 'asset_exists'
+  | 'asset_invalid'
+  | 'asset_unsupported'
+  | 'asset_too_large'
+  | 'too_many_assets'
+  | 'too_deep'
+  | 'result_too_large'
+  | 'quota_exceeded'
+  | 'range_not_satisfiable'
+  | 'namespace_required'
+  | 'storage_full'
+  | 'storage_failed'
+  | 'table_invalid'
+  // conversations, models, tools
+  | 'conversation_not_found'
+  | 'conversation_busy'
+  | 'message_not_found'
+  | 'model_failed'
+  | 'model_unauthorized'
+  | 'tool_not_found'
+  | 'tool_failed'
+  | 'invalid_arguments'
+  | 'step_limit'
+  | 'cancelled'
+  | 'interrupted'
+  // around it
+  | 'bad_request'
+  | 'forbidden'
+  | 'config_invalid'
+  | 'dependency_missing'
+
+/** Options of {@link ByrefError}; `cause` is what was caught, kept for whoever debugs. */
+export interface ByrefErrorOptions {
+  cause?: unknown
+}
+
+/**
+ * Base of every error that byref throws on purpose. `code` is stable and for programs; `message` says what failed,
+ * on which thing, and what to do, and is safe to show to a model or a person.
+ */
+export class ByrefError extends Error {
+  readonly code: ByrefErrorCode
+
+  constructor(code: ByrefErrorCode, message: string, options: ByrefErrorOptions = {}) {
+    super(message, options)
+    this.name = new.target.name
+    this.code = code
+  }
+}
+
+/** The message of anything that was thrown, for text that a person or a model reads. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  return String(error)
+}

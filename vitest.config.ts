@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config'
+
+const source = {
+  resolve: { conditions: ['byref-source'] },
+  ssr: { resolve: { conditions: ['byref-source'] } },
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...source,
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          typecheck: { enabled: false },
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'end-to-end',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
