@@ -1,0 +1,228 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import type { Foldable } from '../content/fold.ts'
+import { ApiError } from './api-error.ts'
+import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
+
+const open: LiveConversation[] = []
+afterEach(() => {
+  for (const conversation of open.splice(0)) conversation.close()
+})
+
+describe('followConversation', () => {
+  it('loads every page, then follows the stream from the last position', async () => {
+    const server = fakeServer([message(1), message(2), message(3)])
+    const live = follow(server, { pageSize: 2 })
+    await until(() => live.status === 'live')
+    expect(texts(live)).toEqual(['m1', 'm2', 'm3'])
+    expect(server.streams).toEqual([3])
+    server.say(message(4))
+    await until(() => texts(live).length === 4)
+    expect(live.getState().position).toBe(4)
+  })
+
+  it('has every message once and in order when the line is cut, mid-record too', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    server.write('id: 2\ndata: {"position":2,"times')
+    server.cut()
+    server.log.push(message(2), message(3), message(4))
+    await until(() => texts(live).length === 4)
+    server.say(message(4))
+    server.say(message(3))
+    server.say(message(5))
+    await until(() => texts(live).length >= 5)
+    expect(texts(live)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
+    expect(server.streams).toEqual([1, 1])
+  })
+
+  it('says that it is reconnecting, and that it is live again', async () => {
+    const server = fakeServer([])
+    const seen: string[] = []
+    const live = follow(server)
+    live.subscribe(() => {
+      if (seen.at(-1) !== live.status) seen.push(live.status)
+    })
+    await until(() => live.status === 'live')
+    server.refuse(new ApiError(503, 'unexpected_response', 'down'), 2)
+    server.cut()
+    await until(() => seen.length === 3)
+    expect(seen).toEqual(['live', 'reconnecting', 'live'])
+    expect(live.error).toBeNull()
+  })
+
+  it('starts a half-written answer anew from the text so far after a reconnect', async () => {
+    const server = fakeServer([])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    server.say(started('a'), delta('a', 'It '), delta('a', 'rai'))
+    await until(() => live.getState().streaming.a === 'It rai')
+    server.onOpen = () => server.say(started('a'), delta('a', 'It rains'))
+    server.cut()
+    await until(() => live.getState().streaming.a === 'It rains')
+  })
+
+  it('tells listeners of a thousand deltas in few notifications', async () => {
+    const server = fakeServer([])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    let told = 0
+    live.subscribe(() => told++)
+    server.say(started('a'), ...Array.from({ length: 1_000 }, () => delta('a', 'x')))
+    await until(() => live.getState().streaming.a?.length === 1_000)
+    expect(told).toBeLessThan(100)
+  })
+
+  it('keeps the same state object between notifications', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    expect(live.getState()).toBe(live.getState())
+  })
+
+  it('closes with the error when the server refuses for good', async () => {
+    const server = fakeServer([])
+    server.refuse(new ApiError(404, 'conversation_not_found', 'There is none.'), 1)
+    const live = follow(server)
+    await until(() => live.status === 'closed')
+    expect(live.error?.code).toBe('conversation_not_found')
+  })
+
+  it('takes a line on which nothing comes for dead and opens another', async () => {
+    const server = fakeServer([])
+    const live = follow(server, { idleTimeout: 20 })
+    await until(() => server.streams.length > 1)
+    expect(live.status).not.toBe('closed')
+  })
+
+  it('stops on close and lets go of the connection', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    live.close()
+    await until(() => server.cancelled === 1)
+    server.log.push(message(2))
+    expect(live.status).toBe('closed')
+    expect(texts(live)).toEqual(['m1'])
+  })
+
+  it('passes over what is no record of this version', async () => {
+    const server = fakeServer([])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    server.write('data: not json\n\ndata: null\n\ndata: {"event":{"type":"NEW_THING"}}\n\n')
+    server.say(message(1))
+    await until(() => texts(live).length === 1)
+  })
+})
+
+function follow(
+  server: ReturnType<typeof fakeServer>,
+  { pageSize = 500, ...options }: { pageSize?: number } & Partial<LiveOptions> = {},
+): LiveConversation {
+  const live = followConversation('c', {
+    loadPage: async (after) => {
+      server.gate()
+      const rest = server.log.filter((record) => record.position > after)
+      const records = rest.slice(0, pageSize)
+      return { records, next: rest.length > pageSize ? (records.at(-1)?.position ?? null) : null }
+    },
+    openStream: async (after, signal) => {
+      server.gate()
+      return server.open(after, signal)
+    },
+    notifyEvery: 1,
+    retryDelay: 1,
+    ...options,
+  })
+  open.push(live)
+  return live
+}
+
+/** A server's side of the line: a log, and the one stream that is open. */
+function fakeServer(log: LogRecord[]) {
+  const encoder = new TextEncoder()
+  let line: ReadableStreamDefaultController<Uint8Array> | null = null
+  let refusals: { error: ApiError; times: number } | null = null
+  const server = {
+    log,
+    streams: [] as number[],
+    cancelled: 0,
+    onOpen: () => {},
+    refuse(error: ApiError, times: number) {
+      refusals = { error, times }
+    },
+    gate() {
+      if (!refusals || refusals.times === 0) return
+      refusals.times -= 1
+      throw refusals.error
+    },
+    open(after: number, signal: AbortSignal) {
+      server.streams.push(after)
+      return new ReadableStream<Uint8Array>({
+        start(controller) {
+          line = controller
+          signal.addEventListener('abort', () => {
+            server.cancelled += 1
+            controller.error(signal.reason)
+          })
+          server.say(...log.filter((record) => record.position > after))
+          server.onOpen()
+        },
+      })
+    },
+    write(text: string) {
+      line?.enqueue(encoder.encode(text))
+    },
+    say(...records: Foldable[]) {
+      for (const record of records) {
+        const id = record.position === undefined ? '' : `id: ${record.position}\n`
+        server.write(`${id}data: ${JSON.stringify(record)}\n\n`)
+      }
+    },
+    cut() {
+      line?.error(new TypeError('terminated'))
+      line = null
+    },
+  }
+  return server
+}
+
+function message(position: number): LogRecord {
+  const timestamp = new Date(position * 1_000).toISOString()
+  const event: ConversationEvent = {
+    type: 'NEW_MESSAGE',
+    payload: {
+      id: `id-${position}`,
+      sender: { participant_id: 'ada', participant_role: 'user' },
+      message_type: 'chat',
+      content_type: 'text/plain',
+      content: `m${position}`,
+      timestamp,
+      metadata: {},
+    },
+  }
+  return { position, timestamp, event }
+}
+
+function started(messageId: string): Foldable {
+  return { event: { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' } }
+}
+
+function delta(messageId: string, text: string): Foldable {
+  return { event: { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text } }
+}
+
+function texts(live: LiveConversation): unknown[] {
+  return live.getState().messages.map(({ content }) => content)
+}
+
+function until(condition: () => boolean): Promise<void> {
+  return vi.waitFor(
+    () => {
+      if (!condition()) throw new Error('not yet')
+    },
+    { interval: 2, timeout: 5_000 },
+  )
+}

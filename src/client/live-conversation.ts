@@ -1,0 +1,182 @@
+import type { LogRecord } from '../content/events.ts'
+import { type ConversationState, emptyConversation, type Foldable, fold } from '../content/fold.ts'
+import type { EventsPage } from './api.ts'
+import { ApiError } from './api-error.ts'
+import { readEventStream } from './event-stream.ts'
+
+/**
+ * How a live conversation stands: first loading, following what happens, trying to get the connection back, or over,
+ * by `close()` or because the server refused (then there is an `error`).
+ */
+export type ConversationStatus = 'connecting' | 'live' | 'reconnecting' | 'closed'
+
+/** A conversation that keeps itself up to date. */
+export interface LiveConversation {
+  readonly id: string
+  readonly status: ConversationStatus
+  /** Why it was closed or is reconnecting; null while all is well. */
+  readonly error: ApiError | null
+  /** The state that listeners were last told of: the same object until the next notification. */
+  getState(): ConversationState
+  /** Calls the listener after changes, many events at a time; gives back how to stop that. */
+  subscribe(listener: () => void): () => void
+  /** Stops for good. */
+  close(): void
+}
+
+/** What a live conversation needs of the network, both abortable, and its patience; times in milliseconds. */
+export interface LiveOptions {
+  loadPage(after: number, signal: AbortSignal): Promise<EventsPage>
+  openStream(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
+  /** At most one notification in this time. Default 30. */
+  notifyEvery?: number
+  /** A line on which nothing comes for this long, not even a comment, is taken for dead. Default 45,000. */
+  idleTimeout?: number
+  /** The first pause before reconnecting; doubles up to 20 times itself. Default 500. */
+  retryDelay?: number
+}
+
+/**
+ * Loads a conversation page by page, then follows its stream, from the last position on after every cut. Every event
+ * counts once and in order: `fold` passes over positions that it has seen.
+ */
+export function followConversation(id: string, options: LiveOptions): LiveConversation {
+  const { loadPage, openStream, notifyEvery = 30, idleTimeout = 45_000, retryDelay = 500 } = options
+  const listeners = new Set<() => void>()
+  const closing = new AbortController()
+  let current = emptyConversation
+  let published = emptyConversation
+  let status: ConversationStatus = 'connecting'
+  let error: ApiError | null = null
+  let timer: ReturnType<typeof setTimeout> | null = null
+
+  function publish(): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    published = current
+    for (const listener of [...listeners]) listener()
+  }
+
+  function take(record: Foldable): void {
+    const next = fold(current, record)
+    if (next === current) return
+    current = next
+    timer ??= setTimeout(publish, notifyEvery)
+  }
+
+  function enter(nextStatus: ConversationStatus, nextError: ApiError | null = null): void {
+    status = nextStatus
+    error = nextError
+    publish()
+  }
+
+  async function loadPages(signal: AbortSignal): Promise<void> {
+    let after: number | null = current.position
+    while (after !== null) {
+      const page: EventsPage = await loadPage(after, signal)
+      for (const record of page.records) current = fold(current, record)
+      after = page.next
+    }
+  }
+
+  async function followStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const line = new AbortController()
+    const either = AbortSignal.any([signal, line.signal])
+    const dead = () => line.abort(new ApiError(0, 'unreachable', 'The connection went silent.'))
+    let watchdog = setTimeout(dead, idleTimeout)
+    const alive = () => {
+      clearTimeout(watchdog)
+      watchdog = setTimeout(dead, idleTimeout)
+    }
+    try {
+      const body = await openStream(current.position, either)
+      onOpen()
+      for await (const { data } of readEventStream(body, alive)) {
+        const record = readRecord(data)
+        if (record) take(record)
+      }
+    } finally {
+      clearTimeout(watchdog)
+      line.abort()
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let failures = 0
+    let loaded = false
+    while (!signal.aborted) {
+      try {
+        if (!loaded) await loadPages(signal)
+        loaded = true
+        await followStream(signal, () => {
+          failures = 0
+          enter('live')
+        })
+        throw new ApiError(0, 'unreachable', 'The connection was closed.')
+      } catch (reason) {
+        if (signal.aborted) return
+        const problem = asApiError(reason)
+        if (!problem.transient) return enter('closed', problem)
+        enter(loaded ? 'reconnecting' : 'connecting', problem)
+        const pause = retryDelay * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)
+        failures += 1
+        await sleep(pause, signal)
+      }
+    }
+  }
+
+  void run(closing.signal)
+
+  return {
+    id,
+    get status() {
+      return status
+    },
+    get error() {
+      return error
+    },
+    getState: () => published,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      if (closing.signal.aborted) return
+      closing.abort()
+      enter('closed', error)
+    },
+  }
+}
+
+/** What one event of the stream says, or null for what is no record: a later version's, or not JSON. */
+function readRecord(data: string): Foldable | null {
+  try {
+    const record = JSON.parse(data) as Partial<LogRecord> | null
+    if (typeof record?.event?.type !== 'string') return null
+    return record as Foldable
+  } catch {
+    return null
+  }
+}
+
+function asApiError(reason: unknown): ApiError {
+  if (reason instanceof ApiError) return reason
+  return new ApiError(0, 'unreachable', 'The connection was lost.', { cause: reason })
+}
+
+/** Waits, less where the network comes back meanwhile; an abort only ends the wait. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const target = globalThis as Partial<
+    Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
+  >
+  const wake = () => resolve()
+  const timer = setTimeout(wake, milliseconds)
+  signal.addEventListener('abort', wake, { once: true })
+  target.addEventListener?.('online', wake)
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', wake)
+    target.removeEventListener?.('online', wake)
+  })
+}
