@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Command } from 'cmdk'
+import { MessageSquare, PanelLeft, PanelRight, SquarePen, SunMoon } from 'lucide-react'
+import { conversationsQuery } from './client.ts'
+import { setPanel, usePanel } from './panels.ts'
+import { setTheme, toggleTheme } from './theme.ts'
+import { TABS, useChangeView } from './view.tsx'
+
+/** Everything that the app can do, by typing a part of its name. */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate()
+  const change = useChangeView()
+  const { conversationId } = useParams({ strict: false })
+  const { data: conversations = [] } = useQuery(conversationsQuery)
+  const sidebar = usePanel('conversations')
+  const inspector = usePanel('inspector')
+  const run = (act: () => unknown) => () => {
+    onClose()
+    act()
+  }
+  return (
+    <Command.Dialog
+      open
+      loop
+      label="Commands"
+      onOpenChange={(open) => !open && onClose()}
+      overlayClassName="fixed inset-0 z-40 bg-black/40"
+      contentClassName="fixed inset-x-3 top-[14vh] z-50 mx-auto max-w-lg animate-appear overflow-hidden rounded-xl bg-raised shadow-float outline-none"
+    >
+      <Command.Input
+        autoFocus
+        placeholder="Type a command or a conversation…"
+        className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[16px]"
+      />
+      <Command.List className="max-h-80 overflow-y-auto p-1.5">
+        <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
+          Nothing found.
+        </Command.Empty>
+        <Group heading="Go">
+          <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
+            New conversation
+          </Item>
+          {conversationId !== undefined &&
+            TABS.map((tab) => (
+              <Item
+                key={tab}
+                icon={PanelRight}
+                onSelect={run(() => {
+                  change({ tab })
+                  setPanel('inspector', true)
+                })}
+              >
+                Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
+              </Item>
+            ))}
+        </Group>
+        <Group heading="View">
+          <Item icon={SunMoon} onSelect={run(toggleTheme)}>
+            Toggle theme
+          </Item>
+          <Item icon={SunMoon} onSelect={run(() => setTheme('system'))}>
+            Use the system’s theme
+          </Item>
+          <Item icon={PanelLeft} onSelect={run(() => setPanel('conversations', !sidebar))}>
+            {sidebar ? 'Hide' : 'Show'} conversations
+          </Item>
+          <Item icon={PanelRight} onSelect={run(() => setPanel('inspector', !inspector))}>
+            {inspector ? 'Hide' : 'Show'} inspector
+          </Item>
+        </Group>
+        {conversations.length > 0 && (
+          <Group heading="Conversations">
+            {conversations.map(({ id, title }) => (
+              <Item
+                key={id}
+                value={`${title} ${id}`}
+                icon={MessageSquare}
+                onSelect={run(() =>
+                  navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
+                )}
+              >
+                {title || 'Untitled'}
+              </Item>
+            ))}
+          </Group>
+        )}
+      </Command.List>
+    </Command.Dialog>
+  )
+}
+
+function Group({ heading, children }: { heading: string; children: React.ReactNode }) {
+  return (
+    <Command.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-ink-3"
+    >
+      {children}
+    </Command.Group>
+  )
+}
+
+function Item({
+  icon: Icon,
+  children,
+  ...rest
+}: {
+  icon: typeof SunMoon
+  onSelect: () => void
+  value?: string
+  children: React.ReactNode
+}) {
+  return (
+    <Command.Item
+      {...rest}
+      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover"
+    >
+      <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
+      <span className="truncate">{children}</span>
+    </Command.Item>
+  )
+}

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { Command, PanelLeftOpen, PanelRightClose, PanelRightOpen, SunMoon } from 'lucide-react'
+import { type ReactNode, use } from 'react'
+import { Button } from '../ui/button.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
+import { infoQuery } from './client.ts'
+import { PaletteContext } from './palette-context.ts'
+import { setPanel, usePanel } from './panels.ts'
+import { toggleTheme } from './theme.ts'
+
+/** The line above a page: what it is, which model answers, and the switches of the app. */
+export function Header({ title, inspector = false }: { title: ReactNode; inspector?: boolean }) {
+  const conversationsOpen = usePanel('conversations')
+  const inspectorOpen = usePanel('inspector')
+  const openPalette = use(PaletteContext)
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-2 sm:px-3">
+      {!conversationsOpen && (
+        <Tooltip text="Show conversations">
+          <Button
+            icon
+            aria-label="Show conversations"
+            onClick={() => setPanel('conversations', true)}
+          >
+            <PanelLeftOpen aria-hidden />
+          </Button>
+        </Tooltip>
+      )}
+      <h1 className="min-w-0 flex-1 truncate px-1 text-sm font-semibold">{title}</h1>
+      <Model />
+      <Tooltip text="Commands (Ctrl K)">
+        <Button icon aria-label="Commands" onClick={openPalette} className="max-sm:hidden">
+          <Command aria-hidden />
+        </Button>
+      </Tooltip>
+      <Tooltip text="Light or dark">
+        <Button icon aria-label="Toggle theme" onClick={toggleTheme}>
+          <SunMoon aria-hidden />
+        </Button>
+      </Tooltip>
+      {inspector && (
+        <Tooltip text={inspectorOpen ? 'Hide inspector' : 'Show inspector'}>
+          <Button
+            icon
+            aria-label={inspectorOpen ? 'Hide inspector' : 'Show inspector'}
+            onClick={() => setPanel('inspector', !inspectorOpen)}
+          >
+            {inspectorOpen ? <PanelRightClose aria-hidden /> : <PanelRightOpen aria-hidden />}
+          </Button>
+        </Tooltip>
+      )}
+    </header>
+  )
+}
+
+function Model() {
+  const { data: info } = useQuery(infoQuery)
+  if (!info) return null
+  const { id, provider, demo } = info.model
+  if (!demo) {
+    return (
+      <span className="mr-1 max-w-48 truncate text-xs text-ink-3" title={`${provider} answers`}>
+        {id}
+      </span>
+    )
+  }
+  return (
+    <Tooltip text="Rules answer here, no language model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL, and start again.">
+      <button
+        type="button"
+        className="mr-1 rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"
+      >
+        demo model
+      </button>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,73 @@
+import { useSyncExternalStore } from 'react'
+
+/** Which side panes are open: as columns where there is room (kept), else as drawers over the thread (not kept). */
+export interface Panels {
+  conversations: boolean
+  inspector: boolean
+}
+
+const KEY = 'byref-panels'
+const WIDE: Record<keyof Panels, string> = {
+  conversations: '(min-width: 768px)',
+  inspector: '(min-width: 1100px)',
+}
+const listeners = new Set<() => void>()
+let columns: Panels = read()
+let drawer: keyof Panels | null = null
+
+/** Whether this pane has room beside the thread. */
+export function useIsColumn(panel: keyof Panels): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const query = matchMedia(WIDE[panel])
+      query.addEventListener('change', listener)
+      return () => query.removeEventListener('change', listener)
+    },
+    () => matchMedia(WIDE[panel]).matches,
+  )
+}
+
+/** Whether this pane is open, as a column or as a drawer. */
+export function usePanel(panel: keyof Panels): boolean {
+  const isColumn = useIsColumn(panel)
+  const isOpen = useSyncExternalStore(subscribe, () => columns[panel])
+  const isDrawer = useSyncExternalStore(subscribe, () => drawer === panel)
+  return isColumn ? isOpen : isDrawer
+}
+
+/** Opens or closes a pane, in whichever form it has now. */
+export function setPanel(panel: keyof Panels, open: boolean): void {
+  if (matchMedia(WIDE[panel]).matches) {
+    columns = { ...columns, [panel]: open }
+    try {
+      localStorage.setItem(KEY, JSON.stringify(columns))
+    } catch {
+      // Without storage the choice lasts as long as the page.
+    }
+  } else drawer = open ? panel : null
+  for (const listener of listeners) listener()
+}
+
+/** Closes the drawer that is open, if any; columns stay. */
+export function closeDrawer(): void {
+  drawer = null
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function read(): Panels {
+  const all = { conversations: true, inspector: true }
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Panels>
+    return {
+      conversations: kept.conversations !== false,
+      inspector: kept.inspector !== false,
+    }
+  } catch {
+    return all
+  }
+}

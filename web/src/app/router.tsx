@@ -1,0 +1,57 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+} from '@tanstack/react-router'
+import { LoadError } from '../ui/load-error.tsx'
+import { AssetPage } from './asset-page.tsx'
+import { ConversationPage } from './conversation-page.tsx'
+import { NotFound } from './not-found.tsx'
+import { Shell } from './shell.tsx'
+import { readView } from './view.tsx'
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: Failed,
+})
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: readView,
+  component: () => <ConversationPage id={null} />,
+})
+
+const conversation = createRoute({
+  getParentRoute: () => root,
+  path: '/c/$conversationId',
+  validateSearch: readView,
+  component: function Conversation() {
+    return <ConversationPage id={conversation.useParams().conversationId} />
+  },
+})
+
+const asset = createRoute({
+  getParentRoute: () => root,
+  path: '/assets/$assetId/$',
+  component: function Asset() {
+    const { assetId, _splat } = asset.useParams()
+    return <AssetPage id={assetId} fieldPath={_splat ?? ''} />
+  },
+})
+
+/** All addresses of the app. */
+export const router = createRouter({
+  routeTree: root.addChildren([home, conversation, asset]),
+  defaultHashScrollIntoView: false,
+})
+
+function Failed({ error, reset }: ErrorComponentProps) {
+  return (
+    <main className="m-auto max-w-lg p-6">
+      <LoadError what="This page" error={error} onRetry={reset} />
+    </main>
+  )
+}

@@ -1,0 +1,44 @@
+import { useSyncExternalStore } from 'react'
+
+/** The chosen colours; `system` follows the machine. */
+export type Theme = 'system' | 'light' | 'dark'
+
+const KEY = 'byref-theme'
+const listeners = new Set<() => void>()
+
+/** The theme as chosen, kept by the browser. */
+export function useTheme(): Theme {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, currentTheme)
+}
+
+/** Chooses a theme for this browser. */
+export function setTheme(theme: Theme): void {
+  const { dataset } = document.documentElement
+  if (theme === 'system') delete dataset.theme
+  else dataset.theme = theme
+  try {
+    if (theme === 'system') localStorage.removeItem(KEY)
+    else localStorage.setItem(KEY, theme)
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  for (const listener of listeners) listener()
+}
+
+/** From light to dark and back, starting from what is seen now. */
+export function toggleTheme(): void {
+  setTheme(isDark() ? 'light' : 'dark')
+}
+
+function currentTheme(): Theme {
+  const { theme } = document.documentElement.dataset
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
+function isDark(): boolean {
+  const theme = currentTheme()
+  return theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark'
+}

@@ -1,0 +1,76 @@
+import { Link, type LinkProps, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ComponentProps } from 'react'
+import { setPanel } from './panels.ts'
+
+/** The inspector's tabs. */
+export const TABS = ['assets', 'data', 'run', 'prompt'] as const
+
+/** One of the inspector's tabs. */
+export type Tab = (typeof TABS)[number]
+
+/** What an address says besides the conversation: all that is open can be copied as a link. */
+export interface View {
+  tab?: Tab
+  /** The asset that is open in its tab, by id. */
+  asset?: string
+  /** The variable that is open in its tab, `kind` or `kind#instance`. */
+  data?: string
+  /** The message whose step is open in the prompt tab. */
+  step?: string
+  /** Opens the debug data of the message in the hash, at this JSON Pointer. */
+  debug?: string
+}
+
+/** The view that an address's search says; what is not understood is left out. */
+export function readView(search: Record<string, unknown>): View {
+  const text = (key: string) => {
+    const value = search[key]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+  }
+  return {
+    tab: TABS.find((tab) => tab === search.tab),
+    asset: text('asset'),
+    data: text('data'),
+    step: text('step'),
+    debug: text('debug'),
+  }
+}
+
+/** The view of the page as it is now. */
+export function useView(): View {
+  return readView(useSearch({ strict: false }))
+}
+
+/** A function that changes parts of the view; `undefined` closes a part. */
+export function useChangeView(): (
+  change: View,
+  options?: { hash?: string; replace?: boolean },
+) => void {
+  const navigate = useNavigate()
+  return (change, { hash, replace } = {}) =>
+    void navigate({
+      to: '.',
+      search: (before: View) => ({ ...before, ...change }),
+      hash: hash ?? true,
+      replace,
+    } as Parameters<typeof navigate>[0])
+}
+
+/** A link that opens something in the inspector, beside the thread as it stands. */
+export function ViewLink({
+  view,
+  onClick,
+  ...rest
+}: { view: View } & Omit<ComponentProps<'a'>, 'href'>) {
+  const target = { to: '.', search: (before: View) => ({ ...before, ...view }), hash: true }
+  return (
+    <Link
+      {...(target as LinkProps)}
+      {...rest}
+      onClick={(event) => {
+        onClick?.(event)
+        setPanel('inspector', true)
+      }}
+    />
+  )
+}

@@ -1,0 +1,164 @@
+import { useNavigate } from '@tanstack/react-router'
+import { ArrowUp, Paperclip, Square } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { client, conversationsQuery, queries } from '../app/client.ts'
+import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { Button } from '../ui/button.tsx'
+import { errorText } from '../ui/error-text.ts'
+import { Notice } from '../ui/notice.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+import { DropZone } from './drop-zone.tsx'
+import { MessageBox } from './message-box.tsx'
+import { onSuggestion } from './suggestions.ts'
+import { UploadChip } from './upload-chip.tsx'
+import { useUploads } from './use-uploads.ts'
+
+/** Where a person writes: text and files, sent together. The first message of a new conversation begins it. */
+export function Composer() {
+  const id = useConversationId()
+  const navigate = useNavigate()
+  const running = useConversation((state) => state.runs.at(-1)?.status === 'running')
+  const { status } = useConnection()
+  const { uploads, add, retry, remove, clear } = useUploads()
+  const [text, setText] = useState('')
+  const [sending, setSending] = useState(false)
+  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+  const box = useRef<HTMLTextAreaElement>(null)
+  const files = useRef<HTMLInputElement>(null)
+
+  useEffect(
+    () =>
+      onSuggestion((suggested) => {
+        setText(suggested)
+        box.current?.focus()
+      }),
+    [],
+  )
+
+  const attachments = uploads.flatMap(({ result }) =>
+    result ? [{ assetRef: (result.table ?? result.asset).ref }] : [],
+  )
+  const unsent = uploads.some((upload) => upload.status !== 'done')
+  const empty = text.trim() === '' && attachments.length === 0
+  const ready = !empty && !unsent && !running && !sending && status !== 'closed'
+
+  async function send(): Promise<void> {
+    if (!ready) return
+    setSending(true)
+    setProblem(null)
+    try {
+      const conversation = id ?? (await client.createConversation()).id
+      await client.send(conversation, { content: text.trim(), attachments })
+      setText('')
+      clear()
+      void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+      if (id === null) {
+        await navigate({ to: '/c/$conversationId', params: { conversationId: conversation } })
+      }
+    } catch (error) {
+      setProblem(errorText(error))
+    } finally {
+      setSending(false)
+    }
+  }
+
+  async function stop(): Promise<void> {
+    if (id === null) return
+    await client.cancel(id).catch((error: unknown) => setProblem(errorText(error)))
+  }
+
+  return (
+    <div className="shrink-0 px-3 pb-3 sm:px-6 sm:pb-4">
+      <DropZone onFiles={add} />
+      <form
+        className="mx-auto max-w-3xl"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void send()
+        }}
+      >
+        {problem && (
+          <Notice
+            tone="bad"
+            code={problem.code}
+            live
+            className="mb-2"
+            actions={<Button onClick={() => setProblem(null)}>Dismiss</Button>}
+          >
+            {problem.message}
+          </Notice>
+        )}
+        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
+          {uploads.length > 0 && (
+            <ul aria-label="Files to send" className="flex flex-wrap gap-1.5 px-2.5 pt-2.5">
+              {uploads.map((upload) => (
+                <UploadChip
+                  key={upload.key}
+                  upload={upload}
+                  onRetry={() => retry(upload.key)}
+                  onRemove={() => remove(upload.key)}
+                />
+              ))}
+            </ul>
+          )}
+          <MessageBox
+            ref={box}
+            value={text}
+            onChange={setText}
+            onFiles={add}
+            onSend={() => void send()}
+          />
+          <div className="flex items-center gap-1 px-2 pb-2">
+            <Button
+              icon
+              aria-label="Attach"
+              title="Attach files"
+              onClick={() => files.current?.click()}
+            >
+              <Paperclip aria-hidden />
+            </Button>
+            <input
+              ref={files}
+              type="file"
+              multiple
+              aria-label="Attach files"
+              tabIndex={-1}
+              className="sr-only"
+              onChange={(event) => {
+                add([...(event.target.files ?? [])])
+                event.target.value = ''
+              }}
+            />
+            <span className="ml-auto pr-1 text-2xs text-ink-3 max-sm:hidden">
+              {running ? 'Answering…' : 'Enter to send, Shift Enter for a new line'}
+            </span>
+            {running ? (
+              <Button
+                look="solid"
+                icon
+                aria-label="Stop"
+                title="Stop"
+                onClick={() => void stop()}
+                className="rounded-lg"
+              >
+                <Square className="fill-current" aria-hidden />
+              </Button>
+            ) : (
+              <Button
+                look="solid"
+                icon
+                type="submit"
+                aria-label="Send"
+                title="Send"
+                disabled={!ready}
+                className="rounded-lg"
+              >
+                {sending ? <Spinner className="text-solid-ink" /> : <ArrowUp aria-hidden />}
+              </Button>
+            )}
+          </div>
+        </div>
+      </form>
+    </div>
+  )
+}

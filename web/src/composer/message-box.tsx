@@ -1,0 +1,50 @@
+import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+
+/** Properties of {@link MessageBox}. */
+export interface MessageBoxProps {
+  ref?: Ref<HTMLTextAreaElement | null>
+  value: string
+  onChange: (text: string) => void
+  onFiles: (files: File[]) => void
+  onSend: () => void
+}
+
+/** The text field: grows with what is written, Enter sends, pasted files are attached. */
+export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBoxProps) {
+  const element = useRef<HTMLTextAreaElement>(null)
+  useImperativeHandle<HTMLTextAreaElement | null, HTMLTextAreaElement | null>(
+    ref,
+    () => element.current,
+  )
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
+  useEffect(() => {
+    const box = element.current
+    if (!box) return
+    box.style.height = 'auto'
+    box.style.height = `${Math.min(box.scrollHeight, 240)}px`
+  }, [value])
+
+  return (
+    <textarea
+      ref={element}
+      rows={1}
+      value={value}
+      aria-label="Message"
+      placeholder="Ask, or drop a file…"
+      onChange={(event) => onChange(event.target.value)}
+      onPaste={(event) => {
+        const files = [...event.clipboardData.files]
+        if (files.length === 0) return
+        event.preventDefault()
+        onFiles(files)
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+        event.preventDefault()
+        onSend()
+      }}
+      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-none placeholder:text-ink-3 max-md:text-[16px]"
+    />
+  )
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query'
+import { RotateCw, X } from 'lucide-react'
+import { assetQuery } from '../app/client.ts'
+import { AssetIcon } from '../references/asset-icon.tsx'
+import { tableShape } from '../references/table-shape.ts'
+import { Button } from '../ui/button.tsx'
+import { cn } from '../ui/cn.ts'
+import { formatBytes } from '../ui/format.ts'
+import { Spinner } from '../ui/spinner.tsx'
+import type { Upload } from './use-uploads.ts'
+
+/** Properties of {@link UploadChip}. */
+export interface UploadChipProps {
+  upload: Upload
+  onRetry: () => void
+  onRemove: () => void
+}
+
+/** A file of the message that is being written: how far it is, what it became, or why it failed. */
+export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
+  const { file, status, progress, error } = upload
+  return (
+    <li
+      className={cn(
+        'relative flex h-9 max-w-full items-center gap-2 overflow-hidden rounded-lg border border-line bg-sunken pr-1 pl-2.5 text-xs',
+        status === 'failed' && 'border-bad-line bg-bad-soft',
+      )}
+    >
+      {status === 'sending' ? (
+        <Spinner className="size-3.5" />
+      ) : (
+        <AssetIcon asset={upload.result?.asset} className="size-3.5 shrink-0 text-ink-3" />
+      )}
+      <span className="max-w-52 truncate font-medium">{file.name}</span>
+      <span
+        className={cn('truncate text-ink-3 tabular-nums', error && 'text-bad')}
+        title={error?.message}
+      >
+        {status === 'sending' && `${Math.round(progress * 100)}% of ${formatBytes(file.size)}`}
+        {status === 'done' && <Facts upload={upload} />}
+        {error?.message}
+      </span>
+      {status === 'failed' && (
+        <Button icon aria-label={`Retry ${file.name}`} onClick={onRetry} className="size-6">
+          <RotateCw aria-hidden />
+        </Button>
+      )}
+      <Button
+        icon
+        aria-label={status === 'sending' ? `Cancel ${file.name}` : `Remove ${file.name}`}
+        onClick={onRemove}
+        className="size-6"
+      >
+        <X aria-hidden />
+      </Button>
+      {status === 'sending' && (
+        <span
+          role="progressbar"
+          aria-label={`Uploading ${file.name}`}
+          aria-valuenow={Math.round(progress * 100)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          className="absolute bottom-0 left-0 h-0.5 bg-ring transition-[width]"
+          style={{ width: `${progress * 100}%` }}
+        />
+      )}
+    </li>
+  )
+}
+
+function Facts({ upload }: { upload: Upload }) {
+  const table = upload.result?.table
+  const { data } = useQuery({ ...assetQuery(table?.assetId ?? ''), enabled: Boolean(table) })
+  return (data && tableShape(data.meta)) ?? formatBytes(upload.file.size)
+}

@@ -1,0 +1,79 @@
+import type { UploadResult } from 'byref/client'
+import { useEffect, useRef, useState } from 'react'
+import { assetQuery, client, queries } from '../app/client.ts'
+import { errorText } from '../ui/error-text.ts'
+
+/** A file on its way to the server, or there. */
+export interface Upload {
+  key: number
+  file: File
+  status: 'sending' | 'done' | 'failed'
+  /** The share that was sent, from 0 to 1. */
+  progress: number
+  result?: UploadResult
+  error?: { code?: string; message: string }
+}
+
+let lastKey = 0
+
+/** The files of one message that is being written: adds, retries and removes, the last also while one is sent. */
+export function useUploads(): {
+  uploads: Upload[]
+  add: (files: Iterable<File>) => void
+  retry: (key: number) => void
+  remove: (key: number) => void
+  clear: () => void
+} {
+  const [uploads, setUploads] = useState<Upload[]>([])
+  const controllers = useRef(new Map<number, AbortController>())
+  useEffect(() => {
+    const open = controllers.current
+    return () => {
+      for (const controller of open.values()) controller.abort()
+    }
+  }, [])
+
+  function change(key: number, part: Partial<Upload>): void {
+    setUploads((all) => all.map((upload) => (upload.key === key ? { ...upload, ...part } : upload)))
+  }
+
+  async function start(key: number, file: File): Promise<void> {
+    const controller = new AbortController()
+    controllers.current.set(key, controller)
+    try {
+      const result = await client.upload(file, {
+        signal: controller.signal,
+        onProgress: (progress) => change(key, { progress }),
+      })
+      change(key, { status: 'done', result })
+      void queries.prefetchQuery(assetQuery((result.table ?? result.asset).assetId))
+    } catch (error) {
+      if (!controller.signal.aborted) change(key, { status: 'failed', error: errorText(error) })
+    } finally {
+      controllers.current.delete(key)
+    }
+  }
+
+  return {
+    uploads,
+    add(files) {
+      for (const file of files) {
+        lastKey += 1
+        const key = lastKey
+        setUploads((all) => [...all, { key, file, status: 'sending', progress: 0 }])
+        void start(key, file)
+      }
+    },
+    retry(key) {
+      const upload = uploads.find((candidate) => candidate.key === key)
+      if (!upload) return
+      change(key, { status: 'sending', progress: 0, error: undefined })
+      void start(key, upload.file)
+    },
+    remove(key) {
+      controllers.current.get(key)?.abort()
+      setUploads((all) => all.filter((upload) => upload.key !== key))
+    },
+    clear: () => setUploads([]),
+  }
+}

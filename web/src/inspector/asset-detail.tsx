@@ -1,0 +1,4 @@
+/** One asset. */
+export function AssetDetail({ id }: { id: string; entry: unknown }) {
+  return <p>{id}</p>
+}

@@ -1,0 +1,4 @@
+/** Data */
+export function DataTab() {
+  return null
+}

@@ -1,0 +1,80 @@
+import { X } from 'lucide-react'
+import { Tabs } from 'radix-ui'
+import { lazy, Suspense } from 'react'
+import { setPanel } from '../app/panels.ts'
+import { TABS, type Tab, useChangeView, useView } from '../app/view.tsx'
+import { Button } from '../ui/button.tsx'
+import { ErrorBoundary } from '../ui/error-boundary.tsx'
+import { LoadError } from '../ui/load-error.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+
+const TITLES: Record<Tab, string> = { assets: 'Assets', data: 'Data', run: 'Run', prompt: 'Prompt' }
+
+const CONTENTS = {
+  assets: lazy(async () => ({ default: (await import('./assets-tab.tsx')).AssetsTab })),
+  data: lazy(async () => ({ default: (await import('./data-tab.tsx')).DataTab })),
+  run: lazy(async () => ({ default: (await import('./run-tab.tsx')).RunTab })),
+  prompt: lazy(async () => ({ default: (await import('./prompt-tab.tsx')).PromptTab })),
+}
+
+/** The third pane: what is behind the conversation, tab by tab. The tab is part of the address. */
+export function Inspector() {
+  const { tab = 'assets' } = useView()
+  const change = useChangeView()
+  return (
+    <Tabs.Root
+      value={tab}
+      onValueChange={(next) => change({ tab: next as Tab }, { replace: true })}
+      asChild
+    >
+      <aside
+        aria-label="Inspector"
+        className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface"
+      >
+        <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3">
+          <Tabs.List aria-label="Inspector" className="flex h-full gap-1">
+            {TABS.map((name) => (
+              <Tabs.Trigger
+                key={name}
+                value={name}
+                className="relative h-full px-2 text-sm text-ink-3 -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-2 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
+              >
+                {TITLES[name]}
+              </Tabs.Trigger>
+            ))}
+          </Tabs.List>
+          <Button
+            icon
+            aria-label="Close inspector"
+            onClick={() => setPanel('inspector', false)}
+            className="ml-auto min-[1100px]:hidden"
+          >
+            <X aria-hidden />
+          </Button>
+        </div>
+        {TABS.map((name) => {
+          const Content = CONTENTS[name]
+          return (
+            <Tabs.Content
+              key={name}
+              value={name}
+              className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+            >
+              <ErrorBoundary
+                fallback={(error) => (
+                  <div className="p-3">
+                    <LoadError what="This tab" error={error} onRetry={() => location.reload()} />
+                  </div>
+                )}
+              >
+                <Suspense fallback={<Spinner label="Loading" className="m-4" />}>
+                  <Content />
+                </Suspense>
+              </ErrorBoundary>
+            </Tabs.Content>
+          )
+        })}
+      </aside>
+    </Tabs.Root>
+  )
+}

@@ -1,0 +1,4 @@
+/** Prompt */
+export function PromptTab() {
+  return null
+}

@@ -1,0 +1,4 @@
+/** Run */
+export function RunTab() {
+  return null
+}

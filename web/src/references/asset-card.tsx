@@ -1,0 +1,31 @@
+import type { AssetDetails } from 'byref/client'
+import { client } from '../app/client.ts'
+import { Spinner } from '../ui/spinner.tsx'
+import { AssetFacts } from './asset-facts.tsx'
+
+/** What an asset is at a glance, in a hover card. `details` is undefined while loading, null where there is none. */
+export function AssetCard({
+  reference,
+  details,
+}: {
+  reference: string
+  details: AssetDetails | null | undefined
+}) {
+  if (details === undefined) return <Spinner label="Loading" />
+  if (details === null) return <p className="text-sm text-bad">There is no such asset.</p>
+  const { asset } = details
+  return (
+    <div className="space-y-2 text-xs">
+      {asset.kind === 'image' && (
+        <img
+          src={client.assetUrl(asset.ref)}
+          alt=""
+          className="max-h-40 w-full rounded border border-line bg-white object-contain"
+        />
+      )}
+      <p className="truncate text-sm font-medium">{asset.name ?? asset.assetId}</p>
+      <AssetFacts details={details} />
+      <p className="font-mono text-2xs [overflow-wrap:anywhere] text-ink-3">{reference}</p>
+    </div>
+  )
+}

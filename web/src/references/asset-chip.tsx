@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Link2Off } from 'lucide-react'
+import { HoverCard } from 'radix-ui'
+import { type ReactNode, use, useState } from 'react'
+import { assetQuery } from '../app/client.ts'
+import { useConversationId } from '../app/conversation-context.tsx'
+import { ViewLink } from '../app/view.tsx'
+import { cn } from '../ui/cn.ts'
+import { AssetCard } from './asset-card.tsx'
+import { AssetIcon } from './asset-icon.tsx'
+import { InsideLink } from './inside-link.ts'
+import { parse } from './kinds.ts'
+
+/** Properties of {@link AssetChip}. */
+export interface AssetChipProps {
+  reference: string
+  /** Shows the reference as it is written, and looks the asset up only on hover. */
+  literal?: boolean
+  /** What to call it, instead of its own name. */
+  name?: string
+  /** Shown behind the name, such as the size of a table. */
+  detail?: ReactNode
+  className?: string
+}
+
+/** A reference to an asset or a field of it: says what it names, opens it in the inspector, marks what is broken. */
+export function AssetChip({ reference, literal = false, name, detail, className }: AssetChipProps) {
+  const parsed = parse(reference)
+  const [hovered, setHovered] = useState(false)
+  const wanted = parsed !== null && (!literal || hovered)
+  const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
+  if (!parsed) return <BrokenChip reference={reference} reason="This is no valid reference." />
+  if (data === null && !literal) {
+    return <BrokenChip reference={reference} reason="There is no such asset." />
+  }
+  const { id, fieldPath = [] } = parsed
+  const field = fieldPath.filter((key, index) => index > 0 || key !== 'content').join(' › ')
+  const text = literal
+    ? shorten(reference)
+    : [name ?? data?.asset.name ?? id, field].filter(Boolean).join(' › ')
+  return (
+    <HoverCard.Root openDelay={250} closeDelay={100} onOpenChange={setHovered}>
+      <HoverCard.Trigger asChild>
+        <ChipLink id={id} className={cn(chipClass('asset', literal), className)}>
+          {!literal && <AssetIcon asset={data?.asset} className="size-3.5 shrink-0" />}
+          <span className="truncate">{text}</span>
+          {detail && <span className="shrink-0 font-normal opacity-80">{detail}</span>}
+        </ChipLink>
+      </HoverCard.Trigger>
+      <HoverCard.Portal>
+        <HoverCard.Content
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 w-72 animate-appear rounded-lg bg-raised p-3 shadow-float"
+        >
+          <AssetCard reference={reference} details={data} />
+        </HoverCard.Content>
+      </HoverCard.Portal>
+    </HoverCard.Root>
+  )
+}
+
+/** What stands where a reference names nothing. */
+export function BrokenChip({ reference, reason }: { reference: string; reason: string }) {
+  return (
+    <span
+      title={reason}
+      className="inline-flex max-w-full items-center gap-1 rounded-md border border-dashed border-bad-line bg-bad-soft px-1.5 align-middle text-xs text-bad"
+    >
+      <Link2Off className="size-3.5 shrink-0" aria-hidden />
+      <span className="truncate font-mono">{reference}</span>
+      <span className="sr-only">{reason}</span>
+    </span>
+  )
+}
+
+/** The look of a reference; those of assets and of variables differ everywhere in the same way. */
+export function chipClass(kind: 'asset' | 'variable', literal: boolean): string {
+  return cn(
+    'inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border align-middle hover:underline',
+    literal ? 'px-1 font-mono text-xs leading-[18px]' : 'px-1.5 text-xs leading-5 font-medium',
+    kind === 'asset'
+      ? 'border-asset-line bg-asset-soft text-asset'
+      : 'border-variable-line bg-variable-soft text-variable',
+  )
+}
+
+function ChipLink({ id, ...rest }: { id: string; className: string; children: ReactNode }) {
+  const inConversation = useConversationId() !== null
+  if (use(InsideLink)) return <span {...rest} />
+  if (inConversation) return <ViewLink view={{ tab: 'assets', asset: id }} {...rest} />
+  return <Link to="/assets/$assetId" params={{ assetId: id }} {...rest} />
+}
+
+function shorten(reference: string): string {
+  const parsed = parse(reference)
+  if (!parsed || parsed.id.length <= 14) return reference
+  return reference.replace(parsed.id, `${parsed.id.slice(0, 5)}…${parsed.id.slice(-5)}`)
+}

@@ -1,0 +1,23 @@
+import type { AssetInfo } from 'byref/client'
+import { AudioLines, Braces, File, FileText, Film, Image, Table } from 'lucide-react'
+import type { ComponentProps } from 'react'
+
+/** What kind of thing an asset is, as an icon. */
+export function AssetIcon({
+  asset,
+  ...rest
+}: { asset?: Pick<AssetInfo, 'kind' | 'mime'> | null } & ComponentProps<'svg'>) {
+  const Icon = pick(asset)
+  return <Icon aria-hidden {...rest} />
+}
+
+function pick(asset?: Pick<AssetInfo, 'kind' | 'mime'> | null) {
+  if (asset?.kind === 'image') return Image
+  if (asset?.kind === 'audio') return AudioLines
+  if (asset?.kind === 'video') return Film
+  const mime = asset?.mime ?? ''
+  if (/csv|tab-separated|table/.test(mime)) return Table
+  if (/json|dict|list/.test(mime)) return Braces
+  if (/^text\/|pdf/.test(mime)) return FileText
+  return File
+}

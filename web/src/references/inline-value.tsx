@@ -1,0 +1,44 @@
+import { useState } from 'react'
+import { AssetChip } from './asset-chip.tsx'
+import { isAsset, isVariable } from './kinds.ts'
+import { VariableChip } from './variable-chip.tsx'
+
+const LONG = 280
+
+/** One scalar of JSON; a reference is a chip, long text is cut with a button for the rest. */
+export function InlineValue({ value }: { value: unknown }) {
+  if (typeof value === 'string') {
+    if (isAsset(value)) return <AssetChip reference={value} literal />
+    if (isVariable(value)) return <VariableChip reference={value} />
+    return <Text text={value} />
+  }
+  if (value === null || value === undefined)
+    return <span className="text-ink-3">{String(value)}</span>
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return <span className="text-asset tabular-nums">{String(value)}</span>
+  }
+  return <span>{JSON.stringify(value)}</span>
+}
+
+function Text({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false)
+  const cut = text.length > LONG && !whole
+  return (
+    <span className="whitespace-pre-wrap text-ink">
+      “{cut ? text.slice(0, LONG) : text}
+      {cut ? '…' : '”'}
+      {cut && (
+        <button
+          type="button"
+          className="ml-1 rounded text-ring hover:underline"
+          onClick={(event) => {
+            event.stopPropagation()
+            setWhole(true)
+          }}
+        >
+          {text.length.toLocaleString('en')} characters
+        </button>
+      )}
+    </span>
+  )
+}

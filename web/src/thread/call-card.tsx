@@ -1,0 +1,130 @@
+import type { CallState, ToolCall } from 'byref/client'
+import { ArrowDown, Ban, Check, Wrench, X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useConversation } from '../app/conversation-context.tsx'
+import { formatDuration } from '../ui/format.ts'
+import { Spinner } from '../ui/spinner.tsx'
+import { CallArguments } from './call-arguments.tsx'
+import { JumpLink } from './jump-link.tsx'
+import { ledgerOf } from './ledger.ts'
+
+/** Properties of {@link CallCard}. */
+export interface CallCardProps {
+  id: string
+  /** The call as it was announced; null while only its letters are there. */
+  call: ToolCall | null
+  /** The message that announces it. */
+  messageId?: string
+}
+
+/** A call: what is called, with what, how it stands, and where its result is. */
+export function CallCard({ id, call, messageId }: CallCardProps) {
+  const live = useConversation((state) => state.calls[id])
+  const messages = useConversation((state) => state.messages)
+  const entry = ledgerOf(messages).get(id)
+  // An id that is used again belongs to whichever message announced it; the newest has the live state.
+  const rounds = entry?.announced.map(({ messageId: by }) => by) ?? []
+  const round = messageId ? rounds.indexOf(messageId) : rounds.length - 1
+  const newest = round === rounds.length - 1
+  const result = entry?.results[round] ?? (newest ? entry?.results.at(-1) : undefined)
+  const status = callStatus(newest ? live : undefined, result)
+  const name = call?.name ?? live?.name ?? 'tool'
+  return (
+    <section
+      id={newest ? `call-${id}` : undefined}
+      aria-label={`Call of ${name}`}
+      className="overflow-hidden rounded-lg border border-line text-xs"
+    >
+      <header className="flex min-h-8 items-center gap-2 bg-sunken px-2.5">
+        <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
+        <span className="truncate font-mono font-medium" title={id}>
+          {name}
+        </span>
+        <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
+          <Status status={status} call={newest ? live : undefined} />
+          {result && (
+            <JumpLink to={`m-${result.messageId}`} label="Go to result">
+              <ArrowDown className="size-3.5" aria-hidden />
+            </JumpLink>
+          )}
+        </span>
+      </header>
+      {call ? (
+        <CallArguments values={call.arguments} />
+      ) : (
+        live?.argumentsText && (
+          <p className="line-clamp-4 px-2.5 py-1.5 font-mono text-ink-3 [overflow-wrap:anywhere]">
+            {live.argumentsText}
+          </p>
+        )
+      )}
+      {status === 'running' && live?.progress && <Progress {...live.progress} />}
+    </section>
+  )
+}
+
+type Status = CallState['status']
+
+function callStatus(live: CallState | undefined, result: { failed: boolean } | undefined): Status {
+  if (result) return result.failed ? 'failed' : 'done'
+  return live?.status ?? 'unanswered'
+}
+
+function Status({ status, call }: { status: Status; call: CallState | undefined }) {
+  const took =
+    call?.startedAt && call.finishedAt
+      ? formatDuration(Date.parse(call.finishedAt) - Date.parse(call.startedAt))
+      : ''
+  const looks: Record<Status, ReactNode> = {
+    streaming: (
+      <>
+        <Spinner className="size-3.5" /> writing
+      </>
+    ),
+    running: (
+      <>
+        <Spinner className="size-3.5" /> running
+      </>
+    ),
+    done: (
+      <>
+        <Check className="size-3.5 text-good" aria-hidden />
+        <span className="sr-only">done</span> {took}
+      </>
+    ),
+    failed: (
+      <span className="flex items-center gap-1 text-bad">
+        <X className="size-3.5" aria-hidden /> failed {took}
+      </span>
+    ),
+    unanswered: (
+      <span className="flex items-center gap-1 text-warn">
+        <Ban className="size-3.5" aria-hidden /> no result recorded
+      </span>
+    ),
+  }
+  return <span className="flex items-center gap-1 tabular-nums">{looks[status]}</span>
+}
+
+function Progress({ message, fraction }: { message: string; fraction?: number }) {
+  return (
+    <div className="border-t border-line px-2.5 py-1.5">
+      <p className="truncate text-ink-2">{message}</p>
+      {fraction !== undefined && (
+        <div
+          role="progressbar"
+          aria-label={message}
+          aria-valuenow={Math.round(fraction * 100)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          className="mt-1 h-1 overflow-hidden rounded-full bg-hover"
+        >
+          <div
+            className="h-full rounded-full bg-ring transition-[width] duration-300"
+            style={{ width: `${Math.min(1, Math.max(0, fraction)) * 100}%` }}
+          />
+        </div>
+      )}
+    </div>
+  )
+}

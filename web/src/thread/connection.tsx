@@ -1,0 +1,39 @@
+import { useConnection, useConversation } from '../app/conversation-context.tsx'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+/** Says when the page does not follow the conversation, and why. Nothing while all is well. */
+export function Connection() {
+  const { status, error } = useConnection()
+  const empty = useConversation((state) => state.messages.length === 0)
+  if (!error) return null
+  if (status === 'closed') {
+    return (
+      <div className="absolute inset-x-0 top-0 z-10 p-3">
+        <Notice
+          tone="bad"
+          code={error.code}
+          live
+          className="mx-auto max-w-2xl"
+          actions={
+            <Button look="outline" onClick={() => location.reload()}>
+              Reload
+            </Button>
+          }
+        >
+          {error.message}
+        </Notice>
+      </div>
+    )
+  }
+  return (
+    <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex justify-center">
+      <p
+        role="status"
+        className="rounded-full border border-variable-line bg-warn-soft px-3 py-1 text-xs font-medium text-warn shadow-float"
+      >
+        {empty ? 'The server does not answer. Trying again…' : 'Connection lost. Reconnecting…'}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,27 @@
+import { useLocation } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { useConversationId } from '../app/conversation-context.tsx'
+import { useChangeView, useView } from '../app/view.tsx'
+
+const DebugDialog = lazy(async () => ({
+  default: (await import('./debug-dialog.tsx')).DebugDialog,
+}))
+
+/** Opens the debug data that the address names: of the message in the hash, where the view has `debug`. */
+export function Debug() {
+  const { debug } = useView()
+  const { hash } = useLocation()
+  const conversation = useConversationId()
+  const change = useChangeView()
+  if (debug === undefined || conversation === null || !hash.startsWith('m-')) return null
+  return (
+    <Suspense>
+      <DebugDialog
+        conversation={conversation}
+        message={decodeURIComponent(hash.slice(2))}
+        at={debug}
+        onClose={() => change({ debug: undefined })}
+      />
+    </Suspense>
+  )
+}

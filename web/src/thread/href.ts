@@ -1,0 +1,19 @@
+/** Where a message's or a text's link leads: into the app, out of it, or nowhere, and why. */
+export type Target =
+  | { type: 'app'; path: string }
+  | { type: 'external'; url: string }
+  | { type: 'refused'; reason: string }
+
+/** Decides on a link: only paths of this app and http(s) addresses are links. */
+export function readHref(href: string, origin: string = location.origin): Target {
+  const text = href.trim()
+  if (text.startsWith('/') && !/^\/[/\\]/.test(text)) {
+    const url = URL.parse(text, origin)
+    if (url?.origin === origin) return { type: 'app', path: url.pathname + url.search + url.hash }
+  }
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
+  if (!url)
+    return { type: 'refused', reason: 'Only paths of this app and http(s) addresses are links.' }
+  if (url.origin === origin) return { type: 'app', path: url.pathname + url.search + url.hash }
+  return { type: 'external', url: url.href }
+}

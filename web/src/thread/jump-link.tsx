@@ -1,0 +1,26 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+
+/** A link to another place in the thread, by the id of its element. */
+export function JumpLink({
+  to,
+  label,
+  children,
+}: {
+  to: string
+  label: string
+  children: ReactNode
+}) {
+  return (
+    <Link
+      to="."
+      search={true}
+      hash={to}
+      aria-label={label}
+      title={label}
+      className="grid size-5 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink pointer-coarse:size-8"
+    >
+      {children}
+    </Link>
+  )
+}

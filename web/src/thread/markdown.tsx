@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import { ArrowUpRight } from 'lucide-react'
+import { memo, type ReactNode } from 'react'
+import ReactMarkdown, { type Components } from 'react-markdown'
+import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
+import remarkGfm from 'remark-gfm'
+import { AssetChip } from '../references/asset-chip.tsx'
+import { AssetImage } from '../references/asset-image.tsx'
+import { EmbeddedAsset } from '../references/embedded-asset.tsx'
+import { InsideLink } from '../references/inside-link.ts'
+import { readHref } from './href.ts'
+import { referencesToLinks } from './references-to-links.ts'
+
+const schema: typeof defaultSchema = {
+  ...defaultSchema,
+  protocols: {
+    ...defaultSchema.protocols,
+    href: ['http', 'https', 'asset'],
+    src: ['asset'],
+  },
+}
+
+const components: Components = {
+  a: ({ href = '', children }) => <Anchor href={href}>{children}</Anchor>,
+  img: ({ src, alt = '' }) =>
+    typeof src === 'string' && src.startsWith('asset:') ? (
+      <AssetImage reference={src} alt={alt} />
+    ) : (
+      <span className="text-ink-3">[{alt || 'picture'}: only assets are shown]</span>
+    ),
+}
+
+/** Text as Markdown, sanitised; media come from assets only, and references show what they name. */
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  return (
+    <div className="prose-byref">
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[[rehypeSanitize, schema]]}
+        components={components}
+        urlTransform={(url) => url}
+      >
+        {referencesToLinks(text)}
+      </ReactMarkdown>
+    </div>
+  )
+})
+
+function Anchor({ href, children }: { href: string; children: ReactNode }) {
+  if (href.startsWith('asset:')) {
+    if (!children) return <EmbeddedAsset reference={href} />
+    return <AssetChip reference={href} name={typeof children === 'string' ? children : undefined} />
+  }
+  const look = 'text-ring underline decoration-1 underline-offset-2 hover:decoration-2'
+  const target = readHref(href)
+  if (target.type === 'app') {
+    return (
+      <Link to={target.path} className={look}>
+        <InsideLink value={true}>{children}</InsideLink>
+      </Link>
+    )
+  }
+  if (target.type === 'external') {
+    return (
+      <a href={target.url} target="_blank" rel="noopener noreferrer" className={look}>
+        <InsideLink value={true}>{children}</InsideLink>
+        <ArrowUpRight className="ml-0.5 inline size-3" aria-hidden />
+        <span className="sr-only"> (opens in a new tab)</span>
+      </a>
+    )
+  }
+  return <span title={target.reason}>{children}</span>
+}

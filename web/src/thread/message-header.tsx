@@ -1,0 +1,61 @@
+import type { Message } from 'byref/client'
+import { Bot, Cog, User, Wrench } from 'lucide-react'
+import { cn } from '../ui/cn.ts'
+import { formatFullTime, formatTime } from '../ui/format.ts'
+import { readMetadata } from './read-metadata.ts'
+
+const ICONS: Record<string, typeof User> = {
+  user: User,
+  assistant: Bot,
+  tool: Wrench,
+  plugin: Wrench,
+}
+
+/** Who speaks, on whose behalf, and when. */
+export function MessageHeader({ message }: { message: Message }) {
+  const role = message.sender?.participant_role ?? 'unknown'
+  const { attribution } = readMetadata(message)
+  return (
+    <header className="mb-1 flex items-center gap-2">
+      <Avatar of={role} />
+      <p className="flex min-w-0 flex-1 items-baseline gap-1.5">
+        <span className="truncate font-semibold">{senderName(message)}</span>
+        {attribution && (
+          <span className="truncate text-xs text-ink-3" title={attribution}>
+            {attribution}
+          </span>
+        )}
+        <time
+          dateTime={message.timestamp}
+          title={formatFullTime(message.timestamp)}
+          className="shrink-0 text-2xs text-ink-3 tabular-nums"
+        >
+          {formatTime(message.timestamp)}
+        </time>
+      </p>
+    </header>
+  )
+}
+
+/** A sender's role as a picture. */
+export function Avatar({ of: role }: { of: string }) {
+  const Icon = ICONS[role] ?? Cog
+  return (
+    <span
+      aria-hidden
+      className={cn(
+        'grid size-6 shrink-0 place-items-center rounded-full',
+        role === 'user' ? 'bg-solid text-solid-ink' : 'border border-line bg-sunken text-ink-2',
+      )}
+    >
+      <Icon className="size-3.5" />
+    </span>
+  )
+}
+
+/** What a sender is called: by name, else "You" for a person, else by id. */
+export function senderName({ sender }: Pick<Message, 'sender'>): string {
+  if (sender?.name) return sender.name
+  if (sender?.participant_role === 'user') return 'You'
+  return sender?.participant_id || sender?.participant_role || 'Unknown'
+}

@@ -1,0 +1,87 @@
+import { useLocation } from '@tanstack/react-router'
+import { ArrowDown } from 'lucide-react'
+import { useEffect, useMemo } from 'react'
+import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { Button } from '../ui/button.tsx'
+import { Connection } from './connection.tsx'
+import { Debug } from './debug.tsx'
+import { InProgress } from './in-progress.tsx'
+import { ThreadItem } from './thread-item.tsx'
+import { timeline } from './timeline.ts'
+import { useStickToBottom } from './use-stick-to-bottom.ts'
+import { useWindow } from './use-window.ts'
+import { ThreadSkeleton, Welcome } from './welcome.tsx'
+
+/** The second pane: everything that was said, called and answered, and what is being written now. */
+export function Thread() {
+  const id = useConversationId()
+  const { status } = useConnection()
+  const messages = useConversation((state) => state.messages)
+  const runs = useConversation((state) => state.runs)
+  const calls = useConversation((state) => state.calls)
+  const items = useMemo(() => timeline({ messages, runs, calls }), [messages, runs, calls])
+  const { hash } = useLocation()
+  const { start, showEarlier } = useWindow(items, hash)
+  const { scroller, content, atBottom, toBottom } = useStickToBottom()
+  useLinkedItem(hash, items.length > 0)
+  const busy = runs.at(-1)?.status === 'running'
+
+  return (
+    <section aria-label="Thread" className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="h-full overflow-y-auto overscroll-contain -outline-offset-2"
+      >
+        <div
+          ref={content}
+          className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 pt-4 pb-6 sm:px-6"
+        >
+          {id === null && <Welcome />}
+          {id !== null && status === 'connecting' && messages.length === 0 && <ThreadSkeleton />}
+          {start > 0 && (
+            <Button look="outline" className="mx-auto mb-2" onClick={showEarlier}>
+              Show earlier messages
+            </Button>
+          )}
+          {items.slice(start).map((item) => (
+            <ThreadItem key={item.key} item={item} />
+          ))}
+          <InProgress />
+        </div>
+      </div>
+      <Connection />
+      {!atBottom && (
+        <Button
+          look="outline"
+          onClick={toBottom}
+          className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full bg-raised shadow-float"
+        >
+          <ArrowDown aria-hidden /> Latest
+        </Button>
+      )}
+      <p role="status" className="sr-only">
+        {busy ? 'The agent is working.' : ''}
+      </p>
+      <Debug />
+    </section>
+  )
+}
+
+/** Brings what the address names into view, and marks it for a moment. */
+function useLinkedItem(hash: string, loaded: boolean): void {
+  useEffect(() => {
+    if (!hash || !loaded) return
+    const frame = requestAnimationFrame(() => {
+      const element = document.getElementById(decodeURIComponent(hash))
+      if (!element) return
+      element.closest('details')?.setAttribute('open', '')
+      element.scrollIntoView({ block: 'center' })
+      element.classList.remove('animate-flash')
+      void element.offsetWidth
+      element.classList.add('animate-flash', 'rounded-md')
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [hash, loaded])
+}

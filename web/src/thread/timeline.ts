@@ -1,0 +1,97 @@
+import type { CallState, ConversationState, Message, RunState } from 'byref/client'
+import { readMetadata } from './read-metadata.ts'
+
+/** One entry of the thread, top to bottom. */
+export type TimelineItem =
+  | { type: 'message'; key: string; message: Message; header: boolean }
+  | { type: 'logs'; key: string; messages: Message[] }
+  /** Calls whose message was never written. */
+  | { type: 'lost-calls'; key: string; calls: CallState[] }
+  | { type: 'run-end'; key: string; run: RunState }
+
+const MINUTE = 60_000
+
+/**
+ * What the thread shows of what is durable: messages in their order, `log` messages gathered, runs that ended otherwise
+ * than well where they ended. A message has a header unless the one before is the same sender's within a minute.
+ */
+export function timeline(
+  state: Pick<ConversationState, 'messages' | 'runs' | 'calls'>,
+): TimelineItem[] {
+  const items: TimelineItem[] = []
+  const asides = [...endedRuns(state.runs), ...lostCalls(state)].sort((a, b) => a.at - b.at)
+  let speaker: Speaker | null = null
+  for (const message of state.messages) {
+    const at = Date.parse(message.timestamp)
+    while (asides[0] && asides[0].at < at) {
+      items.push(asides.shift()?.item as TimelineItem)
+      speaker = null
+    }
+    if (message.message_type === 'log' && !readMetadata(message).result) {
+      const last = items.at(-1)
+      if (last?.type === 'logs') last.messages.push(message)
+      else items.push({ type: 'logs', key: `logs-${message.id}`, messages: [message] })
+      continue
+    }
+    if (isAside(message)) {
+      items.push({ type: 'message', key: message.id, message, header: false })
+      continue
+    }
+    const next = speakerOf(message, at)
+    items.push({ type: 'message', key: message.id, message, header: !continues(speaker, next) })
+    speaker = next
+  }
+  return [...items, ...asides.map(({ item }) => item)]
+}
+
+interface Speaker {
+  id: string
+  at: number
+}
+
+/** Whether a message has a look of its own, without a header: results and data. */
+export function isAside(message: Message): boolean {
+  return message.content_type === 'data' || readMetadata(message).result !== null
+}
+
+function speakerOf(message: Message, at: number): Speaker {
+  const { participant_id, participant_role, name } = message.sender ?? {}
+  const { attribution } = readMetadata(message)
+  const id = JSON.stringify([
+    participant_id,
+    participant_role,
+    name,
+    attribution,
+    message.message_type,
+  ])
+  return { id, at }
+}
+
+function continues(before: Speaker | null, next: Speaker): boolean {
+  return before?.id === next.id && next.at - before.at < MINUTE
+}
+
+function endedRuns(runs: readonly RunState[]): { at: number; item: TimelineItem }[] {
+  return runs
+    .filter(
+      ({ status, reason }) => status === 'failed' || (reason !== undefined && reason !== 'done'),
+    )
+    .map((run) => ({
+      at: Date.parse(run.finishedAt ?? run.startedAt),
+      item: { type: 'run-end', key: `run-${run.runId}`, run },
+    }))
+}
+
+function lostCalls(
+  state: Pick<ConversationState, 'messages' | 'calls'>,
+): { at: number; item: TimelineItem }[] {
+  const written = new Set(state.messages.map(({ id }) => id))
+  const lost = Object.values(state.calls).filter(
+    ({ status, parentMessageId }) => status === 'unanswered' && !written.has(parentMessageId),
+  )
+  const groups = Map.groupBy(lost, ({ parentMessageId }) => parentMessageId)
+  return [...groups].map(([id, calls]) => ({
+    at: Date.parse(calls[0]?.startedAt ?? '') || 0,
+    item: { type: 'lost-calls', key: `lost-${id}`, calls },
+  }))
+}

@@ -1,0 +1,65 @@
+import { suggest } from '../composer/suggestions.ts'
+import { cn } from '../ui/cn.ts'
+
+const SUGGESTIONS = [
+  { text: 'Chart the monthly precipitation', hint: 'Drop a CSV first: seattle-weather.csv' },
+  { text: 'And which month was the wettest?', hint: 'Reads what the chart wrote, by †' },
+  { text: 'What can you do?', hint: 'Lists the tools' },
+]
+
+/** What a conversation without messages says: what this is, and ways to begin. */
+export function Welcome() {
+  return (
+    <div className="m-auto w-full max-w-lg py-8">
+      <p
+        aria-hidden
+        className="mb-4 grid size-11 place-items-center rounded-xl bg-zinc-900 text-xl font-bold text-amber-400 ring-1 ring-line-strong"
+      >
+        †
+      </p>
+      <h2 className="text-xl font-semibold tracking-tight">Everything has an address</h2>
+      <p className="mt-1.5 text-base text-ink-2">
+        Drop a file, ask about it, and watch it travel by reference: the model sees{' '}
+        <code className="rounded border border-asset-line bg-asset-soft px-1 font-mono text-[0.9em] text-asset">
+          asset://…
+        </code>{' '}
+        and{' '}
+        <code className="rounded border border-variable-line bg-variable-soft px-1 font-mono text-[0.9em] text-variable">
+          †state…
+        </code>
+        , never the bytes.
+      </p>
+      <ul className="mt-5 grid gap-1.5">
+        {SUGGESTIONS.map(({ text, hint }) => (
+          <li key={text}>
+            <button
+              type="button"
+              onClick={() => suggest(text)}
+              className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
+            >
+              <span className="font-medium">{text}</span>
+              <span className="text-xs text-ink-3">{hint}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** The shape of a conversation while it loads. */
+export function ThreadSkeleton() {
+  return (
+    <div role="status" aria-label="Loading the conversation" className="space-y-6 pt-2">
+      {['w-1/2', 'w-4/5', 'w-2/3'].map((width) => (
+        <div key={width} className="flex gap-2">
+          <div className="size-6 animate-pulse rounded-full bg-hover" />
+          <div className="flex-1 space-y-2 pt-1">
+            <div className="h-3 w-24 animate-pulse rounded bg-hover" />
+            <div className={cn('h-3 animate-pulse rounded bg-hover', width)} />
+          </div>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const NUMBER = new Intl.NumberFormat('en')
+
+/** A count with thousands separated: `1,461`. */
+export function formatCount(value: number): string {
+  return NUMBER.format(value)
+}
+
+/** A size in bytes: `48 B`, `12.3 KB`, `1.4 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  const units = ['KB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3))
+  const value = bytes / 1_000 ** power
+  return `${value < 100 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`
+}
+
+/** How long something took: `42 ms`, `1.3 s`, `2 min 5 s`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1_000)} s`
+}
+
+/** The time of day, with the date where it is not today; empty for what is no time. */
+export function formatTime(iso: string, now: Date = new Date()): string {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return ''
+  const clock = CLOCK.format(date)
+  return date.toDateString() === now.toDateString() ? clock : `${DAY.format(date)}, ${clock}`
+}
+
+/** Date and time in full, for tooltips; the text itself for what is no time. */
+export function formatFullTime(iso: string): string {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? iso : FULL.format(date)
+}
+
+/** How long ago, in a word: `now`, `5m`, `3h`, then the date. */
+export function formatAgo(iso: string, now: Date = new Date()): string {
+  const date = new Date(iso)
+  const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000)
+  if (Number.isNaN(minutes)) return ''
+  if (minutes < 1) return 'now'
+  if (minutes < 60) return `${minutes}m`
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}h`
+  return DAY.format(date)
+}

@@ -1,0 +1,29 @@
+import { Tooltip as Radix } from 'radix-ui'
+import type { ReactElement, ReactNode } from 'react'
+
+/** A short explanation on hover and focus. The child must be focusable and take a ref. */
+export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
+  return (
+    <Radix.Root>
+      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 max-w-72 animate-appear rounded-md bg-solid px-2 py-1 text-xs text-solid-ink"
+        >
+          {text}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+/** Around the app, once: how long a pointer rests before a tooltip opens. */
+export function TooltipProvider({ children }: { children: ReactNode }) {
+  return (
+    <Radix.Provider delayDuration={350} skipDelayDuration={200}>
+      {children}
+    </Radix.Provider>
+  )
+}
