@@ -31,6 +31,7 @@ export type ByrefErrorCode =
   | 'tool_not_found'
   | 'tool_failed'
   | 'invalid_arguments'
+  | 'run_failed'
   | 'step_limit'
   | 'cancelled'
   | 'interrupted'

@@ -56,7 +56,14 @@ export type ConversationEvent =
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
   // runs and steps: durable
-  | { type: 'RUN_STARTED'; threadId: string; runId: string; model?: string }
+  | {
+      type: 'RUN_STARTED'
+      threadId: string
+      runId: string
+      model?: string
+      /** The process that runs it: whether it still lives tells an open run from an interrupted one. */
+      owner?: { host: string; pid: number }
+    }
   | {
       type: 'RUN_FINISHED'
       threadId: string
