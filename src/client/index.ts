@@ -31,6 +31,7 @@ export {
   isAssetRef,
   parseAssetRef,
 } from '../refs/asset-ref.ts'
+export { type EmbeddedRef, findEmbeddedRefs } from '../refs/embedded-refs.ts'
 export type { FieldKey } from '../refs/field-path.ts'
 export {
   formatLabel,

@@ -58,7 +58,7 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   }
 
   function take(record: Foldable): void {
-    const next = fold(current, record)
+    const next = foldSafely(current, record)
     if (next === current) return
     current = next
     timer ??= setTimeout(publish, notifyEvery)
@@ -74,7 +74,7 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
     let after: number | null = current.position
     while (after !== null) {
       const page: EventsPage = await loadPage(after, signal)
-      for (const record of page.records) current = fold(current, record)
+      for (const record of page.records) current = foldSafely(current, record)
       after = page.next
     }
   }
@@ -145,6 +145,16 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
       closing.abort()
       enter('closed', error)
     },
+  }
+}
+
+/** As `fold`; a record that it cannot take is passed over, or one broken record would close the whole conversation. */
+function foldSafely(state: ConversationState, record: Foldable): ConversationState {
+  try {
+    return fold(state, record)
+  } catch {
+    const { position = 0 } = record
+    return { ...state, position: Math.max(state.position, position) }
   }
 }
 

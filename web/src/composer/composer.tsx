@@ -129,7 +129,7 @@ export function Composer() {
                 event.target.value = ''
               }}
             />
-            <span className="ml-auto pr-1 text-2xs text-ink-3 max-sm:hidden">
+            <span className="ml-auto pr-1 text-2xs text-ink-3 max-sm:invisible">
               {running ? 'Answering…' : 'Enter to send, Shift Enter for a new line'}
             </span>
             {running ? (

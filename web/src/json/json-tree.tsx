@@ -1,14 +1,14 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { TreeLine } from './tree-line.tsx'
-import { type JsonPath, PAGE, pointer, type TreeRow, treeRows } from './tree-rows.ts'
+import { fittingDepth, type JsonPath, PAGE, pointer, type TreeRow, treeRows } from './tree-rows.ts'
 
 /** Properties of {@link JsonTree}. */
 export interface JsonTreeProps {
   value: unknown
   /** What the tree is, for screen readers. */
   label: string
-  /** How many levels are open at first: 0 none, 1 the root's children. Default 1. */
+  /** How many levels are open at first: 0 none, 1 the root's children. Default: as many as fit in 16 lines. */
   depth?: number
   /** Paths to open and mark, such as search hits. */
   marked?: readonly JsonPath[]
@@ -16,7 +16,8 @@ export interface JsonTreeProps {
 }
 
 /** Any JSON value as a tree: references are links, long lists come in pages, all of it works by keyboard. */
-export function JsonTree({ value, label, depth = 1, marked, className }: JsonTreeProps) {
+export function JsonTree({ value, label, depth: wanted, marked, className }: JsonTreeProps) {
+  const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map())
   const [active, setActive] = useState('')

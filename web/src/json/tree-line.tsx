@@ -85,7 +85,7 @@ function Summary({ row }: { row: Extract<TreeRow, { type: 'branch' }> }) {
   const keys = Object.keys(row.value).slice(0, 4).join(', ')
   return (
     <span className="text-ink-3">
-      {row.expanded ? '' : `{ ${keys}${row.size > 4 ? ', …' : ''} }`}
+      {row.expanded ? `{${row.size}}` : `{ ${keys}${row.size > 4 ? ', …' : ''} }`}
     </span>
   )
 }

@@ -65,3 +65,13 @@ export function pointer(path: JsonPath): string {
 export function isBranch(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+/** How many levels of a value fit in about so many lines: what is small is shown at once. */
+export function fittingDepth(value: unknown, lines: number): number {
+  for (let depth = 1; depth < 6; depth++) {
+    if (treeRows(value, { depth, toggled: new Set(), shown: new Map() }).length > lines) {
+      return depth - 1
+    }
+  }
+  return 6
+}

@@ -1,5 +1,13 @@
-import type { AssetRefParts, VariableExpression } from 'byref/client'
-import { formatLabel, isAssetRef, parseAssetRef, parseVariableRef } from 'byref/client'
+import {
+  type AssetRefParts,
+  findEmbeddedRefs,
+  formatAssetRef,
+  formatLabel,
+  isAssetRef,
+  parseAssetRef,
+  parseVariableRef,
+  type VariableExpression,
+} from 'byref/client'
 
 /** Whether a whole value is an asset URL. */
 export function isAsset(value: unknown): value is string {
@@ -10,25 +18,26 @@ export function isAsset(value: unknown): value is string {
 export function isVariable(value: unknown): value is string {
   return typeof value === 'string' && value.includes('†') && parseVariableRef(value) !== null
 }
-export function parse(ref: string): AssetRefParts | null {
-  return parseAssetRef(ref)
+
+/** The parts of an asset URL; null where it is none. */
+export function parse(reference: string): AssetRefParts | null {
+  return parseAssetRef(reference)
 }
-export function findEmbedded(text: string) {
-  return [...text.matchAll(/<\|(asset:\/\/[^|]+)\|>/g)].map((m) => ({
-    start: m.index,
-    end: m.index + m[0].length,
-    url: m[1] as string,
-  }))
+
+/** The references between `<|` and `|>` in a text, as URLs; of a literal text those within code too. */
+export function findEmbedded(
+  text: string,
+  options?: { markdown: boolean },
+): { start: number; end: number; url: string }[] {
+  return findEmbeddedRefs(text, options).flatMap(({ start, end, ref }) => {
+    const parts = parseAssetRef(ref)
+    return parts ? [{ start, end, url: formatAssetRef(parts) }] : []
+  })
 }
 
 /** The kind and instance that a variable reference begins with: `state#a` of `†state#a.total`. */
 export function variableName(reference: string): string {
-  const first = firstOf(parseVariableRef(reference))
-  return first ? formatLabel(first.kind, first.instance) : reference
-}
-
-function firstOf(expression: VariableExpression | null) {
-  let next = expression
-  while (next && 'of' in next) next = next.of[0] ?? null
-  return next
+  let next: VariableExpression | null = parseVariableRef(reference)
+  while (next && next.type !== 'variable') next = next.of[0] ?? null
+  return next ? formatLabel(next.kind, next.instance) : reference
 }

@@ -11,8 +11,10 @@ export function tableShape(meta: Record<string, unknown>): string | null {
   return rows === null ? of : `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} × ${of}`
 }
 
+/** What the mark of a cut list says, else the number of rows that are there. */
 function rowCount(meta: Record<string, unknown>): number | null {
-  const said = Object.entries(meta).find(([key]) => /^content\/rows(\/\D*)?$/.test(key))
-  const number = typeof said?.[1] === 'string' ? /(\d[\d,]*)\s+(?:items|rows)/.exec(said[1]) : null
-  return number?.[1] ? Number(number[1].replaceAll(',', '')) : null
+  const rows = Object.entries(meta).filter(([key]) => /^content\/rows\/\d+$/.test(key))
+  const cut = /^<cut: (\d+) items>$/.exec(String(rows.at(-1)?.[1]))
+  if (cut) return Number(cut[1])
+  return 'content/rows' in meta ? rows.length : null
 }

@@ -1,5 +1,5 @@
 import { JsonTree } from '../json/json-tree.tsx'
-import { isBranch } from '../json/tree-rows.ts'
+import { fittingDepth, isBranch } from '../json/tree-rows.ts'
 import { InlineValue } from '../references/inline-value.tsx'
 
 /** A call's arguments as a list of names and values; where its output goes stands last. */
@@ -20,7 +20,7 @@ export function CallArguments({ values }: { values: Record<string, unknown> }) {
           </dt>
           <dd className="min-w-0 font-mono leading-5 [overflow-wrap:anywhere]">
             {isBranch(value) ? (
-              <JsonTree value={value} label={key} depth={small(value) ? 2 : 0} />
+              <JsonTree value={value} label={key} depth={fittingDepth(value, 8)} />
             ) : (
               <InlineValue value={value} />
             )}
@@ -29,8 +29,4 @@ export function CallArguments({ values }: { values: Record<string, unknown> }) {
       ))}
     </dl>
   )
-}
-
-function small(value: object): boolean {
-  return Object.keys(value).length <= 6
 }

@@ -30,7 +30,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
   const status = callStatus(newest ? live : undefined, result)
   const name = call?.name ?? live?.name ?? 'tool'
   return (
-    <section
+    <article
       id={newest ? `call-${id}` : undefined}
       aria-label={`Call of ${name}`}
       className="overflow-hidden rounded-lg border border-line text-xs"
@@ -59,7 +59,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
         )
       )}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
-    </section>
+    </article>
   )
 }
 

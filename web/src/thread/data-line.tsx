@@ -1,28 +1,33 @@
 import type { DataBlock, Message } from 'byref/client'
-import { ChevronRight, PencilLine } from 'lucide-react'
+import { formatVariableRef } from 'byref/client'
+import { ArrowUp, ChevronRight, PencilLine } from 'lucide-react'
+import { useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
 import { InlineValue } from '../references/inline-value.tsx'
 import { VariableChip } from '../references/variable-chip.tsx'
+import { Button } from '../ui/button.tsx'
+import { cn } from '../ui/cn.ts'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf } from './ledger.ts'
 
 /** A write to the data board, as one line that opens. */
 export function DataLine({ message }: { message: Message }) {
   const messages = useConversation((state) => state.messages)
-  const block = (isBranch(message.content) ? message.content : {}) as Partial<DataBlock>
+  const [open, setOpen] = useState(false)
+  const panel = useId()
+  const block = readBlock(message)
   const call = block._call ? ledgerOf(messages).get(block._call)?.announced.at(-1)?.call : undefined
-  const method = block._outputMethod ?? (block._path ? 'set' : 'merge')
   const value = 'data' in block ? block.data : block.schema
   return (
-    <details id={`m-${message.id}`} className="group/data mt-1.5 scroll-my-4 text-xs sm:ml-8">
-      <summary className="flex min-h-7 list-none items-center gap-2 rounded-md px-2.5 text-ink-3 hover:bg-hover">
+    <div id={`m-${message.id}`} className="mt-1.5 scroll-my-4 text-xs sm:ml-8">
+      <div className="flex min-h-7 items-center gap-2 rounded-md pl-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
         <span className="shrink-0">{'data' in block ? 'wrote' : 'declared'}</span>
         <VariableChip reference={variableOf(block)} />
         <span className="truncate">
-          {method}
+          {methodOf(block)}
           {call && (
             <>
               {' '}
@@ -30,32 +35,55 @@ export function DataLine({ message }: { message: Message }) {
             </>
           )}
         </span>
-        {block._call && call && (
-          <JumpLink to={`call-${block._call}`} label="Go to call">
-            ↑
-          </JumpLink>
-        )}
-        <ChevronRight
-          aria-hidden
-          className="ml-auto size-3.5 shrink-0 transition-transform group-open/data:rotate-90"
-        />
-      </summary>
-      <div className="mt-1 max-h-72 overflow-auto rounded-md bg-sunken px-2 py-1.5 font-mono">
-        {isBranch(value) ? (
-          <JsonTree value={value} label="Value written" />
-        ) : (
-          <InlineValue value={value} />
-        )}
+        <span className="ml-auto flex shrink-0 items-center">
+          <Button
+            icon
+            aria-label={open ? 'Hide value' : 'Show value'}
+            aria-expanded={open}
+            aria-controls={open ? panel : undefined}
+            onClick={() => setOpen(!open)}
+            className="size-6"
+          >
+            <ChevronRight aria-hidden className={cn('transition-transform', open && 'rotate-90')} />
+          </Button>
+          {call && (
+            <JumpLink to={`call-${call.id}`} label="Go to call">
+              <ArrowUp className="size-3.5" aria-hidden />
+            </JumpLink>
+          )}
+        </span>
       </div>
-    </details>
+      {open && (
+        <div
+          id={panel}
+          className="max-h-72 overflow-auto rounded-md bg-sunken px-2 py-1.5 font-mono"
+        >
+          {isBranch(value) ? (
+            <JsonTree value={value} label="Value written" />
+          ) : (
+            <InlineValue value={value} />
+          )}
+        </div>
+      )}
+    </div>
   )
 }
 
-/** How a model would name what a data message writes to: `†state.total`, `†state#a.items[0]`. */
+/** The data block of a message; an empty one where its content is none. */
+export function readBlock({ content }: Message): Partial<DataBlock> {
+  return isBranch(content) && !Array.isArray(content) ? content : {}
+}
+
+/** How the block acts on what it is written to (spec D3). */
+export function methodOf({ _outputMethod, _path }: Partial<DataBlock>): string {
+  return _outputMethod ?? (_path ? 'set' : 'merge')
+}
+
+/** How a model would name what the block is written to: `†state.total`, `†state#a.items[0]`. */
 export function variableOf({ kind = 'data', _instance, _path = [] }: Partial<DataBlock>): string {
-  const path = _path.map((key) => {
-    if (typeof key === 'number') return `[${key}]`
-    return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-  })
-  return `†${kind}${_instance ? `#${_instance}` : ''}${path.join('')}`
+  try {
+    return formatVariableRef({ type: 'variable', kind, instance: _instance, path: _path })
+  } catch {
+    return `†${kind}`
+  }
 }

@@ -8,6 +8,8 @@ import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { InsideLink } from '../references/inside-link.ts'
+import { isAsset, isVariable } from '../references/kinds.ts'
+import { VariableChip } from '../references/variable-chip.tsx'
 import { readHref } from './href.ts'
 import { referencesToLinks } from './references-to-links.ts'
 
@@ -21,6 +23,12 @@ const schema: typeof defaultSchema = {
 }
 
 const components: Components = {
+  code: ({ children, className }) => {
+    const text = typeof children === 'string' ? children : ''
+    if (isVariable(text)) return <VariableChip reference={text} />
+    if (isAsset(text)) return <AssetChip reference={text} literal />
+    return <code className={className}>{children}</code>
+  },
   a: ({ href = '', children }) => <Anchor href={href}>{children}</Anchor>,
   img: ({ src, alt = '' }) =>
     typeof src === 'string' && src.startsWith('asset:') ? (

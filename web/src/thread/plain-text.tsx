@@ -4,7 +4,7 @@ import { findEmbedded } from '../references/kinds.ts'
 
 /** Text to the letter; only references between `<|` and `|>` show what they name. */
 export function PlainText({ text }: { text: string }) {
-  const found = findEmbedded(text)
+  const found = findEmbedded(text, { markdown: false })
   return (
     <p className="prose-byref whitespace-pre-wrap">
       {found.map(({ start, url }, index) => (

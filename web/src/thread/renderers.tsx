@@ -43,7 +43,7 @@ function Command({ message }: RenderProps) {
         <Terminal className="size-3.5 text-ink-3" aria-hidden />
         {String(command)}
       </p>
-      <JsonTree value={rest} label={`Command ${command}`} depth={2} className="px-2 py-1.5" />
+      <JsonTree value={rest} label={`Command ${command}`} className="px-2 py-1.5" />
     </div>
   )
 }

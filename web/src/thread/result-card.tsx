@@ -28,7 +28,7 @@ export function ResultCard({ message }: { message: Message }) {
   const content = readContent(message)
   const media = findMedia(content)
   return (
-    <section
+    <article
       id={`m-${message.id}`}
       aria-label={`Result of ${call?.name ?? 'an unknown call'}`}
       className={cn(
@@ -76,7 +76,7 @@ export function ResultCard({ message }: { message: Message }) {
         )}
         {footer.length > 0 && <p className="text-2xs text-ink-3">{footer.join(' · ')}</p>}
       </div>
-    </section>
+    </article>
   )
 }
 
@@ -120,7 +120,7 @@ function ResultBody({
     <JsonTree
       value={content}
       label="Result"
-      depth={media.length > 0 ? 0 : 1}
+      depth={media.length > 0 ? 0 : undefined}
       className="max-h-80 overflow-auto rounded-md bg-sunken px-1.5 py-1"
     />
   )

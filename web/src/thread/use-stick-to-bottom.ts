@@ -22,25 +22,31 @@ export function useStickToBottom(): {
     const outer = scroller.current
     const inner = content.current
     if (!outer || !inner) return
-    let lastTop = outer.scrollTop
+    let last = { top: 0, height: 0 }
     const onScroll = () => {
-      const near = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR
-      // Growing content also moves the end away: only a way up lets go.
+      const { scrollTop: top, scrollHeight: height, clientHeight } = outer
+      const near = height - top - clientHeight < NEAR
+      // Content that grows or shrinks moves the end too: only a way up through the same content lets go.
       if (near) stuck.current = true
-      else if (outer.scrollTop < lastTop) stuck.current = false
-      lastTop = outer.scrollTop
+      else if (top < last.top && height === last.height) stuck.current = false
+      last = { top, height }
       setAtBottom(near || stuck.current)
+    }
+    const onWheel = (event: WheelEvent) => {
+      if (event.deltaY < 0 && outer.scrollHeight > outer.clientHeight) stuck.current = false
     }
     const observer = new ResizeObserver(() => {
       if (stuck.current) outer.scrollTop = outer.scrollHeight
-      else onScroll()
+      onScroll()
     })
     observer.observe(inner)
     observer.observe(outer)
     outer.addEventListener('scroll', onScroll, { passive: true })
+    outer.addEventListener('wheel', onWheel, { passive: true })
     return () => {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
+      outer.removeEventListener('wheel', onWheel)
     }
   }, [])
 
