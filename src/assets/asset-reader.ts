@@ -1,0 +1,192 @@
+import type { AssetMeta } from '../content/asset.ts'
+import { ByrefError } from '../errors.ts'
+import { ASSET_FIELDS } from '../refs/asset-id.ts'
+import { resolveFieldPath } from '../refs/field-path.ts'
+import { readContent } from './asset-content.ts'
+import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
+import { assetNotFound } from './asset-record.ts'
+import type { AssetRecord } from './asset-store.ts'
+import type { AssetScope, Assets, OpenedAsset, OpenOptions } from './assets.ts'
+import { type AssetsCore, infoOf } from './assets-core.ts'
+import { streamOf } from './body.ts'
+import { byteRange } from './byte-range.ts'
+import { copyContent } from './copy-content.ts'
+import { base64Of, dataUrlOf } from './data-url.ts'
+import { SNIFF_BYTES, sniff } from './sniff.ts'
+
+/** The half of {@link Assets} that reads. */
+export type AssetReader = Pick<
+  Assets,
+  | 'get'
+  | 'getBase64'
+  | 'getDataUrl'
+  | 'open'
+  | 'info'
+  | 'urlFor'
+  | 'list'
+  | 'delete'
+  | 'resolve'
+  | 'meta'
+>
+
+/** Reads in one scope. */
+export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
+  const { store, locator, cache } = core
+
+  function locate(ref: AssetRefInput, options?: NamespaceOption): AssetPlace {
+    return locator.locate(ref, options, scope.namespace)
+  }
+
+  async function recordAt(place: AssetPlace): Promise<AssetRecord> {
+    const record = await store.info(place.assetId, { namespace: place.namespace })
+    if (!record) throw assetNotFound(place.assetId)
+    return record
+  }
+
+  async function valueAt(place: AssetPlace): Promise<unknown> {
+    const record = await recordAt(place)
+    const path = place.fieldPath ?? ['content']
+    const needsContent = path[0] === 'content' || !ASSET_FIELDS.includes(String(path[0]))
+    const content = needsContent ? await readContent(record, store, cache) : null
+    const value = resolveFieldPath(assetOf(record, content), path, {
+      format: (fieldPath) => locator.refOf(record.assetId, record.namespace, [...fieldPath]),
+    })
+    return copyContent(value)
+  }
+
+  /** A field's value as a body; null where the reference names the whole body. */
+  async function bodyAt(place: AssetPlace): Promise<{ bytes: Uint8Array; mime: string } | null> {
+    const path = place.fieldPath
+    if (!path || (path.length === 1 && path[0] === 'content')) return null
+    return bodyOfValue(await valueAt(place))
+  }
+
+  async function get(ref: AssetRefInput, options?: NamespaceOption) {
+    const place = locate(ref, options)
+    return (await bodyAt(place)) ?? store.get(place.assetId, { namespace: place.namespace })
+  }
+
+  async function open(ref: AssetRefInput, options: OpenOptions = {}): Promise<OpenedAsset> {
+    const place = locate(ref, options)
+    const body = await bodyAt(place)
+    if (body) {
+      const size = body.bytes.byteLength
+      const range = byteRange(size, options.start, options.end)
+      const info = infoOf(await recordAt(place), locator)
+      const stream = streamOf(body.bytes.subarray(range.start, range.end))
+      return { info, mime: body.mime, size, ...range, stream }
+    }
+    const { start, end, signal } = options
+    const opened = await store.open(place.assetId, {
+      namespace: place.namespace,
+      start,
+      end,
+      signal,
+    })
+    if (!opened) throw assetNotFound(place.assetId)
+    return {
+      info: infoOf(opened.record, locator),
+      mime: opened.record.mime,
+      size: opened.record.size,
+      start: opened.start,
+      end: opened.end,
+      stream: opened.stream,
+    }
+  }
+
+  return {
+    get,
+    open,
+
+    async getBase64(ref, options) {
+      const { bytes, mime } = await get(ref, options)
+      return { base64: base64Of(bytes), mime }
+    },
+
+    async getDataUrl(ref, options) {
+      const { bytes, mime } = await get(ref, options)
+      return dataUrlOf(bytes, mime)
+    },
+
+    async info(ref, options) {
+      return infoOf(await recordAt(locate(ref, options)), locator)
+    },
+
+    async urlFor(ref, options = {}) {
+      const place = locate(ref, options)
+      const body = await bodyAt(place)
+      if (body) return dataUrlOf(body.bytes, body.mime)
+      const { inline, expiresIn } = options
+      return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
+    },
+
+    async list(options = {}) {
+      const namespace = locator.namespaceFor(options, scope.namespace)
+      const { records, next } = await store.list({ ...options, namespace })
+      return { assets: records.map((record) => infoOf(record, locator)), next }
+    },
+
+    async delete(ref, options) {
+      const { assetId, namespace, fieldPath } = locate(ref, options)
+      if (fieldPath) {
+        throw new ByrefError('asset_invalid', 'Assets never change: a field cannot be deleted.')
+      }
+      return store.delete(assetId, { namespace })
+    },
+
+    async resolve(ref, options) {
+      return valueAt(locate(ref, options))
+    },
+
+    async meta(ref, options) {
+      const record = await recordAt(locate(ref, options))
+      const meta = record.attributes.meta as AssetMeta | undefined
+      return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
+    },
+  }
+}
+
+/** The asset as structured-assets.md has it, in its order of keys. */
+export function assetOf(record: AssetRecord, content: unknown): Record<string, unknown> {
+  const { asset_type, description, content_type } = record.attributes
+  return {
+    ...(asset_type !== undefined && { asset_type }),
+    asset_id: record.assetId,
+    ...(record.name !== null && { asset_name: record.name }),
+    ...(description !== undefined && { description }),
+    content_type: content_type ?? record.mime,
+    content,
+  }
+}
+
+function fileMeta(record: AssetRecord): AssetMeta {
+  return assetOf(record, "<class 'Uint8Array'>") as unknown as AssetMeta
+}
+
+async function bodyOfValue(value: unknown): Promise<{ bytes: Uint8Array; mime: string }> {
+  if (value instanceof Blob) {
+    const bytes = new Uint8Array(await value.arrayBuffer())
+    return { bytes, mime: await typeOf(bytes, value.type) }
+  }
+  if (ArrayBuffer.isView(value)) {
+    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    return { bytes, mime: await typeOf(bytes) }
+  }
+  if (value instanceof ArrayBuffer) {
+    const bytes = new Uint8Array(value)
+    return { bytes, mime: await typeOf(bytes) }
+  }
+  if (typeof value === 'string') {
+    return { bytes: Buffer.from(value), mime: 'text/plain; charset=utf-8' }
+  }
+  const json = JSON.stringify(value)
+  if (json === undefined) {
+    throw new ByrefError('asset_unsupported', 'A live object has no bytes; use resolve().')
+  }
+  return { bytes: Buffer.from(json), mime: 'application/json' }
+}
+
+function typeOf(bytes: Uint8Array, claim?: string): Promise<string> {
+  const complete = bytes.byteLength <= SNIFF_BYTES
+  return sniff(bytes.subarray(0, SNIFF_BYTES), { claim, complete })
+}

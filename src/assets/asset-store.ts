@@ -1,0 +1,208 @@
+/** What a body is to a person: decided by its MIME type. */
+export type AssetKind = 'image' | 'audio' | 'video' | 'file'
+
+/** What a store takes as a body. A stream is consumed; bytes are the caller's and are copied or written, never kept. */
+export type AssetBody = Uint8Array | ReadableStream<Uint8Array>
+
+/**
+ * The smallest store: three methods, as in binary-assets.md. Any object that has them can hold assets; names, metas and
+ * namespaces are then kept by byref (see `withRecords`). `body` is then always a `Uint8Array`.
+ */
+export interface AssetStore {
+  /** Keeps the bytes and gives back an id that the store chose. */
+  save(
+    body: Uint8Array,
+    mime: string,
+    options?: StoreSaveOptions,
+  ): Promise<{ assetId: string; info?: object | null }>
+  /** The whole body. Rejects for an unknown id. */
+  get(assetId: string, options?: StoreOptions): Promise<{ bytes: Uint8Array; mime: string }>
+  /** Where the body can be fetched: a data URL if `inline`, else the store's own choice. Rejects for an unknown id. */
+  urlFor(assetId: string, options?: StoreUrlOptions): Promise<string>
+  /** What is known of the asset; null or undefined for an unknown id. */
+  info?(assetId: string, options?: StoreOptions): Promise<object | null | undefined>
+}
+
+/**
+ * A store that keeps whole records and never needs a whole body in memory. Rules that every implementation follows and
+ * `testAssetStore` checks:
+ *
+ * - An asset is its record and its bodies. It is visible, in every method, only when all of it is there, and it is
+ *   durable (as far as the store can be) when `save` resolves. A failed save leaves nothing visible.
+ * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`.
+ * - Bodies are content-addressed: within one namespace equal bytes are kept once, under any number of assets, and a
+ *   body goes with the last asset that needs it.
+ * - A namespace is a wall: no id, digest or path of one is found from another. `null` is a namespace of its own.
+ * - An asset past its `expiresAt` is unknown from that moment; `sweep` frees it.
+ * - Missing is `null` (`info`, `open`, `object`) or `false` (`delete`); `get` and `urlFor` reject with `asset_not_found`.
+ *   A full disk is `storage_full`; everything else that the medium refuses is `storage_failed` with its `cause`.
+ */
+export interface FullAssetStore extends AssetStore {
+  readonly full: true
+  /** The backend's name, for messages and `assetConfig`. */
+  readonly backend: string
+  /** Whether `StoreSaveOptions.objects` is accepted: live objects, kept by reference as long as the process lives. */
+  readonly keepsObjects: boolean
+  /** Opens the store: folders, connections, leftovers of a crash. Every method does this first; call it to fail early. */
+  ready(): Promise<void>
+  /** Keeps a body and the record that names it. The stream is read to its end, or cancelled when the save fails. */
+  save(
+    body: AssetBody,
+    mime: string,
+    options?: StoreSaveOptions,
+  ): Promise<{ assetId: string; info: AssetRecord }>
+  /** The record, or null. Never reads a body. */
+  info(assetId: string, options?: StoreOptions): Promise<AssetRecord | null>
+  /** The body, or part of it, as a stream that touches the medium only when it is read; null for an unknown id. */
+  open(assetId: string, options?: StoreOpenOptions): Promise<StoreOpened | null>
+  /** A live object that `save` was given, by its index; null where the asset or the object is unknown. */
+  object(assetId: string, index: number, options?: StoreOptions): Promise<{ value: unknown } | null>
+  /** Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the page before. */
+  list(options?: StoreListOptions): Promise<{ records: AssetRecord[]; next: string | null }>
+  /** Removes the asset, and the bodies that nothing else needs; false if there was none. */
+  delete(assetId: string, options?: StoreOptions): Promise<boolean>
+  /** What a namespace holds: assets, and the bytes of their distinct bodies. */
+  usage(options?: StoreOptions): Promise<StoreUsage>
+  /** Names of the namespaces that hold something; `null` is the one without a name. */
+  namespaces(): Promise<(string | null)[]>
+  /** Frees expired assets and what crashes left. Safe beside any other method, in any process. */
+  sweep(options?: StoreSweepOptions): Promise<StoreSwept>
+  /** Reads every body again and compares it with its digest. Yields one entry for each asset or body that was looked at. */
+  verify(options?: StoreOptions & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
+}
+
+/** Which namespace; absent and null are the one without a name. */
+export interface StoreOptions {
+  namespace?: string | null
+}
+
+/** What a record says beside the body. All of it is optional. */
+export interface StoreSaveOptions extends StoreOptions {
+  /** Taken as given; absent, the store makes one. */
+  assetId?: string
+  name?: string | null
+  /** ISO 8601. */
+  createdAt?: string
+  /** ISO 8601; from then on the asset is unknown. */
+  expiresAt?: string | null
+  /** JSON that the layer above keeps with the asset: description, meta, who made it. */
+  attributes?: AssetAttributes
+  /** Further bodies that the asset needs, named by their SHA-256: binary leaves of structured content. */
+  parts?: StorePart[]
+  /** Live objects that the asset needs; refused unless the store `keepsObjects`. */
+  objects?: readonly unknown[]
+  /** The bytes are given away: nobody writes to them again, so that a store may keep them without a copy. */
+  owned?: boolean
+  signal?: AbortSignal
+}
+
+/** A further body of an asset. `digest` is what names it within the asset; the store checks it. */
+export interface StorePart {
+  digest: string
+  bytes: Uint8Array
+}
+
+/** JSON beside the body, opaque to stores. */
+export interface AssetAttributes {
+  asset_type?: string
+  description?: string
+  /** As in an asset: a MIME type, or a type string such as `<class 'dict'>`. Absent, it is `mime`. */
+  content_type?: string
+  /** Whether the body is the encoding of structured content. */
+  structured?: boolean
+  /** The asset's meta, made when it was saved. */
+  meta?: unknown
+  /** Ids of the assets that this one's content refers to: they live as long as it does. */
+  references?: string[]
+  by?: string
+  tool?: string
+  toolCallId?: string
+  origin?: string
+  [key: string]: unknown
+}
+
+/** Everything that a store knows of an asset. Plain JSON, stored with `version`; unknown keys survive. */
+export interface AssetRecord {
+  version: 1
+  assetId: string
+  namespace: string | null
+  mime: string
+  kind: AssetKind
+  /** Bytes of the body. */
+  size: number
+  /** SHA-256 of the body, lower-case hex. */
+  digest: string
+  name: string | null
+  /** ISO 8601 in UTC. */
+  createdAt: string
+  expiresAt: string | null
+  attributes: AssetAttributes
+  parts: { digest: string; size: number }[]
+}
+
+/** Which bytes: `start` inclusive, `end` exclusive; negative `start` counts from the end. */
+export interface StoreOpenOptions extends StoreOptions {
+  start?: number
+  end?: number
+  /** The digest of a part instead of the body. */
+  part?: string
+  signal?: AbortSignal
+}
+
+/** An open body: bytes `start` (inclusive) to `end` (exclusive) of `record.size`. */
+export interface StoreOpened {
+  record: AssetRecord
+  start: number
+  end: number
+  stream: ReadableStream<Uint8Array>
+}
+
+/** Options of `urlFor`. */
+export interface StoreUrlOptions extends StoreOptions {
+  /** Always a data URL. */
+  inline?: boolean
+  /** Seconds that a signed URL lives; stores without such URLs ignore it. */
+  expiresIn?: number
+}
+
+/** A page of {@link FullAssetStore.list}; at most 1,000 records, 200 unless told. */
+export interface StoreListOptions extends StoreOptions {
+  limit?: number
+  cursor?: string | null
+}
+
+/** What a namespace holds. */
+export interface StoreUsage {
+  assets: number
+  bytes: number
+}
+
+/** Options of {@link FullAssetStore.sweep}. */
+export interface StoreSweepOptions {
+  /** Leftovers of a writer that cannot be asked whether it lives are kept this long. Default: 24 hours. */
+  graceMs?: number
+  now?: number
+  signal?: AbortSignal
+}
+
+/** What a sweep freed. */
+export interface StoreSwept {
+  assets: number
+  bodies: number
+  bytes: number
+  leftovers: number
+}
+
+/** One finding of {@link FullAssetStore.verify}: `ok`, or what is wrong. `assetId` is null for a body without an asset. */
+export interface StoreVerified {
+  namespace: string | null
+  assetId: string | null
+  digest: string | null
+  size: number
+  problem: null | 'body_missing' | 'body_damaged' | 'record_damaged' | 'body_unused'
+}
+
+/** Whether the store keeps records itself. */
+export function isFullStore(store: AssetStore): store is FullAssetStore {
+  return 'full' in store && store.full === true
+}

@@ -1,0 +1,96 @@
+import { ByrefError } from '../errors.ts'
+import type { FullAssetStore } from './asset-store.ts'
+import { createFsAssetStore, type FsAssetStoreOptions } from './fs.ts'
+import { createMemoryAssetStore } from './memory.ts'
+
+/** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
+export interface AssetsConfig {
+  /** Default: `memory`. */
+  backend?: 'memory' | 'fs' | 's3' | 'passthrough'
+  fs?: FsAssetStoreOptions
+  namespacing?: {
+    /** `context`: every call works in a namespace, and none is refused. Default: `none`. */
+    mode?: 'none' | 'context'
+    /** Whether references name their namespace. Default: false. */
+    includeInRef?: boolean
+  }
+  /** Above this, a body goes to the model by URL or smaller. Default: 100,000. */
+  inlineThresholdBytes?: number
+  /** Whether references become parts for the model. Default: true. */
+  resolveInLLM?: boolean
+  limits?: AssetLimits
+}
+
+/** What is refused, each with an error of its own. */
+export interface AssetLimits {
+  /** Bytes of one body (`asset_too_large`). Default: 4 GiB. */
+  bodyBytes?: number
+  /** Assets in one result (`too_many_assets`). Default: 10,000. */
+  items?: number
+  /** Levels of one result, or of structured content (`too_deep`). Default: 1,000. */
+  depth?: number
+  /** Bytes of all bodies in one result (`result_too_large`). Default: 512 MiB. */
+  resultBytes?: number
+  /** Bytes of distinct bodies in one namespace (`quota_exceeded`). Default: none. */
+  quotaBytes?: number
+  /** Assets in one namespace (`quota_exceeded`). Default: none. */
+  quotaAssets?: number
+  /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
+  cacheBytes?: number
+  /** Bytes of new bodies that stay readable through their events (`payload.base64`). Default: 32 MiB. */
+  eventBytes?: number
+}
+
+/** {@link AssetsConfig} with every default filled in. */
+export interface ResolvedAssetsConfig {
+  backend: string
+  namespacing: { mode: 'none' | 'context'; includeInRef: boolean }
+  inlineThresholdBytes: number
+  resolveInLLM: boolean
+  limits: Required<AssetLimits>
+}
+
+const MIB = 1024 * 1024
+
+/** Fills in the defaults. */
+export function resolveAssetsConfig(
+  config: AssetsConfig,
+  store: FullAssetStore,
+): ResolvedAssetsConfig {
+  const { mode = 'none', includeInRef = false } = config.namespacing ?? {}
+  return {
+    backend: store.backend,
+    namespacing: { mode, includeInRef },
+    inlineThresholdBytes: config.inlineThresholdBytes ?? 100_000,
+    resolveInLLM: config.resolveInLLM ?? true,
+    limits: {
+      bodyBytes: 4096 * MIB,
+      items: 10_000,
+      depth: 1_000,
+      resultBytes: 512 * MIB,
+      quotaBytes: Infinity,
+      quotaAssets: Infinity,
+      cacheBytes: 64 * MIB,
+      eventBytes: 32 * MIB,
+      ...config.limits,
+    },
+  }
+}
+
+/** The store that the configuration names. */
+export function createConfiguredStore(config: AssetsConfig): FullAssetStore {
+  switch (config.backend ?? 'memory') {
+    case 'memory':
+      return createMemoryAssetStore()
+    case 'fs':
+      if (!config.fs?.rootDir) {
+        throw new ByrefError('config_invalid', 'Assets on fs need a folder: set fs.rootDir.')
+      }
+      return createFsAssetStore(config.fs)
+    default:
+      throw new ByrefError(
+        'config_invalid',
+        `There is no asset backend ${JSON.stringify(config.backend)}; use memory, fs, s3 or passthrough.`,
+      )
+  }
+}

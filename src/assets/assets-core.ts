@@ -1,0 +1,32 @@
+import type { AssetPayloads } from './asset-events.ts'
+import type { AssetLocator } from './asset-locator.ts'
+import type { AssetRecord, FullAssetStore } from './asset-store.ts'
+import type { AssetInfo } from './assets.ts'
+import type { ResolvedAssetsConfig } from './assets-config.ts'
+import type { ContentCache } from './content-cache.ts'
+
+/** What all views of one `createAssets` share. */
+export interface AssetsCore {
+  store: FullAssetStore
+  config: ResolvedAssetsConfig
+  locator: AssetLocator
+  cache: ContentCache
+  payloads: AssetPayloads
+}
+
+/** What callers see of a record. */
+export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
+  return {
+    assetId: record.assetId,
+    ref: locator.refOf(record.assetId, record.namespace),
+    mime: record.mime,
+    kind: record.kind,
+    size: record.size,
+    digest: record.digest,
+    name: record.name,
+    description: record.attributes.description ?? null,
+    createdAt: record.createdAt,
+    expiresAt: record.expiresAt,
+    structured: record.attributes.structured ?? false,
+  }
+}

@@ -1,0 +1,133 @@
+import { parseMimeType } from './mime-type.ts'
+
+/** A data URL, taken apart; `data` is still encoded. */
+export interface DataUrl {
+  /** The type with its parameters; null where the URL has none, which means text. */
+  mime: string | null
+  base64: boolean
+  data: string
+}
+
+/** Where a data URL stands in a text. */
+export interface DataUrlMatch extends DataUrl {
+  start: number
+  end: number
+}
+
+/** Longer headers are no data URLs; keeps hostile text linear. */
+const MAX_HEADER = 300
+const BASE64_BODY = /[A-Za-z0-9+/_-]*={0,2}/y
+const TEXT_BODY = /[A-Za-z0-9\-._~!$&*+,;=:@/?%]*/y
+
+/** A data URL over bytes. */
+export function dataUrlOf(bytes: Uint8Array, mime: string): string {
+  return `data:${mime.replace(/;\s+/g, ';')};base64,${base64Of(bytes)}`
+}
+
+/** Base64 of bytes, without line breaks. */
+export function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+/** Whether the text can hold a data URL at all: cheap, for the many that do not. */
+export function mayHoldDataUrl(text: string): boolean {
+  return text.length > 5 && (text.includes('data:') || text.includes('DATA:'))
+}
+
+/**
+ * The data URL that the whole text is (RFC 2397), or null. A `data:` that is followed by anything but a media type, a
+ * comma or `;base64` is no data URL, nor is text that goes on after one.
+ */
+export function parseDataUrl(text: string): DataUrl | null {
+  const url = text.trim()
+  const header = headerAt(url, 0)
+  if (!header) return null
+  const data = url.slice(header.end)
+  if (header.base64)
+    return /[^\s]\s+[^\s]/.test(data) && !isWrapped(data) ? null : { ...header, data }
+  return header.mime === null && /\s/.test(data) ? null : { ...header, data }
+}
+
+/** The data URLs in a longer text, each with a media type, in order. Linear in the text. */
+export function findDataUrls(text: string): DataUrlMatch[] {
+  const found: DataUrlMatch[] = []
+  const lower = text.includes('DATA:') ? text.replace(/DATA:/g, 'data:') : text
+  for (let start = lower.indexOf('data:'); start >= 0; ) {
+    const header = /[A-Za-z0-9]/.test(text[start - 1] ?? ' ') ? null : headerAt(text, start)
+    let next = start + 5
+    if (header?.mime) {
+      const body = header.base64 ? BASE64_BODY : TEXT_BODY
+      body.lastIndex = header.end
+      const data = body.exec(text)?.[0] ?? ''
+      next = header.end + data.length
+      if (data !== '') found.push({ ...header, data, start, end: next })
+    }
+    start = lower.indexOf('data:', next)
+  }
+  return found
+}
+
+/** The bytes of a data URL's data; null when it does not decode. */
+export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer> | null {
+  if (!base64) return percentDecode(data)
+  return decodeBase64(data.includes('%') ? Buffer.from(percentDecode(data)).toString() : data)
+}
+
+/** The bytes of base64, plain or URL-safe, with or without padding and line breaks; null for anything else. */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  const bytes = decodeStrictly(text)
+  return bytes ?? (/\s/.test(text) ? decodeStrictly(text.replace(/\s+/g, '')) : null)
+}
+
+/** How many bytes base64 of this length has, at most. */
+export function base64Size(text: string): number {
+  return Math.floor((text.length * 3) / 4)
+}
+
+/** Node's decoder skips what is no base64, so that a shorter result shows it. */
+function decodeStrictly(text: string): Uint8Array<ArrayBuffer> | null {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  const length = text.length - padding
+  if (length % 4 === 1 || (padding > 0 && (length + padding) % 4 !== 0)) return null
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.byteLength !== Math.floor((length * 3) / 4)) return null
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+function headerAt(
+  text: string,
+  start: number,
+): { mime: string | null; base64: boolean; end: number } | null {
+  if (text.slice(start, start + 5).toLowerCase() !== 'data:') return null
+  const comma = text.slice(start + 5, start + 5 + MAX_HEADER).indexOf(',')
+  if (comma < 0) return null
+  const header = text.slice(start + 5, start + 5 + comma)
+  const end = start + 5 + comma + 1
+  const flag = /;\s*base64\s*$/i.exec(header)
+  const type = flag ? header.slice(0, flag.index) : header
+  const base64 = flag !== null
+  if (type === '') return { mime: null, base64, end }
+  if (/^\s/.test(type)) return null
+  const full = type.startsWith(';') ? `text/plain${type}` : type
+  return parseMimeType(full) ? { mime: full, base64, end } : null
+}
+
+/** Base64 that was broken into lines, as mail does. */
+function isWrapped(data: string): boolean {
+  return /^(?:[A-Za-z0-9+/]+={0,2}\r?\n\s*)+[A-Za-z0-9+/]*={0,2}$/.test(data)
+}
+
+function percentDecode(text: string): Uint8Array<ArrayBuffer> {
+  const source = Buffer.from(text)
+  const bytes = new Uint8Array(source.byteLength)
+  let length = 0
+  for (let i = 0; i < source.byteLength; i++) {
+    const hex =
+      source[i] === 0x25 ? Number.parseInt(source.toString('latin1', i + 1, i + 3), 16) : Number.NaN
+    const isEscape =
+      !Number.isNaN(hex) && /^[0-9a-f]{2}$/i.test(source.toString('latin1', i + 1, i + 3))
+    bytes[length++] = isEscape ? hex : (source[i] as number)
+    if (isEscape) i += 2
+  }
+  return bytes.slice(0, length)
+}

@@ -1,0 +1,121 @@
+import { XmlTextDetector } from '@file-type/xml'
+import { fileTypeFromBuffer } from 'file-type'
+import { isJsonStart, isNdjsonStart } from './json-start.ts'
+import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
+
+/** What is known of a body besides its first bytes. */
+export interface SniffHints {
+  /** The type that somebody claims; refused when it is no MIME type. */
+  claim?: string | null
+  /** The file's name; its extension counts where neither bytes nor claim say more. */
+  name?: string | null
+  /** Whether `head` is the whole body. */
+  complete?: boolean
+}
+
+/** How many first bytes decide: enough for a DOCX whose parts come late, and little enough to hold for every upload. */
+export const SNIFF_BYTES = 64 * 1024
+
+const UNKNOWN = 'application/octet-stream'
+
+/** Claims that are finer names for what the bytes say, by what the bytes say. */
+const FINER: Record<string, RegExp> = {
+  'application/zip':
+    /^application\/(vnd\.(openxmlformats|oasis|ms-|android|google-earth\.kmz|apple)|epub|java-archive|x-xpinstall|.*\+zip$)/,
+  'application/x-cfb': /^application\/(msword|vnd\.ms-|vnd\.visio|x-msi)/,
+  'application/gzip': /^application\/(x-gtar|x-tgz|.*\+gzip$)/,
+  'application/json': /(\+json|\/x-ndjson)$/,
+  'application/xml': /(\+xml|\/xml-dtd)$/,
+  'text/html': /^application\/xhtml\+xml$/,
+  'video/webm': /^audio\/webm$/,
+  'video/x-matroska': /^(audio\/x-matroska|video\/webm|audio\/webm)$/,
+  'video/mp4': /^(audio\/mp4|video\/x-m4v|video\/quicktime)$/,
+  'video/ogg': /^audio\/ogg$/,
+  'application/ogg': /^(audio|video)\/ogg$/,
+  'audio/ogg': /^audio\/opus$/,
+}
+
+/**
+ * The type of a body: what its bytes say, unless the claim is a finer name for the same thing; then the claim, then the
+ * name's extension, then `application/octet-stream`.
+ *
+ * @throws ByrefError `asset_invalid` when the claim is no MIME type
+ */
+export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<string> {
+  const claim = hints.claim ? normalizeMimeType(hints.claim) : null
+  const named = hints.name ? mimeTypeOfName(hints.name) : null
+  const detected = await detect(head, hints.complete ?? true)
+  const candidates = [claim, named].filter((type) => type !== null)
+  if (detected !== null) {
+    const finer = candidates.find((type) => FINER[detected]?.test(essenceOf(type)))
+    return finer ?? candidates.find((type) => essenceOf(type) === detected) ?? detected
+  }
+  if (claim === null || (named !== null && isVague(claim, named))) return named ?? UNKNOWN
+  return claim
+}
+
+/** The text of a body's head, when it is text: UTF-8, or UTF-16 with its mark, without control characters; else null. */
+export function headText(
+  head: Uint8Array,
+  complete: boolean,
+): { text: string; encoding: string } | null {
+  const encoding =
+    head[0] === 0xff && head[1] === 0xfe
+      ? 'utf-16le'
+      : head[0] === 0xfe && head[1] === 0xff
+        ? 'utf-16be'
+        : 'utf-8'
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
+    return CONTROL.test(text) ? null : { text, encoding }
+  } catch {
+    return null
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is what makes it text
+const CONTROL = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/
+
+async function detect(head: Uint8Array, complete: boolean): Promise<string | null> {
+  if (head.byteLength === 0) return null
+  const found = headText(head, complete)
+  if (found) return detectText(found.text.trimStart(), found.encoding, head, complete)
+  return detectBytes(head)
+}
+
+async function detectBytes(head: Uint8Array): Promise<string | null> {
+  const found = await fileTypeFromBuffer(head).catch(() => undefined)
+  return found ? normalizeMimeType(found.mime) : null
+}
+
+/** What well-formed text can be. A file that starts with `BM` is then no picture. */
+async function detectText(text: string, encoding: string, head: Uint8Array, complete: boolean) {
+  if (/^[[{]/.test(text) && !text.startsWith('{\\rtf')) {
+    if (encoding !== 'utf-8') return null
+    if (isJsonStart(text, complete)) return 'application/json'
+    return isNdjsonStart(text, complete) ? 'application/x-ndjson' : null
+  }
+  if (text.startsWith('<')) return detectMarkup(text)
+  return /^(%PDF-|%!PS|\{\\rtf|BEGIN:V|WEBVTT)/.test(text) ? detectBytes(head) : null
+}
+
+function detectMarkup(text: string): string | null {
+  const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
+  if (/^<!doctype\s+html|^<html[\s>]/i.test(body)) {
+    return /^<\?xml|xmlns=["']http:\/\/www\.w3\.org\/1999\/xhtml/.test(body.slice(0, 2000))
+      ? 'application/xhtml+xml'
+      : 'text/html'
+  }
+  const detector = new XmlTextDetector()
+  detector.write(text)
+  if (detector.fileType) return normalizeMimeType(detector.fileType.mime)
+  return text.startsWith('<?xml') ? 'application/xml' : null
+}
+
+/** Whether the claim says less than the file's name: "bytes", "text", or what some systems call every table. */
+function isVague(claim: string, named: string): boolean {
+  const essence = essenceOf(claim)
+  if (essence === UNKNOWN || essence === 'binary/octet-stream') return true
+  if (essence === 'text/plain') return named.startsWith('text/') || /[+/]json$/.test(named)
+  return essence === 'application/vnd.ms-excel' && named !== essence && named.startsWith('text/')
+}
