@@ -55,6 +55,12 @@ export interface MessageMetadata {
   [key: string]: unknown
 }
 
+/** Metadata as it may be written: of an attachment only the reference has to be there. */
+export interface MetadataInput {
+  attachments?: (Partial<Attachment> & Pick<Attachment, 'assetRef'>)[]
+  [key: string]: unknown
+}
+
 /**
  * One message as it is stored, shown and travels (spec M1).
  * `content` fits `content_type`: text for `text/*`, parts for `multipart/mixed`, `{ command, param | response }` for

@@ -1,0 +1,88 @@
+// The package as its users get it: packed, installed in an empty project, its README code run, its types resolved, its
+// command started. Needs the npm registry for the dependencies.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
+
+ensureInstalled()
+const folder = mkdtempSync(join(tmpdir(), 'byref-package-'))
+try {
+  say('── dead code and unused dependencies')
+  run(node, ['node_modules/knip/bin/knip.js', '--no-progress'])
+
+  say('── pack')
+  const packed = read('npm', ['pack', '--json', '--pack-destination', folder], root)
+  const [{ filename, size, files }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
+  say(`${filename}: ${Math.round(size / 1024)} kB, ${files.length} files`)
+  const leaked = files.filter(({ path }) => /\.test\.|fixtures|\.sqlite|node_modules/.test(path))
+  if (leaked.length > 0) throw new Error(`The package holds ${leaked[0].path}`)
+  const tarball = join(folder, filename)
+  run(node, ['node_modules/publint/src/cli.js', tarball, '--strict'])
+  run(node, ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only'])
+
+  say('── install in an empty project')
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  writeFileSync(
+    join(project, 'package.json'),
+    '{ "name": "project", "private": true, "type": "module" }',
+  )
+  run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project })
+
+  say('── the README code, run and type-checked')
+  writeFileSync(join(project, 'readme.ts'), readmeCode())
+  const output = read(node, ['readme.ts'], project)
+  say(output.trim())
+  if (!/asset:\/\//.test(output)) throw new Error('The README code printed no reference')
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        target: 'ES2024',
+        module: 'NodeNext',
+        strict: true,
+        noEmit: true,
+        types: [],
+        skipLibCheck: true,
+      },
+      files: ['readme.ts'],
+    }),
+  )
+  run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
+
+  say('── the command')
+  const bin = join(project, 'node_modules', '.bin', 'byref')
+  say(read(node, [bin, '--version'], project).trim())
+  const csv = 'day,rain\n2026-01-01,1\n2026-01-02,3\n2026-02-01,2\n'
+  writeFileSync(join(project, 'rain.csv'), csv)
+  const question = ['run', 'chart the monthly rain', '--file', 'rain.csv', '--out', 'rain.png']
+  say(read(node, [bin, ...question], project).trim())
+  if (readFileSync(join(project, 'rain.png')).subarray(1, 4).toString() !== 'PNG') {
+    throw new Error('byref run saved no PNG')
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** The first TypeScript of the README. */
+function readmeCode() {
+  const code = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
+  if (!code) throw new Error('README.md has no ```ts block')
+  return code
+}
+
+function read(command, args, cwd) {
+  const { status, stdout, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+    maxBuffer: 1 << 26,
+  })
+  if (error) throw error
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')} ended with status ${status}:\n${stdout}`)
+  return stdout
+}

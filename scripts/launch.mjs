@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { environment, node, nodeFlags, root } from './setup.mjs'
+
+/** Runs the command line from source on the project's Node, passes signals on and ends as it ends. */
+export function launch(args) {
+  const child = spawn(node, [...nodeFlags, join(root, 'src/cli.ts'), ...args], {
+    stdio: 'inherit',
+    env: environment(),
+  })
+  // A terminal's Ctrl-C reaches the child by itself; a signal sent to this process alone does not.
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (!(signal === 'SIGINT' && process.stdin.isTTY) && !stopping) child.kill(signal)
+      stopping = true
+    })
+  }
+  child.on('error', (error) => {
+    console.error(error.message)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal ? 128 + constants.signals[signal] : code
+  })
+}

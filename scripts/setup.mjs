@@ -1,0 +1,97 @@
+// What `npm start`, `npm test` and `npx byref` do before anything else on a fresh clone. Runs on any Node >= 20.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+const bin = join(root, 'node_modules', '.bin')
+
+/** The project's own Node (24), which runs TypeScript as it is; the machine's may be older. */
+export const node = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node')
+
+/** Experimental warnings (node:sqlite) would only stand in the way of what the programs say. */
+export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+
+/** The environment for child processes: the project's binaries first on the path. */
+export function environment(extra = {}) {
+  return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, ...extra }
+}
+
+/** Runs a command with its output shown; throws when it fails. */
+export function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: environment(),
+    ...options,
+  })
+  if (error) throw error
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with status ${status}`)
+}
+
+/** Installs from the lock file, unless what is installed came from the same lock file. */
+export function ensureInstalled() {
+  const stamp = join(root, 'node_modules', '.byref-installed')
+  const wanted = digest([join(root, 'package-lock.json')])
+  if (existsSync(node) && read(stamp) === wanted) return
+  say('Installing what byref needs (once, from the lock file) …')
+  const npm = process.env.npm_execpath
+  // npm's settings of the run that started this one (a --prefix, say) are not for this install.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !/^npm_(config|package|lifecycle)_/i.test(key)),
+  )
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, 'ci'], { env })
+  else run('npm', ['ci'], { env, shell: process.platform === 'win32' })
+  if (!existsSync(node))
+    throw new Error('npm ci did not bring node_modules/.bin/node; see its output above')
+  writeFileSync(stamp, wanted)
+}
+
+/** Builds the workbench into dist/web, unless it was built from the same files. */
+export function ensureWebBuilt() {
+  const stamp = join(root, 'dist', 'web.stamp')
+  const sources = ['web', 'src/client', 'src/content', 'src/refs', 'package-lock.json']
+  const wanted = digest(sources.flatMap((path) => filesIn(join(root, path))))
+  if (existsSync(join(root, 'dist/web/index.html')) && read(stamp) === wanted) return
+  say('Building the workbench …')
+  run(node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', 'web', '--logLevel', 'warn'])
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(stamp, wanted)
+}
+
+/** A line for the person who waits, on stderr so that stdout stays the program's. */
+export function say(line) {
+  process.stderr.write(`${line}\n`)
+}
+
+function digest(files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(`${relative(root, file)}\0`).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+function filesIn(path) {
+  if (!existsSync(path)) return []
+  if (!path.startsWith(root)) throw new Error(`${path} is not in the project`)
+  const entries = tryReaddir(path)
+  if (!entries) return [path]
+  return entries
+    .filter((entry) => entry.name !== 'node_modules' && !entry.name.includes('.test.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => filesIn(join(path, entry.name)))
+}
+
+function tryReaddir(path) {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+function read(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}

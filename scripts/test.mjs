@@ -1,0 +1,76 @@
+// `npm test`: sets up what is missing, then runs everything: lint, types, unit, contract and end-to-end tests.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureInstalled, ensureWebBuilt, environment, node, root, run, say } from './setup.mjs'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+ensureInstalled()
+ensureWebBuilt()
+const chromium = ensureChromium()
+
+const report = join(root, 'node_modules', '.cache', 'byref-tests.json')
+mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
+rmSync(report, { force: true })
+
+const failed = []
+step('lint', [node, 'node_modules/@biomejs/biome/bin/biome', 'ci', '.'])
+step('types', [node, 'node_modules/typescript/bin/tsc', '-p', '.'])
+step('types of the workbench', [node, 'node_modules/typescript/bin/tsc', '-p', 'web'])
+step('tests', [
+  node,
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
+])
+close()
+
+/** Runs a step and goes on when it fails, so that one run tells everything that is wrong. */
+function step(name, [command, ...args]) {
+  say(`\n── ${name}`)
+  const extra = { BYREF_TEST_BROWSER: chromium ?? '' }
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: environment(extra),
+  })
+  if (status !== 0) failed.push(name)
+}
+
+/** The browser for the end-to-end tests: Debian's Chromium, installed where that is allowed; null without one. */
+function ensureChromium() {
+  const path = process.env.BYREF_TEST_BROWSER || CHROMIUM
+  if (existsSync(path)) return path
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    say('Installing Chromium for the end-to-end tests …')
+    try {
+      const env = environment({ DEBIAN_FRONTEND: 'noninteractive' })
+      const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] }
+      run('apt-get', ['-qq', 'update'], quiet)
+      run('apt-get', ['-qq', '-y', '--no-install-recommends', 'install', 'chromium'], quiet)
+    } catch (error) {
+      say(`Chromium could not be installed: ${error.message}`)
+    }
+  }
+  if (existsSync(path)) return path
+  say(
+    'The tests in a browser are SKIPPED: there is no Chromium. Install it (apt-get install chromium), or name one by BYREF_TEST_BROWSER.',
+  )
+  return null
+}
+
+/** The last line counts tests, for people and for machines that read it. */
+function close() {
+  const {
+    numPassedTests = 0,
+    numFailedTests = 0,
+    numPendingTests = 0,
+  } = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {}
+  if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`)
+  if (failed.length > 0 || numPassedTests === 0) process.exitCode = 1
+  console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`)
+}

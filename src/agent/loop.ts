@@ -1,0 +1,195 @@
+import type { Assets } from '../assets/assets.ts'
+import type { ConversationEvent, TokenUsage } from '../content/events.ts'
+import type { Message, ToolCall } from '../content/message.ts'
+import { newId } from '../content/new-id.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import { callModel, type RetryOptions } from '../model/call-model.ts'
+import type { LanguageModel } from '../model/language-model.ts'
+import type { StoredReasoning } from '../model/model-messages.ts'
+import type { RunResult } from './agent.ts'
+import { runCalls } from './calls.ts'
+import { debugValue } from './debug-value.ts'
+import { type ModelResponse, readResponse, runReason } from './read-response.ts'
+import { saveModelFiles } from './save-model-files.ts'
+import { stepPrompt } from './step-prompt.ts'
+import type { Thread } from './thread.ts'
+import type { Tool } from './tool.ts'
+import { toolForModel } from './tool-schema.ts'
+
+/** What a run works with. */
+export interface LoopOptions {
+  runId: string
+  signal: AbortSignal
+  model: LanguageModel
+  instructions: string
+  tools: readonly Tool[]
+  assets: Assets
+  maxSteps: number
+  retry?: RetryOptions
+}
+
+/**
+ * Asks the model, runs its calls and asks again, until an answer has no calls. Ends the run in the log on every path,
+ * with `RUN_FINISHED` (also when it is cancelled) or `RUN_ERROR`.
+ *
+ * @throws ByrefError of the `RUN_ERROR`.
+ */
+export async function runLoop(thread: Thread, options: LoopOptions): Promise<RunResult> {
+  const { runId, signal, maxSteps } = options
+  const usage: TokenUsage = { inputTokens: null, outputTokens: null }
+  const finish = async (reason: RunResult['reason'], text: string): Promise<RunResult> => {
+    await thread.append([
+      { type: 'RUN_FINISHED', threadId: thread.id, runId, result: { reason, usage } },
+    ])
+    return { text, reason, usage, conversation: thread.id }
+  }
+  try {
+    for (let step = 1; step <= maxSteps; step++) {
+      signal.throwIfAborted()
+      const response = await runStep(thread, `step ${step}`, options)
+      add(usage, response.usage)
+      if (response.calls.length === 0) {
+        return await finish(runReason(response.finishReason), response.text)
+      }
+      await runCalls(thread, response.calls, options)
+    }
+    return await finish('step_limit', '')
+  } catch (error) {
+    if (signal.aborted) return finish('cancelled', '')
+    const failure =
+      error instanceof ByrefError
+        ? error
+        : new ByrefError('run_failed', errorMessage(error), { cause: error })
+    const { code, message } = failure
+    await thread.append([{ type: 'RUN_ERROR', threadId: thread.id, runId, code, message }])
+    throw failure
+  }
+}
+
+/** One model call: its prompt out of the thread, its answer into it. */
+async function runStep(
+  thread: Thread,
+  stepName: string,
+  options: LoopOptions,
+): Promise<ModelResponse> {
+  const { runId, signal, model, retry } = options
+  await thread.append([{ type: 'STEP_STARTED', stepName, runId }])
+  const prompt = await stepPrompt(thread, options)
+  const tools = options.tools.map(toolForModel)
+  const messageId = newId()
+  const tell = responseTeller(thread, messageId)
+  const parts = callModel(
+    model,
+    { prompt, tools: tools.length > 0 ? tools : undefined, abortSignal: signal },
+    retry,
+  )
+  const response = await readResponse(parts, (id) => freshCallId(thread, id), tell)
+  const { events, attachments } = await saveModelFiles(response.files, options.assets)
+  const message = assistantMessage(messageId, response, attachments)
+  const calls = message.metadata.tool_calls ?? []
+  await thread.append(
+    [
+      ...events,
+      { type: 'NEW_MESSAGE', payload: message },
+      ...calls.map(
+        (call): ConversationEvent => ({
+          type: 'TOOL_CALL_END',
+          toolCallId: call.id,
+          runId,
+          parentMessageId: messageId,
+          call,
+        }),
+      ),
+      { type: 'STEP_FINISHED', stepName, runId, usage: response.usage, messageId },
+    ],
+    { [messageId]: debugValue({ request: { prompt, tools }, response: withoutFiles(response) }) },
+  )
+  return response
+}
+
+/** Tells of an answer as it streams. */
+function responseTeller(thread: Thread, messageId: string): Parameters<typeof readResponse>[2] {
+  let speaking = false
+  return {
+    async text(delta) {
+      if (!speaking) {
+        speaking = true
+        await thread.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+      }
+      await thread.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
+    },
+    async textEnd() {
+      if (speaking) await thread.stream({ type: 'TEXT_MESSAGE_END', messageId })
+    },
+    callStart: (toolCallId, toolCallName) =>
+      thread.stream({
+        type: 'TOOL_CALL_START',
+        toolCallId,
+        toolCallName,
+        parentMessageId: messageId,
+      }),
+    callDelta: (toolCallId, delta) => thread.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta }),
+  }
+}
+
+/** The provider's id, or one of our own where the conversation had a call of that id before. */
+function freshCallId(thread: Thread, id: string): string {
+  return id === '' || Object.hasOwn(thread.state.calls, id) ? `call_${newId()}` : id
+}
+
+function assistantMessage(
+  id: string,
+  { text, reasoning, calls, usage }: ModelResponse,
+  attachments: Message['metadata']['attachments'],
+): Message {
+  const { inputTokens, outputTokens } = usage
+  const counted = inputTokens !== null || outputTokens !== null
+  const footer = `${inputTokens ?? '?'} tokens in, ${outputTokens ?? '?'} out`
+  return {
+    id,
+    sender: { participant_id: 'assistant', participant_role: 'assistant' },
+    message_type: 'chat',
+    content_type: 'text/markdown',
+    content: text,
+    timestamp: new Date().toISOString(),
+    metadata: {
+      ...(calls.length > 0 ? { tool_calls: calls.map(storedCall) } : {}),
+      ...(attachments && attachments.length > 0 ? { attachments } : {}),
+      ...(reasoning.length > 0 ? { reasoning: reasoning.map(storedReasoning) } : {}),
+      ...(counted ? { footer_items: [footer] } : {}),
+      has_debug_data: true,
+    },
+  }
+}
+
+function storedCall({
+  id,
+  name,
+  arguments: args,
+  providerMetadata,
+}: ModelResponse['calls'][0]): ToolCall {
+  return {
+    id,
+    name,
+    arguments: args,
+    ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
+  }
+}
+
+function storedReasoning({
+  text,
+  providerMetadata,
+}: ModelResponse['reasoning'][0]): StoredReasoning {
+  return { text, ...(providerMetadata ? { provider_metadata: providerMetadata } : {}) }
+}
+
+function withoutFiles({ files, ...response }: ModelResponse): Record<string, unknown> {
+  return files.length > 0
+    ? { ...response, files: files.map(({ mediaType }) => mediaType) }
+    : response
+}
+
+function add(sum: TokenUsage, { inputTokens, outputTokens }: TokenUsage): void {
+  if (inputTokens !== null) sum.inputTokens = (sum.inputTokens ?? 0) + inputTokens
+  if (outputTokens !== null) sum.outputTokens = (sum.outputTokens ?? 0) + outputTokens
+}

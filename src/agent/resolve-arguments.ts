@@ -1,0 +1,148 @@
+import type { Assets } from '../assets/assets.ts'
+import { ByrefError } from '../errors.ts'
+import { type AssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { parseVariableRef, unescapeDagger } from '../refs/variable-ref.ts'
+import { type JsonSchema, jsonSchemaOf, type Tool } from './tool.ts'
+
+/** Where the references in a call's arguments find their values. */
+export interface ArgumentSources {
+  assets: Assets
+  /** The value of a `†` reference; throws VariableError where there is none. */
+  read(variable: string): unknown
+}
+
+/** Deeper arguments are refused. */
+const MAX_DEPTH = 200
+
+/**
+ * A call's arguments with the values in place of the references: `†` variables anywhere (unless the tool forbids
+ * them), then asset references where the schema says `asset_ref_acceptable`, converted to what the schema asks for
+ * (spec D7, T3). Each value is resolved once; what a reference gives is never scanned for more.
+ *
+ * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit.
+ */
+export async function resolveArguments(
+  tool: Tool,
+  args: Record<string, unknown>,
+  sources: ArgumentSources,
+): Promise<Record<string, unknown>> {
+  const variables = tool.variables !== false
+  const resolve = async (value: unknown, schema: JsonSchema, depth: number): Promise<unknown> => {
+    if (depth > MAX_DEPTH) {
+      throw new ByrefError(
+        'invalid_arguments',
+        `The arguments are nested deeper than ${MAX_DEPTH} levels`,
+      )
+    }
+    if (typeof value === 'string') {
+      const isVariable = variables && parseVariableRef(value) !== null
+      const read = isVariable ? sources.read(value) : literal(value, variables)
+      return resolveAsset(read, schema, sources.assets)
+    }
+    if (typeof value !== 'object' || value === null) return value
+    if (schema.asset_ref_acceptable === true && parseRef(value)) {
+      return resolveAsset(value, schema, sources.assets)
+    }
+    if (Array.isArray(value)) {
+      const items = schemaAt(schema.items)
+      return Promise.all(value.map((item) => resolve(item, items, depth + 1)))
+    }
+    const entries = Object.entries(value).map(async ([key, item]) => {
+      return [key, await resolve(item, propertySchema(schema, key), depth + 1)] as const
+    })
+    // fromEntries defines keys, so that "__proto__" is one like any other.
+    return Object.fromEntries(await Promise.all(entries))
+  }
+  return (await resolve(args, jsonSchemaOf(tool), 0)) as Record<string, unknown>
+}
+
+/** `\†state` is the text `†state` (spec R10). */
+function literal(value: string, variables: boolean): string {
+  return variables ? unescapeDagger(value) : value
+}
+
+async function resolveAsset(value: unknown, schema: JsonSchema, assets: Assets): Promise<unknown> {
+  if (schema.asset_ref_acceptable !== true) return value
+  const ref = parseRef(value)
+  return ref ? convert(ref, schema, assets) : value
+}
+
+function parseRef(value: unknown): string | AssetRef | null {
+  if (typeof value === 'string') return isAssetRef(value) ? value : null
+  if (typeof value !== 'object' || value === null || !('asset_id' in value)) return null
+  return parseAssetRef(value as AssetRef) ? (value as AssetRef) : null
+}
+
+/** The value behind a reference, as the schema of the parameter wants it. */
+async function convert(
+  ref: string | AssetRef,
+  schema: JsonSchema,
+  assets: Assets,
+): Promise<unknown> {
+  const as = schema.asset_ref_as
+  const value = await assets.resolve(ref)
+  const bytes = value instanceof Uint8Array ? value : null
+  const mime = async (): Promise<string> => (await assets.info(ref)).mime
+  if (as === 'bytes') return bytes ?? encode(value)
+  if (as === 'blob') return new Blob([toBuffer(bytes ?? encode(value))], { type: await mime() })
+  if (as === 'stream') return new Blob([toBuffer(bytes ?? encode(value))]).stream()
+  if (schema.contentEncoding === 'base64') return toBase64(bytes ?? encode(value))
+  if (schema.format === 'data-url') {
+    return `data:${await mime()};base64,${toBase64(bytes ?? encode(value))}`
+  }
+  if (!bytes) return value
+  const types = [schema.type].flat()
+  const text = decode(bytes)
+  if (text !== null && String(schema.contentMediaType ?? '').startsWith('text/')) return text
+  if (text !== null && (types.includes('object') || types.includes('array')))
+    return parseJson(text, ref)
+  if (text !== null && types.includes('string')) return text
+  throw new ByrefError(
+    'invalid_arguments',
+    `${show(ref)} is ${await mime()}, ${bytes.length} bytes, and cannot be passed as ${types.join(' or ') || 'a value'}`,
+  )
+}
+
+function parseJson(text: string, ref: string | AssetRef): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('invalid_arguments', `${show(ref)} holds text that is no JSON`, { cause })
+  }
+}
+
+/** The text in UTF-8 bytes, or null where they are none. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+/** Blob's types want bytes that are not shared between threads; assets never are. */
+function toBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes as Uint8Array<ArrayBuffer>
+}
+
+function show(ref: string | AssetRef): string {
+  return typeof ref === 'string' ? ref : JSON.stringify(ref)
+}
+
+function schemaAt(schema: unknown): JsonSchema {
+  return typeof schema === 'object' && schema !== null ? (schema as JsonSchema) : {}
+}
+
+function propertySchema(schema: JsonSchema, key: string): JsonSchema {
+  const properties = schemaAt(schema.properties)
+  if (Object.hasOwn(properties, key)) return schemaAt(properties[key])
+  return schemaAt(schema.additionalProperties)
+}

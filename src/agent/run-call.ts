@@ -1,0 +1,120 @@
+import type { Assets } from '../assets/assets.ts'
+import type { AssetStore } from '../assets/asset-store.ts'
+import { extractAssets } from '../assets/extract.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import type { LoopOptions } from './loop.ts'
+import type { ModelCall } from './read-response.ts'
+import { resolveArguments } from './resolve-arguments.ts'
+import type { Thread } from './thread.ts'
+import type { Tool, ToolContext } from './tool.ts'
+import { validateInput } from './validate.ts'
+
+/** What a call came to: the tool's value with its bytes as references, or what went wrong. */
+export type CallOutcome = { events: ConversationEvent[] } & (
+  | { value: unknown }
+  | { error: { code: string; message: string } }
+)
+
+/**
+ * Runs one call: prepare (find the tool, resolve, validate), execute, extract. Whatever fails in it is its outcome,
+ * for the model to see; only a cancelled run throws.
+ */
+export async function runCall(
+  thread: Thread,
+  call: ModelCall,
+  options: LoopOptions,
+): Promise<CallOutcome> {
+  const { signal } = options
+  const events: ConversationEvent[] = []
+  try {
+    signal.throwIfAborted()
+    if (call.problem) throw new ByrefError('invalid_arguments', call.problem)
+    const tool = findTool(call.name, options.tools)
+    const onEvent = (event: ConversationEvent): void => void events.push(event)
+    const assets = options.assets.scoped({
+      by: 'tool',
+      tool: tool.id,
+      toolCallId: call.id,
+      onEvent,
+    })
+    const read = (variable: string): unknown => thread.board.read(variable)
+    const args = withoutBookkeeping(call.arguments)
+    const resolved = await resolveArguments(tool, args, { assets, read })
+    const input = await validateInput(tool, resolved)
+    const context: ToolContext = {
+      toolCallId: call.id,
+      conversation: thread.id,
+      runId: options.runId,
+      signal,
+      progress: (message, fraction) => {
+        const payload = {
+          toolCallId: call.id,
+          message,
+          ...(fraction === undefined ? {} : { fraction }),
+        }
+        void thread.stream({ type: 'TOOL_PROGRESS', payload })
+      },
+      assets,
+      assetStore: toolStore(assets),
+      resolveAsset: (ref) => assets.get(ref),
+      read,
+    }
+    const result = await execute(tool, input, context)
+    signal.throwIfAborted()
+    const { value } = await extractAssets(result, {
+      assets,
+      tool: tool.id,
+      toolCallId: call.id,
+      by: 'tool',
+    })
+    return { value: value ?? null, events }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { error: described(error), events }
+  }
+}
+
+function findTool(name: string, tools: readonly Tool[]): Tool {
+  const tool = tools.find(({ id }) => id === name)
+  if (tool) return tool
+  const known = tools.map(({ id }) => id).join(', ') || 'none'
+  throw new ByrefError('tool_not_found', `There is no tool "${name}"; the tools are: ${known}`)
+}
+
+/** The arguments without what the engine adds to every tool. */
+function withoutBookkeeping(args: Record<string, unknown>): Record<string, unknown> {
+  const { _outputPath, _instance, ...own } = args
+  return own
+}
+
+/** The store of binary-assets.md over what the call may see. */
+function toolStore(assets: Assets): AssetStore {
+  return {
+    async save(bytes, mime) {
+      const info = await assets.save(bytes, mime)
+      return { assetId: info.assetId, info }
+    },
+    get: (assetId) => assets.get(assetId),
+    urlFor: (assetId, { inline, expiresIn } = {}) => assets.urlFor(assetId, { inline, expiresIn }),
+    info: (assetId) => assets.info(assetId),
+  }
+}
+
+/** A tool that pays no attention to the signal does not keep a cancelled run waiting. */
+async function execute(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
+  const { signal } = context
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([(async () => tool.execute(input, context))(), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function described(error: unknown): { code: string; message: string } {
+  if (error instanceof ByrefError) return { code: error.code, message: error.message }
+  return { code: 'tool_failed', message: errorMessage(error) }
+}

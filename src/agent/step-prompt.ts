@@ -1,0 +1,49 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Assets } from '../assets/assets.ts'
+import type { AssetMeta } from '../content/asset.ts'
+import { metasBlock } from '../content/metas-block.ts'
+import { referenceGuide } from '../content/reference-guide.ts'
+import { ByrefError } from '../errors.ts'
+import { capabilitiesOf } from '../model/capabilities.ts'
+import { modelPrompt } from '../model/model-messages.ts'
+import type { LoopOptions } from './loop.ts'
+import type { Thread } from './thread.ts'
+
+/** Metas are read for at most this many assets, the newest; the block's own budget leaves out more. */
+const MAX_METAS = 200
+
+/** The prompt of the next model call: a pure function of the log and of assets, which never change. */
+export async function stepPrompt(
+  { state, board }: Thread,
+  { instructions, model, assets, tools }: LoopOptions,
+): Promise<LanguageModelV4Prompt> {
+  const refs = state.assets.slice(-MAX_METAS).map(({ ref }) => ref)
+  const metas = (await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))).filter(
+    (meta) => meta !== null,
+  )
+  const applies = tools.length > 0 || metas.length > 0 || board.entries().length > 0
+  return modelPrompt({
+    system: [instructions, applies ? referenceGuide() : ''],
+    messages: state.messages,
+    metas: metasBlock(metas),
+    capabilities: capabilitiesOf(model),
+    load: (ref) => bytesOrNull(assets, ref),
+  })
+}
+
+/** An asset that was deleted meanwhile is not shown. */
+async function metaOrNull(assets: Assets, ref: string): Promise<AssetMeta | null> {
+  return assets.meta(ref).catch(nullIfMissing)
+}
+
+async function bytesOrNull(
+  assets: Assets,
+  ref: string,
+): Promise<{ bytes: Uint8Array; mime: string } | null> {
+  return assets.get(ref).catch(nullIfMissing)
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof ByrefError && error.code === 'asset_not_found') return null
+  throw error
+}

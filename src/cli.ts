@@ -1,0 +1,49 @@
+import { assetsCommand } from './cli/assets.ts'
+import { runCommand } from './cli/run.ts'
+import { serveCommand } from './cli/serve.ts'
+import { UsageError } from './cli/usage-error.ts'
+import { ByrefError, errorMessage } from './errors.ts'
+import { version } from './version.ts'
+
+const HELP = `byref ${version}: pass-by-reference for LLM agents
+
+  byref serve    the workbench and its API on http://127.0.0.1:4114
+  byref run      one question, answered in the terminal
+  byref assets   list, read, add and check stored assets
+
+  byref <command> --help says more. byref --version prints the version.
+`
+
+const COMMANDS: Record<string, (args: string[]) => Promise<number>> = {
+  serve: serveCommand,
+  run: runCommand,
+  assets: assetsCommand,
+}
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    process.stdout.write(HELP)
+    return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-v') {
+    process.stdout.write(`${version}\n`)
+    return 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!command) throw new UsageError(`There is no command "${name}"; byref --help lists them`)
+  return command(args)
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  // What a person can mend is one line; a defect of byref keeps its stack.
+  const expected =
+    error instanceof UsageError || error instanceof ByrefError || isSystemError(error)
+  process.stderr.write(`byref: ${expected ? errorMessage(error) : (error as Error).stack}\n`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}

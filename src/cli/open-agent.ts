@@ -1,0 +1,73 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Agent, createAgent } from '../agent/agent.ts'
+import { createAssets } from '../assets/assets.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
+import { modelFromEnvironment } from '../model/model-from-environment.ts'
+import { starterAgent } from '../starter/starter-agent.ts'
+
+/** Where `serve`, `run` and `assets` keep everything unless told otherwise. */
+export const DEFAULT_DATA = 'data'
+
+/** The agent of the command line, on the data of a folder. */
+export interface OpenAgent {
+  agent: Agent
+  folder: string
+  /** Waits for the runs to end and frees the data. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the data folder, making it if it is not there, with the model that the environment names.
+ *
+ * @throws ByrefError `config_invalid` for a folder that cannot be used or a model that cannot be loaded.
+ */
+export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent> {
+  const folder = openFolder(data)
+  const model = await modelFromEnvironment(process.env)
+  const log = openLog(join(folder, 'conversations.sqlite'))
+  const assets = createAssets({
+    config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } },
+  })
+  const agent = createAgent({ ...starterAgent, model, assets, log })
+  return {
+    agent,
+    folder,
+    async close() {
+      await agent.close()
+      await log.close()
+    },
+  }
+}
+
+/** Makes the folder and checks that it can be written. */
+export function openFolder(data: string): string {
+  const folder = resolve(data)
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new ByrefError(
+      'config_invalid',
+      `The data folder ${folder} cannot be used (${errorMessage(cause)}): choose another with --data, or mend its permissions`,
+      { cause },
+    )
+  }
+  return folder
+}
+
+function openLog(path: string): ConversationLog {
+  try {
+    return createSqliteLog(path)
+  } catch (cause) {
+    throw new ByrefError(
+      'config_invalid',
+      `The log ${path} cannot be opened: ${errorMessage(cause)}`,
+      {
+        cause,
+      },
+    )
+  }
+}

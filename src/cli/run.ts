@@ -1,0 +1,170 @@
+import { createReadStream, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import { Readable } from 'node:stream'
+import mime from 'mime'
+import type { Agent, Run } from '../agent/agent.ts'
+import type { AssetCreated } from '../content/events.ts'
+import type { Message } from '../content/message.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import { DEFAULT_DATA, openAgent } from './open-agent.ts'
+import { parseOptions } from './parse-options.ts'
+import { progressLine } from './progress-line.ts'
+import { describeModel } from './serve.ts'
+import { UsageError } from './usage-error.ts'
+
+const HELP = `byref run: one question, answered in the terminal
+
+  byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
+
+  --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
+  --out           save the picture that the run made; with several pictures, the last
+  --conversation  go on with this conversation; its id is printed at the end of each run
+  --data          folder of the conversations and assets, default ${DEFAULT_DATA}
+  --json          print every event as a line of JSON instead
+
+The answer goes to stdout; calls, references and progress go to stderr. The model is chosen by the
+environment as for byref serve (see byref serve --help).
+`
+
+/** `byref run`: attaches files, asks, and streams the answer. */
+export async function runCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('run', args, {
+    file: { type: 'string', multiple: true, default: [] },
+    out: { type: 'string' },
+    conversation: { type: 'string' },
+    data: { type: 'string', default: DEFAULT_DATA },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const [question, extra] = positionals
+  if (!question)
+    throw new UsageError('byref run needs a question: byref run "…" (byref run --help)')
+  if (extra !== undefined) {
+    throw new UsageError(`byref run takes one question; put it in quotes (unexpected "${extra}")`)
+  }
+  for (const file of values.file) requireFile(file)
+  const { agent, close } = await openAgent(values.data)
+  try {
+    if (values.conversation && !(await agent.log.find(values.conversation))) {
+      throw new ByrefError(
+        'conversation_not_found',
+        `There is no conversation "${values.conversation}" in ${values.data}`,
+      )
+    }
+    note(`model ${describeModel(agent.model)}`)
+    const attachments = []
+    for (const file of values.file) attachments.push(await attach(agent, file))
+    const run = agent.run({
+      conversation: values.conversation,
+      messages: [{ role: 'user', content: question, metadata: { attachments } }],
+    })
+    process.once('SIGINT', () => run.cancel())
+    const pictures = await (values.json ? printJson(run) : print(run))
+    const { reason } = await run.result
+    if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
+    if (values.out) await savePicture(agent, pictures, values.out)
+    note(`conversation ${run.conversation}`)
+    return reason === 'done' ? 0 : 1
+  } finally {
+    await close()
+  }
+}
+
+function requireFile(file: string): void {
+  try {
+    if (statSync(file).isFile()) return
+  } catch (cause) {
+    throw new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
+  }
+  throw new ByrefError('bad_request', `Cannot read ${file}: it is no file`)
+}
+
+async function attach(agent: Agent, file: string): Promise<{ assetRef: string }> {
+  const progress = progressLine(`reading ${basename(file)}`, statSync(file).size)
+  const body = Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>
+  const { asset, table } = await agent.assets
+    .importFile(body.pipeThrough(progress.count), {
+      name: basename(file),
+      mime: mime.getType(extname(file)) ?? undefined,
+      by: 'user',
+    })
+    .finally(progress.clear)
+  const kind = table ? 'table' : asset.kind
+  note(
+    `${basename(file)} → ${(table ?? asset).ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`,
+  )
+  return { assetRef: (table ?? asset).ref }
+}
+
+/** Streams text to stdout and everything else to stderr; gives the pictures that were made. */
+async function print(run: Run): Promise<AssetCreated[]> {
+  const pictures: AssetCreated[] = []
+  let atLineStart = true
+  const write = (text: string): void => {
+    process.stdout.write(text)
+    atLineStart = text.endsWith('\n')
+  }
+  for await (const event of run) {
+    if (!atLineStart && event.type !== 'TEXT_MESSAGE_CONTENT') write('\n')
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+        write(event.delta)
+        break
+      case 'TOOL_CALL_END':
+        note(`→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`)
+        break
+      case 'TOOL_PROGRESS':
+        note(`  … ${event.payload.message}`)
+        break
+      case 'ASSET_CREATED':
+        if (event.payload.kind === 'image') pictures.push(event.payload)
+        note(`  + ${event.payload.ref} (${event.payload.mime}, ${event.payload.size ?? 0} bytes)`)
+        break
+      case 'NEW_MESSAGE':
+        noteMessage(event.payload)
+        break
+    }
+  }
+  if (!atLineStart) write('\n')
+  return pictures
+}
+
+function noteMessage({ content_type, content, metadata }: Message): void {
+  const error = metadata.tool_result?.error
+  if (error) note(`← ${error.code}: ${error.message}`)
+  else if (metadata.tool_result) note(`← ${shorten(JSON.stringify(content))}`)
+  else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
+}
+
+async function printJson(run: Run): Promise<AssetCreated[]> {
+  const pictures: AssetCreated[] = []
+  for await (const event of run) {
+    process.stdout.write(`${JSON.stringify(event)}\n`)
+    if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image')
+      pictures.push(event.payload)
+  }
+  return pictures
+}
+
+async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<void> {
+  const picture = pictures.filter(({ by }) => by === 'tool' || by === 'agent').at(-1)
+  if (!picture) {
+    throw new ByrefError('asset_not_found', `The run made no picture to save as ${out}`)
+  }
+  const { bytes } = await agent.assets.get(picture.ref)
+  await writeFile(out, bytes)
+  note(`saved ${out} (${bytes.length.toLocaleString('en')} bytes)`)
+}
+
+function shorten(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text
+}
+
+function note(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LanguageModel } from '../model/language-model.ts'
+import { createServer } from '../server/create-server.ts'
+import { DEFAULT_DATA, openAgent } from './open-agent.ts'
+import { parseOptions } from './parse-options.ts'
+import { UsageError } from './usage-error.ts'
+
+const HELP = `byref serve: the workbench and its API
+
+  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1]
+
+  --data   folder of the conversations and assets; made if it is not there
+  --port   port to listen on; 0 takes any that is free
+  --host   address to listen on; anything but loopback lets others in, without a login
+
+The model that answers is chosen by the environment, the first of these that is set:
+  OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
+  none                               the demo model, which needs no key and follows a few small rules
+`
+
+/** `byref serve`: listens until it is told to stop. */
+export async function serveCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('serve', args, {
+    data: { type: 'string', default: DEFAULT_DATA },
+    port: { type: 'string', default: '4114' },
+    host: { type: 'string', default: '127.0.0.1' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  if (positionals.length > 0) throw new UsageError(`byref serve takes no "${positionals[0]}"`)
+  const port = Number(values.port)
+  if (!/^\d+$/.test(values.port) || port > 65535) {
+    throw new UsageError(`--port takes a number from 0 to 65535, not "${values.port}"`)
+  }
+  const stop = stopSignal()
+  const { agent, folder, close } = await openAgent(values.data)
+  try {
+    const server = createServer({ agent, allowedHosts: [`${values.host}:${port}`] })
+    const listening = await server.listen({ port, hostname: values.host })
+    const interrupted = await agent.recover()
+    process.stdout.write(
+      `byref   ${listening.url}\ndata    ${folder}\nmodel   ${describeModel(agent.model)}\n`,
+    )
+    if (interrupted > 0) {
+      process.stdout.write(
+        `note    ${interrupted} run(s) were interrupted last time; each says so\n`,
+      )
+    }
+    await stop
+    await Promise.race([listening.close(), sleep(5000, undefined, { ref: false })])
+  } finally {
+    await close()
+  }
+  return 0
+}
+
+/** How a model is named to a person. */
+export function describeModel({ provider, modelId }: LanguageModel): string {
+  return provider === 'byref.demo'
+    ? 'demo model (small rules, no AI): set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one'
+    : `${modelId} (${provider})`
+}
+
+/** Resolves at the first Ctrl-C or request to end; the second ends the process at once. */
+function stopSignal(): Promise<unknown> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  return Promise.race(signals.map((signal) => once(process, signal))).then(() => {
+    for (const signal of signals) process.on(signal, () => process.exit(130))
+  })
+}

@@ -1,0 +1,72 @@
+export {
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  type Run,
+  type RunOptions,
+  type RunResult,
+} from './agent/agent.ts'
+export {
+  defineTool,
+  type JsonSchema,
+  type Tool,
+  type ToolContext,
+  type ToolSchema,
+} from './agent/tool.ts'
+export type { AssetKind, AssetStore, FullAssetStore } from './assets/asset-store.ts'
+export {
+  type AssetInfo,
+  type Assets,
+  type CreateAssetsOptions,
+  createAssets,
+  type ImportOptions,
+  type SaveOptions,
+  type StructuredAssetInput,
+} from './assets/assets.ts'
+export type { AssetsConfig } from './assets/assets-config.ts'
+export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract.ts'
+export { createFsAssetStore, type FsAssetStoreOptions } from './assets/fs.ts'
+export { createMemoryAssetStore } from './assets/memory.ts'
+export type { Asset, AssetMeta } from './content/asset.ts'
+export { assetMeta, type MetaOptions } from './content/asset-meta.ts'
+export { type Board, createBoard } from './content/board.ts'
+export type {
+  AssetCreated,
+  AssetFailed,
+  ConversationEvent,
+  FinishReason,
+  LogRecord,
+  TokenUsage,
+} from './content/events.ts'
+export { flatten, unflatten } from './content/flatten.ts'
+export { type ConversationState, emptyConversation, fold } from './content/fold.ts'
+export type {
+  Attachment,
+  DataBlock,
+  Message,
+  MessageMetadata,
+  OutputMethod,
+  Participant,
+  ToolCall,
+} from './content/message.ts'
+export { renderContext } from './content/render-context.ts'
+export { type MessageInput, toMessage } from './content/to-message.ts'
+export { ByrefError, type ByrefErrorCode } from './errors.ts'
+export type {
+  AppendOptions,
+  ConversationLog,
+  ConversationSummary,
+  ReadOptions,
+} from './log/conversation-log.ts'
+export { createMemoryLog } from './log/memory.ts'
+export { demoModel } from './model/demo-model.ts'
+export type { LanguageModel } from './model/language-model.ts'
+export {
+  type AssetRef,
+  extractAssetId,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from './refs/asset-ref.ts'
+export { findEmbeddedRefs } from './refs/embedded-refs.ts'
+export { FieldPathError, resolveFieldPath } from './refs/field-path.ts'

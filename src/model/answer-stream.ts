@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ModelStreamPart } from './language-model.ts'
+
+/** A whole answer, for models that make it at once. */
+export interface ModelAnswer {
+  text?: string
+  calls?: { id?: string; name: string; arguments: Record<string, unknown> }[]
+  /** Tokens; null where they are not counted. */
+  usage?: { inputTokens: number | null; outputTokens: number | null }
+}
+
+/** How an answer is streamed. */
+export interface AnswerStreamOptions {
+  signal?: AbortSignal
+  /** Pause between two pieces of text in milliseconds; default 0. */
+  delayMs?: number
+}
+
+/** Characters of one piece. */
+const PIECE = 24
+
+/** Streams an answer in pieces, in the parts of the AI SDK's provider interface. */
+export function answerStream(
+  answer: ModelAnswer,
+  { signal, delayMs = 0 }: AnswerStreamOptions = {},
+): ReadableStream<ModelStreamPart> {
+  return ReadableStream.from(pieces(answer, signal, delayMs))
+}
+
+async function* pieces(
+  { text = '', calls = [], usage }: ModelAnswer,
+  signal: AbortSignal | undefined,
+  delayMs: number,
+): AsyncGenerator<ModelStreamPart> {
+  yield { type: 'stream-start', warnings: [] }
+  if (text) {
+    yield { type: 'text-start', id: 'text' }
+    for (const delta of cut(text)) {
+      signal?.throwIfAborted()
+      yield { type: 'text-delta', id: 'text', delta }
+      if (delayMs > 0) await sleep(delayMs, undefined, { signal })
+    }
+    yield { type: 'text-end', id: 'text' }
+  }
+  for (const { id = `call_${crypto.randomUUID()}`, name, arguments: args } of calls) {
+    const input = JSON.stringify(args)
+    yield { type: 'tool-input-start', id, toolName: name }
+    for (const delta of cut(input)) yield { type: 'tool-input-delta', id, delta }
+    yield { type: 'tool-input-end', id }
+    yield { type: 'tool-call', toolCallId: id, toolName: name, input }
+  }
+  signal?.throwIfAborted()
+  const finish = calls.length > 0 ? 'tool-calls' : 'stop'
+  const [input, output] = [usage?.inputTokens ?? undefined, usage?.outputTokens ?? undefined]
+  yield {
+    type: 'finish',
+    finishReason: { unified: finish, raw: finish },
+    usage: {
+      inputTokens: {
+        total: input,
+        noCache: undefined,
+        cacheRead: undefined,
+        cacheWrite: undefined,
+      },
+      outputTokens: { total: output, text: undefined, reasoning: undefined },
+    },
+  }
+}
+
+function cut(text: string): string[] {
+  return text.match(new RegExp(`[\\s\\S]{1,${PIECE}}`, 'gu')) ?? []
+}

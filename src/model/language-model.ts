@@ -1,0 +1,48 @@
+import type {
+  LanguageModelV3,
+  LanguageModelV3Prompt,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider'
+
+/** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
+export type LanguageModel = LanguageModelV4 | LanguageModelV3
+
+/** What one model call is given; the prompt in the shapes of provider interface v4. */
+export type ModelCallOptions = LanguageModelV4CallOptions
+
+/** One part of a model's answer as it streams. */
+export type ModelStreamPart = LanguageModelV4StreamPart
+
+/** Opens the stream of one call, whichever version of the interface the model has. */
+export async function streamModel(
+  model: LanguageModel,
+  options: ModelCallOptions,
+): Promise<ReadableStream<ModelStreamPart>> {
+  if (model.specificationVersion === 'v4') return (await model.doStream(options)).stream
+  const { prompt, ...rest } = options
+  // v3 and v4 differ in how a prompt carries files and in parts that are never sent here; settings and stream parts
+  // that both know are the same.
+  const result = await model.doStream({
+    ...(rest as Omit<Parameters<LanguageModelV3['doStream']>[0], 'prompt'>),
+    prompt: toV3(prompt),
+  })
+  return result.stream as ReadableStream<ModelStreamPart>
+}
+
+function toV3(prompt: LanguageModelV4Prompt): LanguageModelV3Prompt {
+  return prompt.map((message: LanguageModelV4Message) => {
+    if (message.role !== 'user') return message
+    const content = message.content.map((part) => {
+      if (part.type !== 'file') return part
+      const { data } = part
+      if (data.type === 'data') return { ...part, data: data.data }
+      if (data.type === 'url') return { ...part, data: data.url }
+      throw new TypeError(`A file of type "${data.type}" cannot be sent to a v3 model`)
+    })
+    return { ...message, content }
+  }) as LanguageModelV3Prompt
+}

@@ -1,0 +1,72 @@
+import { ByrefError, errorMessage } from '../errors.ts'
+import { demoModel } from './demo-model.ts'
+import type { LanguageModel } from './language-model.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The model that environment variables ask for: `OPENAI_BASE_URL` with `BYREF_MODEL` (any server that speaks OpenAI's
+ * chat completions), else the provider whose key is set (OpenAI, Anthropic, Google; `BYREF_MODEL` picks its model),
+ * else the demo model.
+ *
+ * @throws ByrefError `config_invalid` for a base URL without a model, `dependency_missing` for a provider's package
+ *   that is not installed.
+ */
+export async function modelFromEnvironment(env: Environment): Promise<LanguageModel> {
+  const model = env.BYREF_MODEL?.trim()
+  if (env.OPENAI_BASE_URL && !model && !env.OPENAI_API_KEY) {
+    throw new ByrefError(
+      'config_invalid',
+      'OPENAI_BASE_URL is set without BYREF_MODEL: name the model that the server runs',
+    )
+  }
+  if (env.OPENAI_BASE_URL && model) {
+    const { createOpenAICompatible } = await load(
+      '@ai-sdk/openai-compatible',
+      () => import('@ai-sdk/openai-compatible'),
+    )
+    return createOpenAICompatible({
+      name: 'openai-compatible',
+      baseURL: env.OPENAI_BASE_URL,
+      apiKey: env.OPENAI_API_KEY,
+      includeUsage: true,
+    })(model)
+  }
+  if (env.OPENAI_API_KEY) {
+    const { createOpenAI } = await load('@ai-sdk/openai', () => import('@ai-sdk/openai'))
+    return createOpenAI({
+      apiKey: env.OPENAI_API_KEY,
+      baseURL: env.OPENAI_BASE_URL || undefined,
+    })(model || 'gpt-5-mini')
+  }
+  if (env.ANTHROPIC_API_KEY) {
+    const { createAnthropic } = await load('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'))
+    return createAnthropic({
+      apiKey: env.ANTHROPIC_API_KEY,
+      baseURL: env.ANTHROPIC_BASE_URL || undefined,
+    })(model || 'claude-sonnet-4-5')
+  }
+  if (env.GOOGLE_GENERATIVE_AI_API_KEY) {
+    const { createGoogleGenerativeAI } = await load(
+      '@ai-sdk/google',
+      () => import('@ai-sdk/google'),
+    )
+    return createGoogleGenerativeAI({
+      apiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
+      baseURL: env.GOOGLE_GENERATIVE_AI_BASE_URL || undefined,
+    })(model || 'gemini-2.5-flash')
+  }
+  return demoModel()
+}
+
+async function load<T>(name: string, importIt: () => Promise<T>): Promise<T> {
+  try {
+    return await importIt()
+  } catch (cause) {
+    throw new ByrefError(
+      'dependency_missing',
+      `The environment asks for a model of ${name}, which cannot be loaded (${errorMessage(cause)}): npm install ${name}`,
+      { cause },
+    )
+  }
+}

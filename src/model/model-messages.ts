@@ -1,0 +1,185 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
+import { escapeBlocks } from '../content/escape-blocks.ts'
+import type { Attachment, Message, ToolCall } from '../content/message.ts'
+import { placeData } from '../content/place-data.ts'
+import { extractAssetId, isAssetRef } from '../refs/asset-ref.ts'
+import type { ModelCapabilities } from './capabilities.ts'
+
+/** What a prompt is made of. */
+export interface PromptSource {
+  /** System texts; empty ones are left out. */
+  system: readonly string[]
+  messages: readonly Message[]
+  /** How data messages are shown (spec D5); default `engine`. */
+  merge?: 'engine' | 'model'
+  /** The block of the assets' metas, or null where there is none. It comes last. */
+  metas: string | null
+  capabilities: ModelCapabilities
+  /** The bytes behind a reference, or null where there is nothing to send. */
+  load(ref: string): Promise<{ bytes: Uint8Array; mime: string } | null>
+}
+
+/** What a model thought, as an assistant's message keeps it in `metadata.reasoning`. */
+export interface StoredReasoning {
+  text: string
+  /** The provider's own, to be sent back to it unchanged: signatures, item ids. */
+  provider_metadata?: Record<string, unknown>
+}
+
+type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart
+
+/**
+ * Our conversation as the prompt of a model: the one place where references become what a model takes. Every call is
+ * followed by its result, or by the note that it has none, as providers demand.
+ */
+export async function modelPrompt(source: PromptSource): Promise<LanguageModelV4Prompt> {
+  const { system, messages, merge, metas } = source
+  const prompt: LanguageModelV4Message[] = []
+  const instructions = system.filter(Boolean).join('\n\n')
+  if (instructions) prompt.push({ role: 'system', content: instructions })
+  const results = resultsByCall(messages)
+  for (const item of placeData(messages, { merge })) {
+    if (item.type === 'data') {
+      prompt.push({ role: 'user', content: [{ type: 'text', text: item.text }] })
+      continue
+    }
+    const { message } = item
+    if (message.message_type === 'log' || message.metadata.tool_result) continue
+    if (message.sender.participant_role === 'assistant') {
+      prompt.push(...assistantMessages(message, results))
+    } else {
+      prompt.push({ role: 'user', content: await userParts(message, source) })
+    }
+  }
+  if (metas) prompt.push({ role: 'user', content: [{ type: 'text', text: metas }] })
+  return prompt
+}
+
+/** The first result of each call; a second one for the same call is the app's to show, not the model's to read. */
+function resultsByCall(messages: readonly Message[]): Map<string, Message> {
+  const results = new Map<string, Message>()
+  for (const message of messages) {
+    const id = message.metadata.tool_result?.tool_call_id
+    if (id !== undefined && !results.has(id)) results.set(id, message)
+  }
+  return results
+}
+
+function assistantMessages(
+  message: Message,
+  results: ReadonlyMap<string, Message>,
+): LanguageModelV4Message[] {
+  const calls = message.metadata.tool_calls ?? []
+  const text = textOf(message)
+  const markers = (message.metadata.attachments ?? []).map(marker)
+  const said = [text, ...markers].filter(Boolean).join('\n')
+  const spoken: LanguageModelV4Message = {
+    role: 'assistant',
+    content: [
+      ...reasoningOf(message),
+      ...(said ? [{ type: 'text' as const, text: said }] : []),
+      ...calls.map(
+        (call): LanguageModelV4ToolCallPart => ({
+          type: 'tool-call',
+          toolCallId: call.id,
+          toolName: call.name,
+          input: call.arguments,
+          ...providerOptions(call as ToolCall & Stored),
+        }),
+      ),
+    ],
+  }
+  // An answer of nothing is nothing that a provider takes.
+  if (spoken.content.length === 0) return []
+  if (calls.length === 0) return [spoken]
+  return [
+    spoken,
+    { role: 'tool', content: calls.map((call) => toolResult(call, results.get(call.id))) },
+  ]
+}
+
+type Stored = { provider_metadata?: Record<string, unknown> }
+
+function providerOptions({ provider_metadata }: Stored): {
+  providerOptions?: SharedV4ProviderOptions
+} {
+  return provider_metadata ? { providerOptions: provider_metadata as SharedV4ProviderOptions } : {}
+}
+
+function reasoningOf({ metadata }: Message): LanguageModelV4ReasoningPart[] {
+  const stored = Array.isArray(metadata.reasoning) ? (metadata.reasoning as StoredReasoning[]) : []
+  return stored.map((thought) => ({
+    type: 'reasoning',
+    text: thought.text,
+    ...providerOptions(thought),
+  }))
+}
+
+function toolResult(call: ToolCall, result: Message | undefined): LanguageModelV4ToolResultPart {
+  const part = { type: 'tool-result', toolCallId: call.id, toolName: call.name } as const
+  if (!result) {
+    const value = 'interrupted: the call has no result; it may or may not have had its effect'
+    return { ...part, output: { type: 'error-text', value } }
+  }
+  const error = result.metadata.tool_result?.error
+  if (error)
+    return { ...part, output: { type: 'error-text', value: `${error.code}: ${error.message}` } }
+  if (typeof result.content === 'string') {
+    return { ...part, output: { type: 'text', value: escapeBlocks(result.content) } }
+  }
+  return { ...part, output: { type: 'json', value: (result.content ?? null) as never } }
+}
+
+async function userParts(message: Message, source: PromptSource): Promise<UserPart[]> {
+  const parts: UserPart[] = []
+  const text = textOf(message)
+  if (text) parts.push({ type: 'text', text })
+  for (const attachment of message.metadata.attachments ?? []) {
+    parts.push({ type: 'text', text: marker(attachment) })
+    const file = await filePart(attachment, source)
+    if (file) parts.push(file)
+  }
+  return parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }]
+}
+
+/** The words of a message: parts joined, anything that is no text as JSON, our own headings made harmless. */
+function textOf({ content, content_type }: Message): string {
+  if (typeof content === 'string') return escapeBlocks(content)
+  if (content === null || content === undefined) return ''
+  if (content_type === 'multipart/mixed' && Array.isArray(content)) {
+    const texts = content.map((part) => (part?.type === 'text' ? String(part.text) : ''))
+    return escapeBlocks(texts.filter(Boolean).join('\n'))
+  }
+  return escapeBlocks(JSON.stringify(content))
+}
+
+/** `[Attached image: asset_id="…"]`, with the file's name (binary-assets.md, "Message Attachments"). */
+function marker({ kind, assetRef, fileName }: Attachment): string {
+  const id = isAssetRef(assetRef) ? extractAssetId(assetRef) : assetRef
+  const name = fileName ? ` name=${JSON.stringify(fileName)}` : ''
+  return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}]`
+}
+
+async function filePart(
+  { kind, assetRef, mimeType, fileName }: Attachment,
+  { capabilities, load }: PromptSource,
+): Promise<UserPart | null> {
+  if (kind !== 'image' || !capabilities.images.includes(mimeType)) return null
+  const found = await load(assetRef)
+  if (!found) return { type: 'text', text: `[unresolved ${kind}: ${assetRef}]` }
+  const { bytes, mime } = found
+  if (bytes.length > capabilities.maxImageBytes) {
+    const limit = `${bytes.length} bytes, more than the ${capabilities.maxImageBytes} that the model takes`
+    return { type: 'text', text: `[${kind} not shown: ${assetRef}, ${mime}, ${limit}]` }
+  }
+  return { type: 'file', mediaType: mime, filename: fileName, data: { type: 'data', data: bytes } }
+}

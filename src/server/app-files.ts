@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { serveStatic } from '@hono/node-server/serve-static'
+import { Hono } from 'hono'
+
+/** Where the built workbench is, from the sources and from the package alike. */
+const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
+
+// No scripts but our own, nothing from elsewhere: what a model or a file says cannot load or send anything.
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "frame-src 'self' blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The workbench: its files, and its page for every other address, so that each can be opened directly. */
+export function appFiles(folder: string = BUILT): Hono {
+  const app = new Hono()
+  app.use(
+    '/assets/*',
+    serveStatic({
+      root: folder,
+      onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
+    }),
+  )
+  app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', serveStatic({ root: folder }))
+  app.get('*', async (c) => {
+    const page = `${folder}/index.html`
+    if (!existsSync(page)) {
+      return c.text('The workbench is not built: npm run build:web. The API is at /api.', 404)
+    }
+    c.header('content-security-policy', POLICY)
+    c.header('cache-control', 'no-cache')
+    return c.html(await readFile(page, 'utf8'))
+  })
+  return app
+}

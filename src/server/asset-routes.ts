@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream'
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import type { AssetInfo, Assets } from '../assets/assets.ts'
+import { flatten } from '../content/flatten.ts'
+import { ByrefError } from '../errors.ts'
+import { formatAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { pageQuery } from './request-body.ts'
+
+/** `/api/assets` and everything below it. */
+export function assetRoutes(assets: Assets): Hono {
+  const app = new Hono()
+
+  app.post('/', async (c) => {
+    const body = c.req.raw.body
+    const name = c.req.query('name') || 'file'
+    if (!body) throw new ByrefError('bad_request', 'The body of the request must be the file')
+    const mime = c.req.header('content-type')
+    const { asset, table } = await assets.importFile(body, { name, mime, by: 'user' })
+    return c.json({ asset: publicInfo(asset), table: table && publicInfo(table) }, 201)
+  })
+
+  app.get('/', async (c) => {
+    const { limit } = pageQuery({ limit: c.req.query('limit') ?? '200' })
+    const { assets: page } = await assets.list({ limit })
+    return c.json({ assets: page.map(publicInfo) })
+  })
+
+  app.get('/:id', async (c) => {
+    const ref = refOf(c)
+    const info = await assets.info(ref)
+    return c.json({ asset: publicInfo(info), meta: flatten(await assets.meta(ref)) })
+  })
+
+  app.get('/:id/content', async (c) => {
+    const ref = refOf(c)
+    const path = c.req.query('path')
+    const info = await assets.info(ref)
+    if (path === undefined && !info.structured) return body(c, assets, info)
+    return value(c, info, await assets.resolve(path === undefined ? ref : at(ref, path)))
+  })
+
+  return app
+}
+
+/** The asset that a path names. Throws `invalid_reference` for what can be no id. */
+function refOf(c: Context): string {
+  return formatAssetRef({ id: c.req.param('id') ?? '' })
+}
+
+/** The reference to a field; `path` is written as behind an asset's URL, with or without its first slash. */
+function at(ref: string, path: string): string {
+  const url = `${ref}/${path.replace(/^\//, '')}`
+  if (!parseAssetRef(url)) throw new ByrefError('invalid_reference', `${url} is no asset reference`)
+  return url
+}
+
+/** A file's bytes, whole or the range asked for (RFC 9110, section 14). */
+async function body(c: Context, assets: Assets, info: AssetInfo): Promise<Response> {
+  headers(c, info)
+  c.header('accept-ranges', 'bytes')
+  c.header('etag', `"${info.digest}"`)
+  if (c.req.header('if-none-match') === `"${info.digest}"`) return c.body(null, 304)
+  const range = parseRange(c.req.header('range'), info.size)
+  if (range === 'unsatisfiable') {
+    c.header('content-range', `bytes */${info.size}`)
+    throw new ByrefError('range_not_satisfiable', `The asset has ${info.size} bytes`)
+  }
+  const { stream } = await assets.open(info.ref, range ?? {})
+  c.header('content-type', info.mime)
+  const { start, end } = range ?? { start: 0, end: info.size }
+  c.header('content-length', String(end - start))
+  if (!range) return c.body(stream)
+  c.header('content-range', `bytes ${start}-${end - 1}/${info.size}`)
+  return c.body(stream, 206)
+}
+
+/** A value out of a structured asset: bytes as they are, anything else as JSON, streamed in pieces if it is large. */
+function value(c: Context, info: AssetInfo, content: unknown): Response {
+  headers(c, info)
+  if (content instanceof Uint8Array) {
+    c.header('content-type', 'application/octet-stream')
+    return c.body(Readable.toWeb(Readable.from([content])) as ReadableStream)
+  }
+  return c.json(content as object)
+}
+
+/** Content of other people is never a page of this origin: no scripts, no frames, no guessing of types. */
+function headers(c: Context, info: AssetInfo): void {
+  c.header(
+    'content-security-policy',
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+  )
+  c.header('cache-control', 'private, max-age=31536000, immutable')
+  c.header('cross-origin-resource-policy', 'same-origin')
+  if (c.req.query('download') === undefined) return
+  const name = (info.name ?? info.assetId).replace(/[\r\n]/g, ' ')
+  c.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(name)}`)
+}
+
+/** One range of bytes, end exclusive; null for none or a form that may be ignored. */
+function parseRange(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | null {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
+  if (!match || (match[1] === '' && match[2] === '')) return null
+  const [, first, last] = match
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  return start >= size || start >= end ? 'unsatisfiable' : { start, end }
+}
+
+/** What the API says of an asset (docs/http-api.md). */
+function publicInfo(info: AssetInfo): Record<string, unknown> {
+  const { assetId, ref, mime, kind, size, digest, name, createdAt } = info
+  return { assetId, ref, mime, kind, size, digest, name, createdAt }
+}

@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+
+/** The HTTP status of every code; what is missing here does not compile. */
+const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
+  invalid_reference: 400,
+  field_not_found: 404,
+  variable_not_found: 404,
+  invalid_message: 400,
+  invalid_data: 400,
+  schema_violation: 422,
+  asset_not_found: 404,
+  asset_exists: 409,
+  asset_invalid: 422,
+  asset_unsupported: 422,
+  asset_too_large: 413,
+  too_many_assets: 413,
+  too_deep: 413,
+  result_too_large: 413,
+  quota_exceeded: 413,
+  range_not_satisfiable: 416,
+  namespace_required: 400,
+  storage_full: 507,
+  storage_failed: 500,
+  table_invalid: 422,
+  conversation_not_found: 404,
+  conversation_busy: 409,
+  message_not_found: 404,
+  model_failed: 502,
+  model_unauthorized: 502,
+  tool_not_found: 404,
+  tool_failed: 500,
+  invalid_arguments: 422,
+  run_failed: 500,
+  step_limit: 500,
+  cancelled: 409,
+  interrupted: 500,
+  bad_request: 400,
+  forbidden: 403,
+  config_invalid: 500,
+  dependency_missing: 501,
+}
+
+/** The answer to a request that failed: code and message of byref's own errors, nothing of any other. */
+export function errorResponse(error: unknown, c: Context): Response {
+  if (error instanceof ByrefError) {
+    return c.json({ error: { code: error.code, message: error.message } }, STATUS[error.code])
+  }
+  console.error(error)
+  const message = 'Something failed in the server; its own output says what'
+  return c.json({ error: { code: 'internal', message } }, 500)
+}

@@ -1,0 +1,76 @@
+import type { Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import type { Foldable } from '../content/fold.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import { readAll } from '../log/conversation-log.ts'
+import type { LiveFeed } from './live-feed.ts'
+
+/** What to stream to whom. */
+export interface StreamOptions {
+  conversation: string
+  /** The last position that the reader has. */
+  after: number
+  log: ConversationLog
+  feed: LiveFeed
+}
+
+const HEARTBEAT_MS = 15_000
+
+/** A watcher that falls behind by this many events is cut off; it reconnects and reads them from the log. */
+const MAX_WAITING = 10_000
+
+/**
+ * Server-sent events: the log behind `after`, then everything as it happens (docs/http-api.md). The watch begins
+ * before the log is read, so nothing falls between; what comes twice has the same position.
+ */
+export function streamConversation(c: Context, options: StreamOptions): Response {
+  const { conversation, after, log, feed } = options
+  c.header('cache-control', 'no-cache, no-transform')
+  c.header('x-accel-buffering', 'no')
+  return streamSSE(c, async (stream) => {
+    const waiting: Foldable[] = []
+    let closed = false
+    let wake = (): void => {}
+    const unwatch = feed.watch(conversation, (event) => {
+      waiting.push(event)
+      wake()
+    })
+    stream.onAbort(() => {
+      closed = true
+      wake()
+    })
+    const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS)
+    try {
+      let position = after
+      const send = async (record: Foldable): Promise<void> => {
+        if (record.position !== undefined) {
+          if (record.position <= position) return
+          position = record.position
+        }
+        const id = record.position === undefined ? undefined : String(record.position)
+        await stream.writeSSE({ id, data: JSON.stringify(record) })
+      }
+      await stream.write('retry: 1000\n\n')
+      for await (const record of readAll(log, conversation, after)) {
+        if (closed) return
+        await send(record)
+      }
+      // Read after the log: what was being written meanwhile is in here from its beginning.
+      waiting.splice(0, waiting.length, ...waiting.filter((event) => event.position !== undefined))
+      for (const event of feed.soFar(conversation)) waiting.push({ event })
+      while (!closed && waiting.length <= MAX_WAITING) {
+        const next = waiting.shift()
+        if (next) await send(next)
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+            if (waiting.length > 0 || closed) resolve()
+          })
+        }
+      }
+    } finally {
+      clearInterval(heartbeat)
+      unwatch()
+    }
+  })
+}

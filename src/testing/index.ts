@@ -1,0 +1,2 @@
+export { type TestFunction, testConversationLog } from './conversation-log.ts'
+export { type ScriptedModel, type ScriptedTurn, scriptedModel } from './scripted-model.ts'

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The command line as a person runs it, without keys of the machine that the tests run on. */
+const KEYS = /^(OPENAI|ANTHROPIC|GOOGLE|BYREF)_/
+
+/** How a command ended. */
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A server that runs in a process of its own. */
+export interface ServerProcess {
+  url: string
+  /** The lines it printed when it was ready. */
+  greeting: string
+  process: ChildProcess
+  /** Sends the signal and waits for the end; gives the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** A folder for one test file's data; removed by the function that comes with it. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'byref-e2e-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** A data set of the npm package vega-datasets. */
+export function dataset(name: string): string {
+  return join(root, 'node_modules/vega-datasets/data', name)
+}
+
+/** Runs `byref …` to its end. */
+export async function byref(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  const child = launch(args, env)
+  const output = collect(child)
+  const [code] = await once(child, 'close')
+  return { code, ...output }
+}
+
+/** Starts `byref serve` on a free port and waits until it says where. */
+export async function serve(
+  data: string,
+  env: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const child = launch(['serve', '--port', '0', '--data', data], env)
+  const output = collect(child)
+  const ended = once(child, 'close')
+  while (!/^model /m.test(output.stdout)) {
+    await Promise.race([once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended])
+    if (child.exitCode !== null) throw new Error(`byref serve ended: ${output.stderr}`)
+  }
+  return {
+    url: /http:\S+/.exec(output.stdout)?.[0] ?? '',
+    greeting: output.stdout,
+    process: child,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}
+
+function launch(args: string[], env: Record<string, string>): ChildProcess {
+  const own = Object.entries(process.env).filter(
+    ([key]) => !KEYS.test(key) && key !== 'NODE_OPTIONS',
+  )
+  const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+  return spawn(process.execPath, [...flags, join(root, 'src/cli.ts'), ...args], {
+    env: { ...Object.fromEntries(own), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  return output
+}

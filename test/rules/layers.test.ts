@@ -1,0 +1,134 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What each folder of src may import beside itself and errors.ts; AGENTS.md says it in words. */
+const ALLOWED: Record<string, readonly string[]> = {
+  refs: [],
+  content: ['refs'],
+  assets: ['refs', 'content'],
+  log: ['refs', 'content'],
+  model: ['refs', 'content', 'assets', 'log'],
+  agent: ['refs', 'content', 'assets', 'log', 'model'],
+  starter: ['agent'],
+  server: ['refs', 'content', 'assets', 'log', 'model', 'agent'],
+  client: ['refs', 'content'],
+  testing: ['refs', 'content', 'assets', 'log', 'model'],
+  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter'],
+}
+
+/** Folders that run in a browser: no Node, no packages. */
+const NEUTRAL = ['refs', 'content', 'client']
+
+interface Import {
+  file: string
+  specifier: string
+}
+
+function importsOf(pattern: string): Import[] {
+  return globSync(pattern, { cwd: root })
+    .filter((file) => !/\.test(-d)?\.tsx?$|fixtures|node_modules/.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(resolve(root, file), 'utf8')
+      const found = text.matchAll(
+        /(?:^|\n)(?:import|export)\b[^'"\n]*(?:\{[^}]*\}[^'"\n]*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g,
+      )
+      return [...found].map((match) => ({ file, specifier: match[1] ?? match[2] ?? '' }))
+    })
+}
+
+const folderOf = (file: string): string => file.split('/')[1] ?? ''
+
+const source = importsOf('src/**/*.ts')
+
+describe('who may import whom', () => {
+  it('sees the imports', () => {
+    expect(source.length).toBeGreaterThan(100)
+    expect(Object.keys(ALLOWED).sort()).toEqual(
+      globSync('src/*/', { cwd: root })
+        .map((folder) => folder.split('/')[1])
+        .sort(),
+    )
+  })
+
+  it.each(Object.keys(ALLOWED))('src/%s keeps to its layer', (folder) => {
+    const wrong = source
+      .filter(({ file, specifier }) => folderOf(file) === folder && specifier.startsWith('.'))
+      .map(({ file, specifier }) => ({
+        file,
+        to: relative(root, resolve(root, dirname(file), specifier)),
+      }))
+      .filter(({ to }) => {
+        const target = folderOf(to)
+        const own = target === folder || /^src\/(errors|version)\.ts$/.test(to)
+        return !own && !ALLOWED[folder]?.includes(target)
+      })
+    expect(wrong).toEqual([])
+  })
+
+  it.each(NEUTRAL)('src/%s needs neither Node nor packages', (folder) => {
+    const wrong = source.filter(
+      ({ file, specifier }) => folderOf(file) === folder && !specifier.startsWith('.'),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('the workbench uses the client and the content layer only', () => {
+    const wrong = importsOf('web/src/**/*.{ts,tsx}').filter(({ specifier }) =>
+      /src\/(?!client|content|refs)\w+|^node:|^byref\/(?!client)/.test(specifier),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('builtin modules are imported by their node: name', () => {
+    expect(source.filter(({ specifier }) => builtinModules.includes(specifier))).toEqual([])
+  })
+})
+
+describe('the package', () => {
+  const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
+
+  it.each(Object.entries<Record<string, string> | string>(manifest.exports))(
+    'exports %s from a file that is there',
+    (_, target) => {
+      if (typeof target === 'string') return expect(existsSync(resolve(root, target))).toBe(true)
+      const { 'byref-source': file = '', types = '', default: built = '' } = target
+      expect(existsSync(resolve(root, file)), file).toBe(true)
+      expect(types).toBe(file.replace('./src', './dist').replace('.ts', '.d.ts'))
+      expect(built).toBe(file.replace('./src', './dist').replace('.ts', '.js'))
+    },
+  )
+
+  it('depends on what it imports, and only on that', () => {
+    const needed = new Set(
+      source
+        .map(({ specifier }) => specifier)
+        .filter((specifier) => !/^(\.|node:)/.test(specifier))
+        .map((specifier) =>
+          specifier
+            .split('/')
+            .slice(0, specifier.startsWith('@') ? 2 : 1)
+            .join('/'),
+        ),
+    )
+    const declared = [
+      ...Object.keys(manifest.dependencies),
+      ...Object.keys(manifest.optionalDependencies),
+      ...Object.keys(manifest.peerDependencies),
+    ]
+    // The fonts are files that are resolved, not imported.
+    expect(declared.filter((name) => name !== 'dejavu-fonts-ttf').sort()).toEqual(
+      [...needed].sort(),
+    )
+  })
+
+  it('names every export of an entry by hand', () => {
+    for (const file of globSync('src/{index,*/index}.ts', { cwd: root })) {
+      expect(readFileSync(resolve(root, file), 'utf8'), file).not.toMatch(/export \*/)
+    }
+  })
+})

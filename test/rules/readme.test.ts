@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+// Inside the project, so that "byref" is the project itself.
+mkdirSync(join(root, '.cache'), { recursive: true })
+const folder = mkdtempSync(join(root, '.cache', 'readme-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function execute(file: string): string {
+  const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+  return execFileSync(process.execPath, [...flags, file], { encoding: 'utf8', cwd: root })
+}
+
+describe('README.md', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
+
+  it('has code', () => expect(blocks.length).toBeGreaterThan(0))
+
+  it.each(blocks.map((code, i) => [i + 1, code] as const))(
+    'code block %i runs as it stands',
+    (i, code) => {
+      const file = join(folder, `${i}.mts`)
+      writeFileSync(file, code)
+      expect(execute(file)).toMatch(/asset:\/\//)
+    },
+  )
+
+  it('links to files that are there', () => {
+    for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
+      const text = readFileSync(join(root, file), 'utf8')
+      for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#|<\|)([^)#\s]+)/g)) {
+        expect(
+          () => readFileSync(resolve(root, file, '..', target)),
+          `${file} → ${target}`,
+        ).not.toThrow()
+      }
+    }
+  })
+})
+
+describe('examples', () => {
+  it.each(globSync('examples/*.ts', { cwd: root }).sort())('%s runs', (file) => {
+    expect(execute(join(root, file))).not.toBe('')
+    expect(readFileSync(join(root, file), 'utf8').split('\n').length).toBeLessThanOrEqual(61)
+  })
+})
