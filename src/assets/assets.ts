@@ -4,7 +4,14 @@ import { ByrefError } from '../errors.ts'
 import { type AssetEvent, createAssetPayloads } from './asset-events.ts'
 import { type AssetRefInput, createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
-import { type AssetKind, type AssetStore, type FullAssetStore, isFullStore } from './asset-store.ts'
+import {
+  type AssetKind,
+  type AssetStore,
+  type FullAssetStore,
+  isFullStore,
+  type StoreUsage,
+  type StoreVerified,
+} from './asset-store.ts'
 import { createAssetWriter } from './asset-writer.ts'
 import {
   type AssetsConfig,
@@ -17,6 +24,7 @@ import type { BodyInput } from './body.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { createImporter } from './import-file.ts'
+import { type SweepOptions, type SweepResult, sweepAssets } from './sweep-assets.ts'
 
 /** Everything that is known of an asset without reading its body. */
 export interface AssetInfo {
@@ -148,6 +156,15 @@ export interface Assets {
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /** The asset's meta (spec A2). Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
+  /**
+   * Removes expired assets, what crashes left, and the assets of the namespace that nothing names any more: mark and
+   * sweep, safe while others write.
+   */
+  sweep(options?: NamespaceOption & SweepOptions): Promise<SweepResult>
+  /** Reads every body of the namespace again and compares it with its digest. Yields one finding for each. */
+  verify(options?: NamespaceOption & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
+  /** What the namespace holds. */
+  usage(options?: NamespaceOption): Promise<StoreUsage>
   /** Tells `onEvent` of a body that could not become an asset. */
   reportError(error: AssetFailure): Promise<void>
   /** The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one. */
@@ -195,6 +212,8 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
 function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   const { save, saveAsset, saveEncoded, reportError } = createAssetWriter(core, scope)
   const reader = createAssetReader(core, scope)
+  const namespaceFor = (options?: NamespaceOption) =>
+    core.locator.namespaceFor(options, scope.namespace)
   return {
     ...reader,
     save,
@@ -202,6 +221,11 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     reportError,
     importFile: createImporter({ save, saveEncoded, open: reader.open }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
+    sweep: async ({ namespace, ...options } = {}) =>
+      sweepAssets(core.store, namespaceFor({ namespace }), options),
+    verify: ({ namespace, signal } = {}) =>
+      core.store.verify({ namespace: namespaceFor({ namespace }), signal }),
+    usage: async (options) => core.store.usage({ namespace: namespaceFor(options) }),
     ready: () => core.store.ready(),
     config: core.config,
   }
