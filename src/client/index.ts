@@ -1,3 +1,4 @@
+export { type Board, type BoardEntry, type BoardPoint, createBoard } from '../content/board.ts'
 export type {
   AssetCreated,
   AssetFailed,
@@ -6,6 +7,7 @@ export type {
   LogRecord,
   TokenUsage,
 } from '../content/events.ts'
+export { flatten, unflatten } from '../content/flatten.ts'
 export {
   type CallState,
   type ConversationState,

@@ -1,10 +1,74 @@
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { parseAssetRef } from 'byref/client'
+import { Download } from 'lucide-react'
+import { AssetFactsList } from '../preview/asset-facts-list.tsx'
+import { AssetPreview } from '../preview/asset-preview.tsx'
+import { FieldPreview } from '../preview/field-preview.tsx'
+import { MetaList } from '../preview/meta-list.tsx'
+import { buttonClass } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { LoadError } from '../ui/load-error.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+import { assetQuery, client } from './client.ts'
 import { Header } from './header.tsx'
 
-/** An asset on a page of its own. */
-export function AssetPage({ id }: { id: string; fieldPath: string }) {
+/** An asset, or a field of it, on a page of its own. What follows `/assets/` in the address is as in its URL. */
+export function AssetPage() {
+  const { pathname } = useLocation()
+  const reference = `asset://${pathname.replace(/^\/assets\//, '')}`
+  const parsed = parseAssetRef(reference)
   return (
     <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
-      <Header title={id} />
+      {parsed ? (
+        <Asset id={parsed.id} field={parsed.fieldPath ? reference : null} />
+      ) : (
+        <>
+          <Header title="Asset" />
+          <Notice tone="bad" className="m-4">
+            {reference} is no valid reference.
+          </Notice>
+        </>
+      )}
     </main>
+  )
+}
+
+function Asset({ id, field }: { id: string; field: string | null }) {
+  const { data, error, refetch } = useQuery(assetQuery(id))
+  return (
+    <>
+      <Header title={data?.asset.name ?? 'Asset'} />
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto max-w-4xl space-y-5 p-4 sm:p-6">
+          {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
+          {data === null && (
+            <Notice tone="warn">There is no asset with the id {id} (any more).</Notice>
+          )}
+          {data === undefined && !error && <Spinner label="Loading the asset" />}
+          {data && (
+            <>
+              <div className="flex flex-wrap gap-2">
+                <CopyButton label="Copy reference" labelled text={field ?? data.asset.ref} />
+                <a
+                  href={client.assetUrl(data.asset.ref, { download: true })}
+                  download
+                  className={buttonClass('outline')}
+                >
+                  <Download aria-hidden /> Download
+                </a>
+              </div>
+              {field ? <FieldPreview reference={field} /> : <AssetPreview details={data} />}
+              <AssetFactsList details={data} />
+              <section className="space-y-1.5">
+                <h2 className="text-xs font-medium text-ink-3">Meta, as the model sees it</h2>
+                <MetaList meta={data.meta} />
+              </section>
+            </>
+          )}
+        </div>
+      </div>
+    </>
   )
 }

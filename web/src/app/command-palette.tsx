@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { MessageSquare, PanelLeft, PanelRight, SquarePen, SunMoon } from 'lucide-react'
+import { Modal } from '../ui/modal.tsx'
 import { conversationsQuery } from './client.ts'
 import { setPanel, usePanel } from './panels.ts'
 import { setTheme, toggleTheme } from './theme.ts'
@@ -20,73 +21,72 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     act()
   }
   return (
-    <Command.Dialog
-      open
-      loop
-      label="Commands"
-      onOpenChange={(open) => !open && onClose()}
-      overlayClassName="fixed inset-0 z-40 bg-black/40"
-      contentClassName="fixed inset-x-3 top-[14vh] z-50 mx-auto max-w-lg animate-appear overflow-hidden rounded-xl bg-raised shadow-float outline-none"
+    <Modal
+      title="Commands"
+      onClose={onClose}
+      className="inset-x-3 top-[14vh] mx-auto max-w-lg animate-appear overflow-hidden rounded-xl"
     >
-      <Command.Input
-        autoFocus
-        placeholder="Type a command or a conversation…"
-        className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[16px]"
-      />
-      <Command.List className="max-h-80 overflow-y-auto p-1.5">
-        <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
-          Nothing found.
-        </Command.Empty>
-        <Group heading="Go">
-          <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
-            New conversation
-          </Item>
-          {conversationId !== undefined &&
-            TABS.map((tab) => (
-              <Item
-                key={tab}
-                icon={PanelRight}
-                onSelect={run(() => {
-                  change({ tab })
-                  setPanel('inspector', true)
-                })}
-              >
-                Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
-              </Item>
-            ))}
-        </Group>
-        <Group heading="View">
-          <Item icon={SunMoon} onSelect={run(toggleTheme)}>
-            Toggle theme
-          </Item>
-          <Item icon={SunMoon} onSelect={run(() => setTheme('system'))}>
-            Use the system’s theme
-          </Item>
-          <Item icon={PanelLeft} onSelect={run(() => setPanel('conversations', !sidebar))}>
-            {sidebar ? 'Hide' : 'Show'} conversations
-          </Item>
-          <Item icon={PanelRight} onSelect={run(() => setPanel('inspector', !inspector))}>
-            {inspector ? 'Hide' : 'Show'} inspector
-          </Item>
-        </Group>
-        {conversations.length > 0 && (
-          <Group heading="Conversations">
-            {conversations.map(({ id, title }) => (
-              <Item
-                key={id}
-                value={`${title} ${id}`}
-                icon={MessageSquare}
-                onSelect={run(() =>
-                  navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
-                )}
-              >
-                {title || 'Untitled'}
-              </Item>
-            ))}
+      <Command loop label="Commands">
+        <Command.Input
+          autoFocus
+          placeholder="Type a command or a conversation…"
+          className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[16px]"
+        />
+        <Command.List className="max-h-80 overflow-y-auto p-1.5">
+          <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
+            Nothing found.
+          </Command.Empty>
+          <Group heading="Go">
+            <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
+              New conversation
+            </Item>
+            {conversationId !== undefined &&
+              TABS.map((tab) => (
+                <Item
+                  key={tab}
+                  icon={PanelRight}
+                  onSelect={run(() => {
+                    change({ tab })
+                    setPanel('inspector', true)
+                  })}
+                >
+                  Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
+                </Item>
+              ))}
           </Group>
-        )}
-      </Command.List>
-    </Command.Dialog>
+          <Group heading="View">
+            <Item icon={SunMoon} onSelect={run(toggleTheme)}>
+              Toggle theme
+            </Item>
+            <Item icon={SunMoon} onSelect={run(() => setTheme('system'))}>
+              Use the system’s theme
+            </Item>
+            <Item icon={PanelLeft} onSelect={run(() => setPanel('conversations', !sidebar))}>
+              {sidebar ? 'Hide' : 'Show'} conversations
+            </Item>
+            <Item icon={PanelRight} onSelect={run(() => setPanel('inspector', !inspector))}>
+              {inspector ? 'Hide' : 'Show'} inspector
+            </Item>
+          </Group>
+          {conversations.length > 0 && (
+            <Group heading="Conversations">
+              {conversations.map(({ id, title }) => (
+                <Item
+                  key={id}
+                  value={`${title} ${id}`}
+                  icon={MessageSquare}
+                  onSelect={run(() =>
+                    navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
+                  )}
+                >
+                  {title || 'Untitled'}
+                </Item>
+              ))}
+            </Group>
+          )}
+        </Command.List>
+      </Command>
+    </Modal>
   )
 }
 

@@ -35,16 +35,19 @@ const conversation = createRoute({
 
 const asset = createRoute({
   getParentRoute: () => root,
+  path: '/assets/$assetId',
+  component: AssetPage,
+})
+
+const assetField = createRoute({
+  getParentRoute: () => root,
   path: '/assets/$assetId/$',
-  component: function Asset() {
-    const { assetId, _splat } = asset.useParams()
-    return <AssetPage id={assetId} fieldPath={_splat ?? ''} />
-  },
+  component: AssetPage,
 })
 
 /** All addresses of the app. */
 export const router = createRouter({
-  routeTree: root.addChildren([home, conversation, asset]),
+  routeTree: root.addChildren([home, conversation, asset, assetField]),
   defaultHashScrollIntoView: false,
 })
 

@@ -1,6 +1,6 @@
-import { Dialog } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { cn } from '../ui/cn.ts'
+import { Modal } from '../ui/modal.tsx'
 import { closeDrawer, type Panels, useIsColumn, usePanel } from './panels.ts'
 
 /** Properties of {@link SidePane}. */
@@ -19,21 +19,17 @@ export function SidePane({ panel, side, label, className, children }: SidePanePr
   if (isColumn) {
     return open ? <div className={cn('h-full shrink-0', className)}>{children}</div> : null
   }
+  if (!open) return null
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && closeDrawer()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-30 bg-black/40" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          className={cn(
-            'fixed inset-y-0 z-40 flex w-[min(92vw,26rem)] flex-col bg-surface shadow-float outline-none',
-            side === 'left' ? 'left-0 w-[min(84vw,20rem)]' : 'right-0',
-          )}
-        >
-          <Dialog.Title className="sr-only">{label}</Dialog.Title>
-          {children}
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <Modal
+      title={label}
+      onClose={closeDrawer}
+      className={cn(
+        'inset-y-0 w-[min(92vw,26rem)] bg-surface',
+        side === 'left' ? 'left-0 w-[min(84vw,20rem)]' : 'right-0',
+      )}
+    >
+      {children}
+    </Modal>
   )
 }

@@ -45,7 +45,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
         <ChipLink id={id} className={cn(chipClass('asset', literal), className)}>
           {!literal && <AssetIcon asset={data?.asset} className="size-3.5 shrink-0" />}
           <span className="truncate">{text}</span>
-          {detail && <span className="shrink-0 font-normal opacity-80">{detail}</span>}
+          {detail && <span className="shrink-0 font-normal">{detail}</span>}
         </ChipLink>
       </HoverCard.Trigger>
       <HoverCard.Portal>

@@ -25,8 +25,8 @@ function Text({ text }: { text: string }) {
   const cut = text.length > LONG && !whole
   return (
     <span className="whitespace-pre-wrap text-ink">
-      “{cut ? text.slice(0, LONG) : text}
-      {cut ? '…' : '”'}
+      "{cut ? text.slice(0, LONG) : text}
+      {cut ? '…' : '"'}
       {cut && (
         <button
           type="button"

@@ -1,10 +1,10 @@
-import type { DataBlock, Message } from 'byref/client'
-import { formatVariableRef } from 'byref/client'
+import type { Message } from 'byref/client'
 import { ArrowUp, ChevronRight, PencilLine } from 'lucide-react'
 import { useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
+import { methodOf, readBlock, variableOf } from '../references/data-block.ts'
 import { InlineValue } from '../references/inline-value.tsx'
 import { VariableChip } from '../references/variable-chip.tsx'
 import { Button } from '../ui/button.tsx'
@@ -67,23 +67,4 @@ export function DataLine({ message }: { message: Message }) {
       )}
     </div>
   )
-}
-
-/** The data block of a message; an empty one where its content is none. */
-export function readBlock({ content }: Message): Partial<DataBlock> {
-  return isBranch(content) && !Array.isArray(content) ? content : {}
-}
-
-/** How the block acts on what it is written to (spec D3). */
-export function methodOf({ _outputMethod, _path }: Partial<DataBlock>): string {
-  return _outputMethod ?? (_path ? 'set' : 'merge')
-}
-
-/** How a model would name what the block is written to: `†state.total`, `†state#a.items[0]`. */
-export function variableOf({ kind = 'data', _instance, _path = [] }: Partial<DataBlock>): string {
-  try {
-    return formatVariableRef({ type: 'variable', kind, instance: _instance, path: _path })
-  } catch {
-    return `†${kind}`
-  }
 }

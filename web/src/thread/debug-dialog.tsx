@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronsDownUp, ChevronsUpDown, Search, X } from 'lucide-react'
-import { Dialog } from 'radix-ui'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { debugQuery } from '../app/client.ts'
 import { findInJson } from '../json/find-in-json.ts'
@@ -9,6 +8,7 @@ import { isBranch } from '../json/tree-rows.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
+import { Modal } from '../ui/modal.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 
@@ -27,49 +27,46 @@ export function DebugDialog({ conversation, message, at, onClose }: DebugDialogP
     debugQuery(conversation, message),
   )
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          className="fixed inset-2 z-50 m-auto flex max-h-[46rem] max-w-4xl animate-appear flex-col overflow-hidden rounded-xl bg-raised shadow-float outline-none sm:inset-8"
-        >
-          <div className="flex h-11 shrink-0 items-center gap-2 border-b border-line pr-2 pl-4">
-            <Dialog.Title className="flex-1 truncate text-sm font-semibold">Debug</Dialog.Title>
-            <Dialog.Close asChild>
-              <Button icon aria-label="Close">
-                <X aria-hidden />
+    <Modal
+      title="Debug"
+      onClose={onClose}
+      returnTo={() => document.getElementById(`m-${message}`)?.querySelector('footer button')}
+      className="inset-2 m-auto h-fit max-h-[min(46rem,calc(100%-1rem))] max-w-4xl animate-appear overflow-hidden rounded-xl sm:inset-8"
+    >
+      <div className="flex h-11 shrink-0 items-center border-b border-line pr-2 pl-4">
+        <p aria-hidden className="flex-1 text-sm font-semibold">
+          Debug
+        </p>
+        <Button icon aria-label="Close" onClick={onClose}>
+          <X aria-hidden />
+        </Button>
+      </div>
+      {isPending && (
+        <div className="grid h-40 place-items-center">
+          <Spinner label="Loading debug data" />
+        </div>
+      )}
+      {error && (
+        <div className="p-4">
+          <LoadError what="The debug data" error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {data === null && (
+        <div className="p-4">
+          <Notice
+            tone="warn"
+            actions={
+              <Button look="outline" disabled={isFetching} onClick={() => void refetch()}>
+                Retry
               </Button>
-            </Dialog.Close>
-          </div>
-          {isPending && (
-            <div className="grid h-40 place-items-center">
-              <Spinner label="Loading debug data" />
-            </div>
-          )}
-          {error && (
-            <div className="p-4">
-              <LoadError what="The debug data" error={error} onRetry={() => void refetch()} />
-            </div>
-          )}
-          {data === null && (
-            <div className="p-4">
-              <Notice
-                tone="warn"
-                actions={
-                  <Button look="outline" disabled={isFetching} onClick={() => void refetch()}>
-                    Retry
-                  </Button>
-                }
-              >
-                There is no debug data for this message (any more).
-              </Notice>
-            </div>
-          )}
-          {data !== undefined && data !== null && <Data data={data} at={at} />}
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+            }
+          >
+            There is no debug data for this message (any more).
+          </Notice>
+        </div>
+      )}
+      {data !== undefined && data !== null && <Data data={data} at={at} />}
+    </Modal>
   )
 }
 

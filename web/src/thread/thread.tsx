@@ -77,7 +77,9 @@ function useLinkedItem(hash: string, loaded: boolean): void {
       const element = document.getElementById(decodeURIComponent(hash))
       if (!element) return
       element.closest('details')?.setAttribute('open', '')
-      element.scrollIntoView({ block: 'center' })
+      const { top, bottom } = element.getBoundingClientRect()
+      const visible = top >= 48 && bottom <= innerHeight
+      if (!visible) element.scrollIntoView({ block: 'center' })
       element.classList.remove('animate-flash')
       void element.offsetWidth
       element.classList.add('animate-flash', 'rounded-md')

@@ -1,0 +1,12 @@
+import { useEffect, useState } from 'react'
+
+/** The time, told anew a few times a second while `ticking`. */
+export function useNow(ticking: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!ticking) return
+    const timer = setInterval(() => setNow(Date.now()), 250)
+    return () => clearInterval(timer)
+  }, [ticking])
+  return now
+}

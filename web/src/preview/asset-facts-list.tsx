@@ -1,0 +1,68 @@
+import type { AssetDetails } from 'byref/client'
+import type { ReactNode } from 'react'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { formatBytes, formatCount, formatFullTime } from '../ui/format.ts'
+
+/** What is known of an asset, one fact a line; `children` are more lines. */
+export function AssetFactsList({
+  details,
+  children,
+}: {
+  details: AssetDetails
+  children?: ReactNode
+}) {
+  const { ref, mime, kind, size, digest, createdAt } = details.asset
+  return (
+    <dl className="grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs leading-6">
+      <Fact name="Reference" copy={ref} mono>
+        {ref}
+      </Fact>
+      <Fact name="Type">
+        {mime} <span className="text-ink-3">· {kind}</span>
+      </Fact>
+      {size !== null && (
+        <Fact name="Size">
+          {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>
+        </Fact>
+      )}
+      {digest && (
+        <Fact name="SHA-256" copy={digest} mono>
+          {digest}
+        </Fact>
+      )}
+      <Fact name="Made">{formatFullTime(createdAt)}</Fact>
+      {children}
+    </dl>
+  )
+}
+
+/** One line of {@link AssetFactsList}. */
+export function Fact({
+  name,
+  copy,
+  mono = false,
+  children,
+}: {
+  name: string
+  copy?: string
+  mono?: boolean
+  children: ReactNode
+}) {
+  return (
+    <div className="contents">
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="flex min-w-0 items-center gap-1">
+        <span className={mono ? 'truncate font-mono' : 'min-w-0 [overflow-wrap:anywhere]'}>
+          {children}
+        </span>
+        {copy && (
+          <CopyButton
+            label={`Copy ${name === 'SHA-256' ? name : name.toLowerCase()}`}
+            text={copy}
+            className="size-6 [&_svg]:size-3.5"
+          />
+        )}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,36 @@
+import { unflatten } from 'byref/client'
+
+/** A table as far as its meta shows it. */
+export interface TableSample {
+  columns: { name: string; type: string | null; missing: number | null }[]
+  rows: Record<string, unknown>[]
+  /** How many rows there are in all. */
+  total: number
+}
+
+/** The table that a flattened meta is of, with its first rows; null for any other asset. */
+export function readTable(meta: Record<string, unknown>): TableSample | null {
+  if (!('content/columns/0/name' in meta) || !('content/rows' in meta)) return null
+  const { content } = unflatten(meta) as { content: { columns?: unknown; rows?: unknown } }
+  if (!Array.isArray(content?.columns) || !Array.isArray(content.rows)) return null
+  const columns = content.columns.flatMap(
+    (column: { name?: unknown; type?: unknown; missing?: unknown }) =>
+      typeof column?.name === 'string'
+        ? [
+            {
+              name: column.name,
+              type: typeof column.type === 'string' ? column.type : null,
+              missing: typeof column.missing === 'number' ? column.missing : null,
+            },
+          ]
+        : [],
+  )
+  const rows = content.rows.filter(isRow)
+  const cut = /^<cut: (\d+) items>$/.exec(String(content.rows.at(-1)))
+  return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
+}
+
+/** Whether a value is a row: an object of cells. */
+export function isRow(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AssetInfo } from 'byref/client'
+import { useState } from 'react'
+import { client } from '../app/client.ts'
+import { JsonTree } from '../json/json-tree.tsx'
+import { Button } from '../ui/button.tsx'
+import { formatBytes } from '../ui/format.ts'
+import { LoadError } from '../ui/load-error.tsx'
+import { ScrollArea } from '../ui/scroll-area.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+import { readStart } from './read-start.ts'
+
+const MOST_JSON = 8_000_000
+const MOST_TEXT = 200_000
+
+/** Whether bytes of this type can be read as text. */
+export function isText(mime: string): boolean {
+  return /^text\/|[/+](json|xml|javascript|typescript|yaml|toml|x-ndjson)\b|^<class/.test(mime)
+}
+
+/** A text file as text, JSON as a tree; of large ones the beginning. */
+export function TextPreview({ asset }: { asset: AssetInfo }) {
+  const isJson = /[/+]json\b|^<class/.test(asset.mime) && (asset.size ?? 0) < MOST_JSON
+  const { data, error, refetch } = useQuery({
+    queryKey: ['text', asset.assetId],
+    queryFn: async ({ signal }) => {
+      const response = await client.assetContent(asset.ref, { signal })
+      return readStart(response, isJson ? MOST_JSON : MOST_TEXT)
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  })
+  if (error) return <LoadError what="The content" error={error} onRetry={() => void refetch()} />
+  if (!data) return <Spinner label="Loading the content" />
+  const json = isJson ? parseJson(data.text) : null
+  if (json) {
+    return (
+      <JsonTree
+        value={json.value}
+        label="Content"
+        className="max-h-[26rem] overflow-auto rounded-lg border border-line p-2"
+      />
+    )
+  }
+  return (
+    <>
+      {/^text\/html\b/.test(asset.mime) ? (
+        <HtmlPreview html={data.text} />
+      ) : (
+        <Source text={data.text} />
+      )}
+      {data.cut && (
+        <p className="mt-1 text-xs text-ink-3">
+          The beginning of {asset.size === null ? 'it' : formatBytes(asset.size)}; download it for
+          the rest.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** A page in a sandbox: no scripts, no origin, nothing that it could reach. */
+function HtmlPreview({ html }: { html: string }) {
+  const [source, setSource] = useState(false)
+  return (
+    <div className="space-y-1.5">
+      <Button look="outline" aria-pressed={source} onClick={() => setSource(!source)}>
+        {source ? 'Show page' : 'Show source'}
+      </Button>
+      {source ? (
+        <Source text={html} />
+      ) : (
+        <iframe
+          sandbox=""
+          srcDoc={html}
+          title="Page preview"
+          className="h-96 w-full rounded-lg border border-line bg-white"
+        />
+      )}
+    </div>
+  )
+}
+
+function Source({ text }: { text: string }) {
+  return (
+    <ScrollArea className="max-h-[26rem] rounded-lg border border-line bg-sunken">
+      <pre className="p-2.5 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {text}
+      </pre>
+    </ScrollArea>
+  )
+}
+
+function parseJson(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,39 @@
+import { Dialog } from 'radix-ui'
+import { type ReactNode, useRef } from 'react'
+import { cn } from './cn.ts'
+
+/** Properties of {@link Modal}. */
+export interface ModalProps {
+  /** What it is called, for screen readers and where `header` shows it. */
+  title: string
+  onClose: () => void
+  /** Where focus goes on closing when what had it before is gone. */
+  returnTo?: () => HTMLElement | null | undefined
+  className?: string
+  children: ReactNode
+}
+
+/** Something over the page: keeps focus, closes by Escape and a press outside, and gives focus back. */
+export function Modal({ title, onClose, returnTo, className, children }: ModalProps) {
+  const before = useRef(document.activeElement)
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            const had = before.current
+            const target = had instanceof HTMLElement && had !== document.body && had.isConnected
+            ;(target ? had : returnTo?.())?.focus()
+          }}
+          className={cn('fixed z-50 flex flex-col bg-raised shadow-float outline-none', className)}
+        >
+          <Dialog.Title className="sr-only">{title}</Dialog.Title>
+          {children}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
