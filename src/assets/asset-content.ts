@@ -28,7 +28,7 @@ export async function readContent(
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   const leaves = record.parts.reduce((sum, part) => sum + part.size, 0)
   // Parsed JSON takes about this many times its text.
-  if (parsed) cache.set(key, { value }, bytes.byteLength * 4 + leaves)
+  if (parsed && !store.readsOnce) cache.set(key, { value }, bytes.byteLength * 4 + leaves)
   return value
 }
 

@@ -43,6 +43,8 @@ export interface FullAssetStore extends AssetStore {
   readonly backend: string
   /** Whether `StoreSaveOptions.objects` is accepted: live objects, kept by reference as long as the process lives. */
   readonly keepsObjects: boolean
+  /** Whether a body can be read once only, by `get`, `open` or an inline `urlFor`; reads that `keep` do not count. */
+  readonly readsOnce: boolean
   /** Opens the store: folders, connections, leftovers of a crash. Every method does this first; call it to fail early. */
   ready(): Promise<void>
   /** Keeps a body and the record that names it. The stream is read to its end, or cancelled when the save fails. */
@@ -67,8 +69,22 @@ export interface FullAssetStore extends AssetStore {
   namespaces(): Promise<(string | null)[]>
   /** Frees expired assets and what crashes left. Safe beside any other method, in any process. */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
+  /**
+   * Stores without records of their own: what an `ASSET_CREATED` event said, so that the asset is known again after a
+   * restart, in its namespace and in no other.
+   */
+  remember?(asset: RememberedAsset, options?: StoreOptions): void
   /** Reads every body again and compares it with its digest. Yields one entry for each asset or body that was looked at. */
   verify(options?: StoreOptions & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
+}
+
+/** What an event told of an asset. */
+export interface RememberedAsset {
+  assetId: string
+  mime: string
+  size?: number
+  digest?: string
+  name?: string
 }
 
 /** Which namespace; absent and null are the one without a name. */
@@ -146,6 +162,8 @@ export interface StoreOpenOptions extends StoreOptions {
   end?: number
   /** The digest of a part instead of the body. */
   part?: string
+  /** A read of byref's own: it does not count where bodies can be read once only. */
+  keep?: boolean
   signal?: AbortSignal
 }
 

@@ -1,7 +1,5 @@
-import type { Asset } from '../content/asset.ts'
 import { assetMeta } from '../content/asset-meta.ts'
 import type { AssetCreated } from '../content/events.ts'
-import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, AssetRecord, StorePart } from './asset-store.ts'
@@ -30,7 +28,8 @@ export interface AssetWriter extends Pick<Assets, 'save' | 'saveAsset' | 'report
 
 /** A structured asset, taken apart. */
 export interface EncodedAsset {
-  assetId: string
+  /** Absent, the store chooses; the meta's own `asset_id` does not matter. */
+  assetId?: string
   name: string | null
   /** JSON, as `encodeContent` makes it. */
   body: AssetBody
@@ -100,10 +99,10 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       const about = { assetId: asset_id, name: asset_name, assetType: asset_type, description }
       return save(bytes, content_type, { ...options, ...about })
     }
-    const assetId = asset_id === undefined ? newId() : checkAssetId(asset_id)
+    const assetId = asset_id === undefined ? undefined : checkAssetId(asset_id)
     const encoded = await encodeContent(content, { depth: limits.depth })
     refuseObjects(encoded)
-    const meta = assetMeta({ ...asset, asset_id: assetId } as Asset)
+    const meta = assetMeta({ ...asset, asset_id: assetId ?? '' })
     return saveEncoded(
       {
         assetId,

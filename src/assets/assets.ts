@@ -1,13 +1,12 @@
 import type { AssetMeta } from '../content/asset.ts'
-import type { AssetOrigin } from '../content/events.ts'
-import { ByrefError } from '../errors.ts'
+import type { AssetCreated, AssetOrigin } from '../content/events.ts'
 import { type AssetEvent, createAssetPayloads } from './asset-events.ts'
 import { type AssetRefInput, createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
+import { assetNotFound } from './asset-record.ts'
 import {
   type AssetKind,
   type AssetStore,
-  type FullAssetStore,
   isFullStore,
   type StoreUsage,
   type StoreVerified,
@@ -25,6 +24,7 @@ import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { createImporter } from './import-file.ts'
 import { type SweepOptions, type SweepResult, sweepAssets } from './sweep-assets.ts'
+import { withRecords } from './with-records.ts'
 
 /** Everything that is known of an asset without reading its body. */
 export interface AssetInfo {
@@ -165,6 +165,11 @@ export interface Assets {
   verify(options?: NamespaceOption & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
   /** What the namespace holds. */
   usage(options?: NamespaceOption): Promise<StoreUsage>
+  /**
+   * For a store of your own that keeps no records: what an `ASSET_CREATED` event in the log said, so that its asset is
+   * known again after a restart. Other stores know already.
+   */
+  remember(created: AssetCreated, options?: NamespaceOption): void
   /** Tells `onEvent` of a body that could not become an asset. */
   reportError(error: AssetFailure): Promise<void>
   /** The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one. */
@@ -197,7 +202,7 @@ export interface CreateAssetsOptions extends AssetScope {
 /** Assets over a store: saving, reading, references, namespaces, limits and events. */
 export function createAssets(options: CreateAssetsOptions = {}): Assets {
   const { config: given = {}, store: own, ...scope } = options
-  const store = own ? fullStore(own) : createConfiguredStore(given)
+  const store = own ? (isFullStore(own) ? own : withRecords(own)) : createConfiguredStore(given)
   const config = resolveAssetsConfig(given, store)
   const core: AssetsCore = {
     store,
@@ -214,18 +219,25 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   const reader = createAssetReader(core, scope)
   const namespaceFor = (options?: NamespaceOption) =>
     core.locator.namespaceFor(options, scope.namespace)
+  const openAgain = async ({ assetId }: AssetInfo, options: NamespaceOption) => {
+    const opened = await core.store.open(assetId, { namespace: namespaceFor(options), keep: true })
+    if (!opened) throw assetNotFound(assetId)
+    return opened.stream
+  }
   return {
     ...reader,
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({ save, saveEncoded, open: reader.open }),
+    importFile: createImporter({ save, saveEncoded }, openAgain),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     sweep: async ({ namespace, ...options } = {}) =>
       sweepAssets(core.store, namespaceFor({ namespace }), options),
     verify: ({ namespace, signal } = {}) =>
       core.store.verify({ namespace: namespaceFor({ namespace }), signal }),
     usage: async (options) => core.store.usage({ namespace: namespaceFor(options) }),
+    remember: (created, options) =>
+      core.store.remember?.(created, { namespace: namespaceFor(options) }),
     ready: () => core.store.ready(),
     config: core.config,
   }
@@ -243,9 +255,4 @@ function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
     ...defined(settings),
     onEvent: told && outer.onEvent ? both : (told ?? outer.onEvent),
   }
-}
-
-function fullStore(store: AssetStore): FullAssetStore {
-  if (isFullStore(store)) return store
-  throw new ByrefError('config_invalid', 'This store keeps no records.')
 }

@@ -270,6 +270,7 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
   return {
     full: true,
     backend: 'fs',
+    readsOnce: false,
     keepsObjects: false,
     async ready() {
       await ready()
@@ -316,9 +317,9 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     },
 
     async delete(assetId, where = {}) {
-      const live = await find(assetId, where)
+      if (!(await find(assetId, where))) return false
       const freed = await remove(layout.space(where.namespace ?? null).record(assetId))
-      return live !== null && freed !== null
+      return freed !== null
     },
 
     async usage(where = {}) {

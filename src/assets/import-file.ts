@@ -1,9 +1,9 @@
-import type { Asset } from '../content/asset.ts'
 import { assetMeta } from '../content/asset-meta.ts'
-import { newId } from '../content/new-id.ts'
+import type { NamespaceOption } from './asset-locator.ts'
 import type { AssetWriter } from './asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from './assets.ts'
 import { streamFrom } from './body.ts'
+import { defined } from './defined.ts'
 import { TableError } from './table-error.ts'
 import { readTable, type Table, tableFormat } from './tables.ts'
 
@@ -11,11 +11,12 @@ const CHUNK = 64 * 1024
 /** As many rows as a meta shows. */
 const SAMPLE = 100
 
-/** `importFile` over the two halves of assets that it needs. */
+/** `importFile`; `open` reads a file that was saved, as often as it is asked. */
 export function createImporter(
-  parts: Pick<AssetWriter, 'save' | 'saveEncoded'> & Pick<Assets, 'open'>,
+  writer: Pick<AssetWriter, 'save' | 'saveEncoded'>,
+  open: (asset: AssetInfo, options: NamespaceOption) => Promise<ReadableStream<Uint8Array>>,
 ): Assets['importFile'] {
-  const { save, saveEncoded, open } = parts
+  const { save, saveEncoded } = writer
 
   async function saveTable(
     asset: AssetInfo,
@@ -28,28 +29,21 @@ export function createImporter(
       if (sample.push(row) >= SAMPLE) break
     }
     sample.length = table.rowCount
-    const about = {
+    const about = defined({
       asset_type: 'table',
-      asset_id: newId(),
       asset_name: options.name,
-      ...(options.description !== undefined && { description: options.description }),
+      description: options.description,
       content_type: 'application/json',
-    }
+    })
     const content = { columns: table.columns, rows: sample, source: asset.ref }
-    const { asset_type, asset_id, asset_name, description, content_type } =
-      about as typeof about & {
-        description?: string
-      }
+    const { asset_name: name, ...attributes } = about
     return saveEncoded(
       {
-        assetId: asset_id,
-        name: asset_name,
+        name,
         body: streamFrom(() => tableJson(table, asset.ref)),
         attributes: {
-          asset_type,
-          ...(description !== undefined && { description }),
-          content_type,
-          meta: assetMeta({ ...about, content } as Asset),
+          ...attributes,
+          meta: assetMeta({ ...about, asset_id: '', content }),
           references: [asset.assetId],
         },
       },
@@ -67,7 +61,7 @@ export function createImporter(
         {
           name: options.name,
           size: asset.size,
-          open: async () => (await open(asset.ref, { namespace })).stream,
+          open: () => open(asset, { namespace }),
         },
         format,
       )

@@ -52,6 +52,7 @@ export function createMemoryAssetStore(): FullAssetStore {
   return {
     full: true,
     backend: 'memory',
+    readsOnce: false,
     keepsObjects: true,
     async ready() {},
 
@@ -118,9 +119,9 @@ export function createMemoryAssetStore(): FullAssetStore {
     },
 
     async delete(assetId, options = {}) {
-      const live = find(assetId, options) !== null
+      if (!find(assetId, options)) return false
       remove(space(options), assetId)
-      return live
+      return true
     },
 
     async usage(options = {}) {
