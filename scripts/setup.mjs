@@ -1,7 +1,7 @@
 // What `npm start`, `npm test` and `npx byref` do before anything else on a fresh clone. Runs on any Node >= 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -35,15 +35,20 @@ export function run(command, args, options = {}) {
 export function ensureInstalled() {
   const stamp = join(root, 'node_modules', '.byref-installed')
   const wanted = digest([join(root, 'package-lock.json')])
-  if (existsSync(node) && read(stamp) === wanted) return
-  say('Installing what byref needs (once, from the lock file) …')
+  const installed = () => existsSync(node) && read(stamp) === wanted
+  if (!installed()) alone('install', () => installed() || install(stamp, wanted))
+}
+
+function install(stamp, wanted) {
+  say('Installing what byref needs (once, from the lock file; about a minute) …')
   const npm = process.env.npm_execpath
   // npm's settings of the run that started this one (a --prefix, say) are not for this install.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^npm_(config|package|lifecycle)_/i.test(key)),
   )
-  if (npm?.endsWith('.js')) run(process.execPath, [npm, 'ci'], { env })
-  else run('npm', ['ci'], { env, shell: process.platform === 'win32' })
+  const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund']
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], { env })
+  else run('npm', args, { env, shell: process.platform === 'win32' })
   if (!existsSync(node))
     throw new Error('npm ci did not bring node_modules/.bin/node; see its output above')
   writeFileSync(stamp, wanted)
@@ -54,11 +59,51 @@ export function ensureWebBuilt() {
   const stamp = join(root, 'dist', 'web.stamp')
   const sources = ['web', 'src/client', 'src/content', 'src/refs', 'package-lock.json']
   const wanted = digest(sources.flatMap((path) => filesIn(join(root, path))))
-  if (existsSync(join(root, 'dist/web/index.html')) && read(stamp) === wanted) return
+  const built = () => existsSync(join(root, 'dist/web/index.html')) && read(stamp) === wanted
+  if (!built()) alone('build', () => built() || buildWeb(stamp, wanted))
+}
+
+function buildWeb(stamp, wanted) {
   say('Building the workbench …')
   run(node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', 'web', '--logLevel', 'warn'])
   mkdirSync(join(root, 'dist'), { recursive: true })
   writeFileSync(stamp, wanted)
+}
+
+/** Does the work while no other process does work of this name in this clone; two installs at once break both. */
+function alone(name, work) {
+  const lock = join(root, '.cache', `${name}.lock`)
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  for (let waited = false; !take(lock); waited = true) {
+    const owner = Number(read(lock))
+    if (owner && !isAlive(owner)) rmSync(lock, { force: true })
+    else if (!waited) say(`Waiting for process ${owner}, which does the same …`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  }
+  try {
+    work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+function take(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return false
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** A line for the person who waits, on stderr so that stdout stays the program's. */
@@ -93,5 +138,10 @@ function tryReaddir(path) {
 }
 
 function read(file) {
-  return existsSync(file) ? readFileSync(file, 'utf8') : null
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return null
+  }
 }

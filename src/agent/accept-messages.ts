@@ -36,12 +36,17 @@ export async function acceptMessages(
       noted.add(payload.ref)
       accepted.events.push({ type: 'ASSET_CREATED', payload })
     }
-    const infos = await Promise.all(attachmentsOf(message).map((item) => assets.info(item.assetRef)))
+    const infos = await Promise.all(
+      attachmentsOf(message).map((item) => assets.info(item.assetRef)),
+    )
     for (const info of infos.filter(({ ref }) => !noted.has(ref))) {
       noted.add(info.ref)
       accepted.events.push(attached(info))
     }
-    accepted.events.push({ type: 'NEW_MESSAGE', payload: completed({ ...message, content }, infos) })
+    accepted.events.push({
+      type: 'NEW_MESSAGE',
+      payload: completed({ ...message, content }, infos),
+    })
     accepted.messageIds.push(message.id)
   }
   return accepted

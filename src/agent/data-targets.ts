@@ -1,6 +1,10 @@
 import { type OutputTarget, parseOutputPath } from '../content/output-path.ts'
 import type { FieldKey } from '../refs/field-path.ts'
-import { parseVariableRef, type VariableExpression, type VariableRef } from '../refs/variable-ref.ts'
+import {
+  parseVariableRef,
+  type VariableExpression,
+  type VariableRef,
+} from '../refs/variable-ref.ts'
 import type { ModelCall } from './read-response.ts'
 import type { Tool } from './tool.ts'
 
@@ -25,7 +29,10 @@ export function outputAlternatives(call: ModelCall, tool: Tool | undefined): Out
 /** Every place that a call may write; none for a path that cannot be read, which is the call's own error later. */
 export function outputTargets(call: ModelCall, tools: readonly Tool[]): DataTarget[] {
   try {
-    return outputAlternatives(call, tools.find(({ id }) => id === call.name)).flat()
+    return outputAlternatives(
+      call,
+      tools.find(({ id }) => id === call.name),
+    ).flat()
   } catch {
     return []
   }
@@ -52,7 +59,9 @@ export function overlaps(reads: readonly DataTarget[], writes: readonly DataTarg
   return reads.some((read) => {
     return writes.some((write) => {
       const shared = Math.min(read.path.length, write.path.length)
-      const same = read.path.slice(0, shared).every((key, i) => String(key) === String(write.path[i]))
+      const same = read.path
+        .slice(0, shared)
+        .every((key, i) => String(key) === String(write.path[i]))
       return read.kind === write.kind && same
     })
   })

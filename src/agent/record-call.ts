@@ -30,8 +30,15 @@ export async function recordCall(
   let result: Message
   try {
     const writes = writesOf(call, outcome, options)
-    result = 'error' in outcome ? failure(call, outcome.error) : await success(call, outcome.value, writes, options)
-    await thread.append([...outcome.events, ...writes.map(({ message }) => created(message)), created(result)])
+    result =
+      'error' in outcome
+        ? failure(call, outcome.error)
+        : await success(call, outcome.value, writes, options)
+    await thread.append([
+      ...outcome.events,
+      ...writes.map(({ message }) => created(message)),
+      created(result),
+    ])
   } catch (error) {
     // A write that breaks a schema, or a path that names nothing: the result is that it was refused.
     if (!(error instanceof ByrefError) || error.code.startsWith('storage')) throw error

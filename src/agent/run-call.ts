@@ -1,5 +1,5 @@
-import type { Assets } from '../assets/assets.ts'
 import type { AssetStore } from '../assets/asset-store.ts'
+import type { Assets } from '../assets/assets.ts'
 import { extractAssets } from '../assets/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError, errorMessage } from '../errors.ts'

@@ -21,10 +21,15 @@ export async function stepPrompt(
   const metas = (await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))).filter(
     (meta) => meta !== null,
   )
-  const applies = tools.length > 0 || metas.length > 0 || board.entries().length > 0
+  const guide = referenceGuide({
+    assets: metas.length > 0,
+    variables: tools.length > 0 && board.entries().length > 0,
+    outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
+  })
   return modelPrompt({
-    system: [instructions, applies ? referenceGuide() : ''],
+    system: [instructions, guide ?? ''],
     messages: state.messages,
+    board,
     metas: metasBlock(metas),
     capabilities: capabilitiesOf(model),
     load: (ref) => bytesOrNull(assets, ref),

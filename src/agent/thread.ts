@@ -4,7 +4,7 @@ import { type ConversationState, emptyConversation, type Foldable, fold } from '
 import type { Message } from '../content/message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { readAll } from '../log/conversation-log.ts'
-import { schemaErrors } from './validate.ts'
+import { schemaIssues } from './validate.ts'
 
 /** A conversation as a run works on it: the fold of its log, kept up to date by what the run appends. */
 export interface Thread {
@@ -63,7 +63,7 @@ export async function openThread(
 }
 
 function boardOf(state: ConversationState): Board {
-  return createBoard(state.messages.filter(isData), { validate: schemaErrors })
+  return createBoard(state.messages.filter(isData), { validate: schemaIssues })
 }
 
 function isData(message: Message): boolean {

@@ -1,4 +1,4 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ByrefError } from '../errors.ts'
 import { isStandardSchema, type JsonSchema, type Tool } from './tool.ts'
 
@@ -6,8 +6,8 @@ import { isStandardSchema, type JsonSchema, type Tool } from './tool.ts'
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** What is wrong with `value` by a JSON Schema (2020-12), one line each with its path; empty when it fits. */
-export function schemaErrors(schema: JsonSchema, value: unknown): string[] {
+/** What is wrong with `value` by a JSON Schema (2020-12), in ajv's words; empty when it fits. */
+export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
   let validate = compiled.get(schema)
   if (!validate) {
     // Equal `$id`s in two schemas are two schemas here.
@@ -15,12 +15,7 @@ export function schemaErrors(schema: JsonSchema, value: unknown): string[] {
     validate = ajv.compile(rest)
     compiled.set(schema, validate)
   }
-  if (validate(value)) return []
-  return (validate.errors ?? []).map(({ instancePath, message, params }) => {
-    const detail =
-      'additionalProperty' in params ? ` (${params.additionalProperty})` : allowed(params)
-    return `${instancePath || '/'} ${message ?? 'is wrong'}${detail}`
-  })
+  return validate(value) ? [] : (validate.errors ?? [])
 }
 
 /**
@@ -42,7 +37,7 @@ async function check(
   value: unknown,
 ): Promise<{ value: unknown } | { lines: string[] }> {
   if (!isStandardSchema(tool.inputSchema)) {
-    const lines = schemaErrors(tool.inputSchema, value)
+    const lines = schemaIssues(tool.inputSchema, value).map(inWords)
     return lines.length > 0 ? { lines } : { value }
   }
   const result = await tool.inputSchema['~standard'].validate(value)
@@ -53,6 +48,12 @@ async function check(
       return `/${keys.join('/')} ${message}`
     }),
   }
+}
+
+function inWords({ instancePath, message, params }: ErrorObject): string {
+  const detail =
+    'additionalProperty' in params ? ` (${params.additionalProperty})` : allowed(params)
+  return `${instancePath || '/'} ${message ?? 'is wrong'}${detail}`
 }
 
 function allowed(params: object): string {

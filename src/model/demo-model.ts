@@ -7,7 +7,9 @@ import { demoAnswer } from './demo-rules.ts'
  * is given (the metas of tables, the data blocks, the tools), and says so. Any table works; any other question gets a
  * plain word about what it can do.
  */
-export function demoModel({ delayMs = 12 }: Pick<AnswerStreamOptions, 'delayMs'> = {}): LanguageModelV4 {
+export function demoModel({
+  delayMs = 12,
+}: Pick<AnswerStreamOptions, 'delayMs'> = {}): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: 'byref.demo',
@@ -27,7 +29,12 @@ export function demoModel({ delayMs = 12 }: Pick<AnswerStreamOptions, 'delayMs'>
         ],
         finishReason: { unified: calls.length > 0 ? 'tool-calls' : 'stop', raw: undefined },
         usage: {
-          inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+          inputTokens: {
+            total: undefined,
+            noCache: undefined,
+            cacheRead: undefined,
+            cacheWrite: undefined,
+          },
           outputTokens: { total: undefined, text: undefined, reasoning: undefined },
         },
         warnings: [],

@@ -69,7 +69,9 @@ function readUserText(text: string, read: DemoPrompt): void {
   if (heading === METAS_HEADING) {
     read.tables = jsonObjects(text).flatMap(tablesOf)
   } else if (kind) {
-    for (const block of jsonObjects(text).slice(0, 1)) read.summaries.push(...rowsIn(block, `†${kind}`))
+    const isOutline = text.includes('\nThis is an outline')
+    const [block = {}] = jsonObjects(text)
+    read.summaries.push(...rowsIn(block, `†${kind}`, isOutline))
   } else if (!/^\[(Attached|unresolved) /.test(heading)) {
     read.question = text
     read.results = []
@@ -101,24 +103,26 @@ function tablesOf(meta: Record<string, unknown>): DemoRows[] {
   })
 }
 
-/** Columns out of a line such as `<class 'list'>, 9 rows with 2 columns: day (date), rain (number)`. */
+/** Columns out of a line such as `<class 'list'>, 9 rows, columns: day (date), rain (number)`. */
 function describedColumns(line: unknown): DemoColumn[] | null {
-  const described = typeof line === 'string' ? /rows? with \d+ columns?: (.+)$/.exec(line) : null
+  const described = typeof line === 'string' ? /rows?, columns: (.+)$/.exec(line) : null
   if (!described?.[1]) return null
   const columns = described[1].matchAll(/(.+?) \(([a-z]+)[^()]*\)(?:, |$)/g)
   return [...columns].map(([, name = '', type = '']) => ({ name, type }))
 }
 
 /** Lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
-function rowsIn(block: Record<string, unknown>, prefix: string): DemoRows[] {
+function rowsIn(block: Record<string, unknown>, prefix: string, isOutline: boolean): DemoRows[] {
   return Object.entries(block).flatMap(([key, value]) => {
-    const path = key.split('/').map(decodeURIComponent)
+    const path = isOutline ? key.split('.').map(decodeURIComponent) : [key]
     const ref = prefix + path.map(step).join('')
     const name = path.join(' ')
     const columns = describedColumns(value) ?? columnsOf(value)
     if (columns) return [{ ref, name, columns }]
     const inner = asObject(value)
-    return inner ? rowsIn(inner, ref).map((rows) => ({ ...rows, name: `${name} ${rows.name}` })) : []
+    return inner
+      ? rowsIn(inner, ref, false).map((rows) => ({ ...rows, name: `${name} ${rows.name}` }))
+      : []
   })
 }
 

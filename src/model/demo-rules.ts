@@ -35,7 +35,10 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
 }
 
 /** Ranks the newest summary that has what the question asks about. */
-function rankCall({ question, summaries }: DemoPrompt, order: 'highest' | 'lowest'): ModelAnswer | null {
+function rankCall(
+  { question, summaries }: DemoPrompt,
+  order: 'highest' | 'lowest',
+): ModelAnswer | null {
   const numeric = ({ columns }: DemoRows): DemoRows['columns'] =>
     columns.filter(({ type }) => type === 'number')
   const usable = summaries.filter((rows) => numeric(rows).length > 0)
@@ -100,15 +103,21 @@ function fallbackGroup(question: string, columns: DemoRows['columns']): DemoRows
 
 /** A name for the summary that the data do not have yet. */
 function freshKey(label: string, summaries: readonly DemoRows[]): string {
-  const base = label.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'summary'
-  const taken = (key: string): boolean => summaries.some(({ ref }) => ref.startsWith(`†state.${key}.`))
+  const base =
+    label
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '_')
+      .replace(/^_+|_+$/g, '') || 'summary'
+  const taken = (key: string): boolean =>
+    summaries.some(({ ref }) => ref.startsWith(`†state.${key}.`))
   if (!taken(base)) return base
   for (let n = 2; ; n++) if (!taken(`${base}_${n}`)) return `${base}_${n}`
 }
 
 function tellChart({ input, value }: DemoResult): string {
   const shown = findPicture(value)
-  const title = String(input.title ?? `${input.measure} by ${input.interval ?? input.group_by}`)
+  const result = (value?.preview ?? value) as { title?: unknown } | null
+  const title = String(result?.title ?? `${input.measure} by ${input.interval ?? input.group_by}`)
   const picture = shown ? `![${title}](<|${shown}|>)\n\n` : ''
   return `${picture}The chart is made of rows passed by reference; its summary is kept as \`${input._outputPath}.rows\`, where later questions read it.`
 }
@@ -123,7 +132,9 @@ function tellRanking({ input, value }: DemoResult): string {
   })
   if (lines.length === 0) return `No row of \`${input.rows}\` has a value in ${by}.`
   const which = `the ${input.order} ${by} of ${value?.of ?? '?'} rows in \`${input.rows}\``
-  return lines.length === 1 ? `${lines[0]}: ${which}.` : `By ${which}:\n\n${lines.map((line) => `1. ${line}`).join('\n')}`
+  return lines.length === 1
+    ? `${lines[0]}: ${which}.`
+    : `By ${which}:\n\n${lines.map((line) => `1. ${line}`).join('\n')}`
 }
 
 /** The first reference to a picture in a result, however deep. */

@@ -4,18 +4,18 @@ import { defineTool } from '../agent/tool.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import {
   type ProviderAnswer,
-  type ProviderFixture,
-  providerFixture,
+  type ProviderServer,
+  providerServer,
 } from './fixtures/provider-server.ts'
 import { modelFromEnvironment } from './model-from-environment.ts'
 
-const open: ProviderFixture[] = []
+const open: ProviderServer[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
 })
 
-async function provider(answers: ProviderAnswer[]): Promise<ProviderFixture> {
-  const server = await providerFixture(answers)
+async function provider(answers: ProviderAnswer[]): Promise<ProviderServer> {
+  const server = await providerServer(answers)
   open.push(server)
   return server
 }
@@ -28,7 +28,7 @@ const add = defineTool({
     properties: { a: { type: 'number' }, b: { type: 'number' } },
     required: ['a', 'b'],
   },
-  execute: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
+  execute: ({ a, b }) => ({ total: Number(a) + Number(b) }),
 })
 
 /** Asks a question that the fixture answers with a call of `add` and then with text. */
@@ -239,8 +239,8 @@ describe('modelFromEnvironment', () => {
     expect(server.requests.map((request) => request.path)).toEqual([path, path])
     const [first, second] = server.requests.map((request) => JSON.stringify(request.body))
     expect(first).toContain('What is 2 + 3?')
-    expect(first).not.toContain('sum')
-    expect(second).toMatch(/sum\\*"?:\s*5/)
+    expect(first).not.toContain('total')
+    expect(second).toMatch(/total\\*"?:\s*5/)
   })
 
   it('sends a provider’s own data back with the call it came with', async () => {

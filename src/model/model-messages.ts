@@ -8,6 +8,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import type { Board } from '../content/board.ts'
 import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { Attachment, Message, ToolCall } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
@@ -19,6 +20,8 @@ export interface PromptSource {
   /** System texts; empty ones are left out. */
   system: readonly string[]
   messages: readonly Message[]
+  /** The board of their data, where there is one: saves building it. */
+  board?: Board
   /** How data messages are shown (spec D5); default `engine`. */
   merge?: 'engine' | 'model'
   /** The block of the assets' metas, or null where there is none. It comes last. */
@@ -42,12 +45,12 @@ type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart
  * followed by its result, or by the note that it has none, as providers demand.
  */
 export async function modelPrompt(source: PromptSource): Promise<LanguageModelV4Prompt> {
-  const { system, messages, merge, metas } = source
+  const { system, messages, board, merge, metas } = source
   const prompt: LanguageModelV4Message[] = []
   const instructions = system.filter(Boolean).join('\n\n')
   if (instructions) prompt.push({ role: 'system', content: instructions })
   const results = resultsByCall(messages)
-  for (const item of placeData(messages, { merge })) {
+  for (const item of placeData(messages, { merge, board })) {
     if (item.type === 'data') {
       prompt.push({ role: 'user', content: [{ type: 'text', text: item.text }] })
       continue

@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createAssets } from '../assets/assets.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { type Agent, createAgent, type Run, type RunOptions } from './agent.ts'
+import { defineTool } from './tool.ts'
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+const say = (content: string): RunOptions['messages'] => [{ role: 'user', content }]
+
+async function eventsOf(run: Run): Promise<ConversationEvent[]> {
+  const events: ConversationEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+
+function typesOf(events: readonly ConversationEvent[]): string[] {
+  return events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])
+}
+
+const prompts = (model: ReturnType<typeof scriptedModel>): string[] =>
+  model.requests.map((request) => JSON.stringify(request.prompt))
+
+const camera = defineTool({
+  id: 'camera',
+  description: 'Takes a picture',
+  inputSchema: { type: 'object', properties: {} },
+  execute: () => ({ note: 'smile', picture: new Uint8Array(PNG) }),
+})
+
+const count = defineTool({
+  id: 'count',
+  description: 'Counts rows',
+  inputSchema: z.object({
+    rows: z.array(z.unknown()).meta({ asset_ref_acceptable: true }),
+    times: z.number().default(1),
+  }),
+  execute: ({ rows, times }) => ({ count: rows.length * times }),
+})
+
+describe('createAgent', () => {
+  it('answers, and ends with exactly one terminal event', async () => {
+    const agent = createAgent({ model: scriptedModel(['Hello!']) })
+    const run = agent.run({ messages: say('Hi') })
+    const events = await eventsOf(run)
+    expect(typesOf(events)).toEqual([
+      'NEW_MESSAGE',
+      'RUN_STARTED',
+      'STEP_STARTED',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'NEW_MESSAGE',
+      'STEP_FINISHED',
+      'RUN_FINISHED',
+    ])
+    expect(await run.result).toMatchObject({ text: 'Hello!', reason: 'done' })
+    expect(run.messages.map(({ content }) => content)).toEqual(['Hi', 'Hello!'])
+  })
+
+  it('goes on with a conversation where it ended', async () => {
+    const log = createMemoryLog()
+    const first = scriptedModel(['My name is demo.'])
+    await createAgent({ model: first, log }).run({ conversation: 'c', messages: say('Who?') })
+      .result
+    const second = scriptedModel(['As I said.'])
+    await createAgent({ model: second, log }).run({ conversation: 'c', messages: say('Again?') })
+      .result
+    expect(prompts(second)[0]).toMatch(/Who\?.*My name is demo\..*Again\?/)
+  })
+
+  it('makes references of a tool’s bytes before anyone sees them', async () => {
+    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const agent = createAgent({ model, tools: [camera] })
+    const run = agent.run({ messages: say('Take a picture') })
+    const events = await eventsOf(run)
+    const created = events.flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload] : [],
+    )
+    expect(created).toMatchObject([
+      {
+        mime: 'image/png',
+        kind: 'image',
+        by: 'tool',
+        tool: 'camera',
+        origin: '/picture',
+        size: PNG.length,
+      },
+    ])
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toEqual({
+      note: 'smile',
+      picture: { assetRef: created[0]?.ref, mimeType: 'image/png', kind: 'image' },
+    })
+    expect(prompts(model)[1]).toContain(created[0]?.ref)
+    expect(prompts(model)[1]).not.toContain('iVBOR')
+    const { bytes } = await agent.assets.get(created[0]?.ref ?? '')
+    expect(Buffer.from(bytes)).toEqual(PNG)
+  })
+
+  it('gives the bytes of an event to whoever asks for them in a handler', async () => {
+    const seen: (string | undefined)[] = []
+    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const onEvent = (event: ConversationEvent): void => {
+      if (event.type !== 'ASSET_CREATED') return
+      seen.push((event.payload as { base64?: string }).base64, JSON.stringify(event))
+    }
+    await createAgent({ model, tools: [camera], callbacks: { onEvent } }).run({
+      messages: say('x'),
+    }).result
+    expect(seen[0]).toBe(PNG.toString('base64'))
+    expect(seen[1]).not.toContain('iVBOR')
+  })
+
+  it('resolves references in accepting parameters and keeps them literal in the log', async () => {
+    const assets = createAssets()
+    const { table } = await assets.importFile(new TextEncoder().encode('a,b\n1,2\n3,4\n'), {
+      name: 't.csv',
+    })
+    const rows = `${table?.ref}/content/rows`
+    const model = scriptedModel([
+      { calls: [{ name: 'count', arguments: { rows, times: 5, _outputPath: '†state.size' } }] },
+      { calls: [{ name: 'count', arguments: { rows: [1], times: '†state.size.count' } }] },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [count], assets })
+    const attachments = [{ assetRef: table?.ref ?? '' }]
+    const run = agent.run({
+      messages: [{ role: 'user', content: 'Count', metadata: { attachments } }],
+    })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual([
+      { written_to: ['†state.size'], preview: { count: 10 } },
+      { count: 10 },
+    ])
+    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+    expect(calls.map((call) => call.arguments)).toMatchObject([
+      { rows },
+      { times: '†state.size.count' },
+    ])
+    expect(prompts(model)[0]).toContain('2 rows, columns: a (number), b (number)')
+    expect(prompts(model)[1]).toContain('## Data: ¶state')
+  })
+
+  it('lets a call wait for the one in the same answer that writes what it reads', async () => {
+    const order: string[] = []
+    const slow = defineTool({
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object', properties: { value: {} } },
+      async execute({ value, name }) {
+        if (name === 'first') await new Promise((resolve) => setTimeout(resolve, 20))
+        order.push(String(name))
+        return value ?? 1
+      },
+    })
+    const model = scriptedModel([
+      {
+        calls: [
+          { name: 'slow', arguments: { name: 'first', value: 7, _outputPath: '†state.a' } },
+          { name: 'slow', arguments: { name: 'second', value: '†state.a' } },
+          { name: 'slow', arguments: { name: 'third' } },
+        ],
+      },
+      'Done.',
+    ])
+    const run = createAgent({ model, tools: [slow] }).run({ messages: say('go') })
+    await run.result
+    expect(order).toEqual(['third', 'first', 'second'])
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual([
+      { written_to: ['†state.a'], preview: 7 },
+      7,
+      1,
+    ])
+  })
+
+  it('tells the model what went wrong with a call, and goes on', async () => {
+    const broken = defineTool({
+      id: 'broken',
+      description: '',
+      inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      execute() {
+        throw new Error('the pump is stuck')
+      },
+    })
+    const missing = 'asset://nowhere/content/rows'
+    const model = scriptedModel([
+      {
+        calls: [
+          { name: 'broken', arguments: { n: 1 } },
+          { name: 'broken', arguments: { n: 'one' } },
+          { name: 'broken', arguments: { n: '†state.none' } },
+          { name: 'nothing', arguments: {} },
+          { name: 'count', arguments: { rows: missing } },
+        ],
+      },
+      'I see.',
+    ])
+    const run = createAgent({ model, tools: [broken, count] }).run({ messages: say('go') })
+    expect(await run.result).toMatchObject({ text: 'I see.' })
+    const errors = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    expect(errors.map(({ code }) => code)).toEqual([
+      'tool_failed',
+      'invalid_arguments',
+      'variable_not_found',
+      'tool_not_found',
+      'asset_not_found',
+    ])
+    const seen = prompts(model)[1] ?? ''
+    expect(seen).toContain('the pump is stuck')
+    expect(seen).toContain('/n must be number')
+    expect(seen).toContain('the tools are: broken, count')
+    expect(seen).toContain('nowhere')
+  })
+
+  it('refuses what cannot be taken before anything is logged', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel([]), log })
+    const attachments = [{ assetRef: 'asset://nowhere' }]
+    const run = agent.run({
+      conversation: 'c',
+      messages: [{ role: 'user', content: 'x', metadata: { attachments } }],
+    })
+    await expect(run.result).rejects.toMatchObject({ code: 'asset_not_found' })
+    await expect(eventsOf(run)).rejects.toMatchObject({ code: 'asset_not_found' })
+    expect(await log.find('c')).toBe(null)
+    await expect(agent.start({ messages: [] })).rejects.toMatchObject({ code: 'invalid_message' })
+  })
+
+  it('has one run at a time in a conversation', async () => {
+    const agent = createAgent({ model: scriptedModel(['one', 'two']) })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    const second = agent.run({ conversation: 'c', messages: say('b') })
+    await expect(second.result).rejects.toMatchObject({ code: 'conversation_busy' })
+    await first.result
+    await agent.run({ conversation: 'c', messages: say('c') }).result
+  })
+
+  it('ends a failed run with RUN_ERROR and keeps the conversation usable', async () => {
+    const agent = createAgent({ model: scriptedModel([new Error('no route'), 'Back.']) })
+    const run = agent.run({ conversation: 'c', messages: say('a') })
+    const events = await eventsOf(run)
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'model_failed' })
+    await expect(run.result).rejects.toThrow('no route')
+    const again = agent.run({ conversation: 'c', messages: say('b') })
+    expect((await again.result).text).toBe('Back.')
+  })
+
+  it('ends once also where a handler throws', async () => {
+    const onEvent = (event: ConversationEvent): void => {
+      if (event.type === 'TEXT_MESSAGE_CONTENT') throw new Error('handler broke')
+    }
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel(['text']), log, callbacks: { onEvent } })
+    const run = agent.run({ conversation: 'c', messages: say('a') })
+    await expect(run.result).rejects.toThrow('handler broke')
+    const ends = (await log.read('c')).filter(({ event }) =>
+      /RUN_(FINISHED|ERROR)/.test(event.type),
+    )
+    expect(ends).toHaveLength(1)
+  })
+
+  it('is cancelled between two words and in a tool that does not listen', async () => {
+    const never = defineTool({
+      id: 'never',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => new Promise(() => {}),
+    })
+    const model = scriptedModel([{ calls: [{ name: 'never', arguments: {} }] }])
+    const run = createAgent({ model, tools: [never] }).run({ messages: say('go') })
+    for await (const event of run) if (event.type === 'TOOL_CALL_END') setTimeout(run.cancel, 5)
+    expect(await run.result).toMatchObject({ reason: 'cancelled' })
+
+    const controller = new AbortController()
+    const agent = createAgent({ model: scriptedModel(['a long text '.repeat(100)]) })
+    const talking = agent.run({ messages: say('go'), signal: controller.signal })
+    for await (const event of talking) if (event.type === 'TEXT_MESSAGE_CONTENT') controller.abort()
+    expect(await talking.result).toMatchObject({ reason: 'cancelled' })
+  })
+
+  it('stops at the limit of steps', async () => {
+    const call = { calls: [{ name: 'camera', arguments: {} }] }
+    const agent = createAgent({
+      model: scriptedModel([call, call, call]),
+      tools: [camera],
+      maxSteps: 2,
+    })
+    expect(await agent.run({ messages: say('go') }).result).toMatchObject({ reason: 'step_limit' })
+  })
+
+  it('gives a large result as a reference with a preview', async () => {
+    const many = defineTool({
+      id: 'many',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => ({ items: Array.from({ length: 20_000 }, (_, i) => ({ i })) }),
+    })
+    const model = scriptedModel([{ calls: [{ name: 'many', arguments: {} }] }, 'Much.'])
+    const agent = createAgent({ model, tools: [many] })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)?.content as {
+      assetRef: string
+    }
+    expect(await agent.assets.resolve(`${result.assetRef}/content/items/19999/i`)).toBe(19_999)
+    expect(prompts(model)[1]?.length).toBeLessThan(20_000)
+  })
+
+  it('answers each call of a broken-off run, as providers demand', async () => {
+    const log = createMemoryLog()
+    const call = { id: 'c1', name: 'camera', arguments: {} }
+    await log.append('c', [
+      { type: 'RUN_STARTED', threadId: 'c', runId: 'r', owner: { host: 'elsewhere', pid: 1 } },
+      {
+        type: 'NEW_MESSAGE',
+        payload: {
+          id: 'm',
+          sender: { participant_id: 'assistant', participant_role: 'assistant' },
+          message_type: 'chat',
+          content_type: 'text/markdown',
+          content: '',
+          timestamp: new Date().toISOString(),
+          metadata: { tool_calls: [call] },
+        },
+      },
+      { type: 'TOOL_CALL_END', toolCallId: 'c1', runId: 'r', parentMessageId: 'm', call },
+    ])
+    const model = scriptedModel(['Sorry.'])
+    const agent: Agent = createAgent({ model, tools: [camera], log })
+    expect(await agent.recover()).toBe(1)
+    expect(await agent.recover()).toBe(0)
+    await agent.run({ conversation: 'c', messages: say('And?') }).result
+    expect(prompts(model)[0]).toContain('interrupted')
+  })
+
+  it('refuses two tools of one id and tools that providers refuse', () => {
+    expect(() => createAgent({ model: scriptedModel([]), tools: [camera, camera] })).toThrow(
+      'Two tools have the id "camera"',
+    )
+    const { execute } = camera
+    const named = {
+      id: 'take a picture',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute,
+    }
+    expect(() => defineTool(named)).toThrow('not allowed')
+    const text = { ...named, id: 'text', inputSchema: { type: 'string' } }
+    expect(() => defineTool(text)).toThrow('type object')
+  })
+})

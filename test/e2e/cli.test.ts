@@ -1,0 +1,303 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Message } from '../../src/content/message.ts'
+import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { providerServer } from '../../src/model/fixtures/provider-server.ts'
+import { byref, dataset, serve, temporaryFolder } from './byref-process.ts'
+import { barHeights } from './png-bars.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+const data = join(folder.path, 'data')
+
+type Row = Record<string, string | number | null>
+
+/** Sum or mean by group, computed apart from byref. */
+function expected(
+  rows: Row[],
+  group: (row: Row) => string,
+  column: string,
+  mean = false,
+): Map<string, number> {
+  const groups = new Map<string, number[]>()
+  for (const row of rows) {
+    const value = row[column]
+    if (typeof value !== 'number') continue
+    groups.set(group(row), [...(groups.get(group(row)) ?? []), value])
+  }
+  const result = [...groups].map(([key, values]): [string, number] => {
+    const sum = values.reduce((a, b) => a + b, 0)
+    return [key, mean ? sum / values.length : sum]
+  })
+  return new Map(result.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function seattle(): Row[] {
+  const [, ...lines] = readFileSync(dataset('seattle-weather.csv'), 'utf8').trim().split('\n')
+  return lines.map((line) => {
+    const [date = '', precipitation] = line.split(',')
+    return { date, precipitation: Number(precipitation) }
+  })
+}
+
+const cars = (): Row[] => JSON.parse(readFileSync(dataset('cars.json'), 'utf8'))
+
+/** What the log says of a conversation: messages, prompts and the state. */
+async function read(conversation: string) {
+  const log = createSqliteLog(join(data, 'conversations.sqlite'))
+  const records = await log.read(conversation, { limit: 1000 })
+  const messages = records.flatMap(({ event }) =>
+    event.type === 'NEW_MESSAGE' ? [event.payload] : [],
+  )
+  const debug = await Promise.all(messages.map(({ id }) => log.debug(conversation, id)))
+  await log.close()
+  const prompts = debug.filter(Boolean).map((value) => JSON.stringify(value))
+  const written = messages.filter(({ content_type }) => content_type === 'data')
+  return { text: JSON.stringify(records), messages, prompts, written }
+}
+
+const conversationOf = (stderr: string): string => /^conversation (\S+)$/m.exec(stderr)?.[1] ?? ''
+
+function callsOf(messages: Message[]) {
+  return messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+}
+
+function isProportional(png: Uint8Array, values: number[]): void {
+  const tall = values.filter((value) => value > Math.max(...values) / 50)
+  const bars = barHeights(png).filter((height) => height > Math.max(...barHeights(png)) / 50)
+  expect(bars).toHaveLength(tall.length)
+  const scale = Math.max(...bars) / Math.max(...tall)
+  for (const [i, value] of tall.entries()) {
+    expect(Math.abs((bars[i] ?? 0) - value * scale), `bar ${i}`).toBeLessThanOrEqual(2)
+  }
+}
+
+describe('byref run', () => {
+  const stories = [
+    {
+      file: 'seattle-weather.csv',
+      question: 'chart the monthly precipitation',
+      column: 'precipitation',
+      summary: () => expected(seattle(), (row) => String(row.date).slice(0, 7), 'precipitation'),
+    },
+    {
+      file: 'cars.json',
+      question: 'chart the average horsepower by origin',
+      column: 'Horsepower',
+      summary: () => expected(cars(), (row) => String(row.Origin), 'Horsepower', true),
+    },
+  ]
+  const pictures: Buffer[] = []
+
+  it.each(stories)(
+    'charts $file as a computation apart from it does',
+    async ({ file, question, column, summary }) => {
+      const out = join(folder.path, `${file}.png`)
+      const result = await byref([
+        'run',
+        question,
+        '--file',
+        dataset(file),
+        '--out',
+        out,
+        '--data',
+        data,
+      ])
+      expect(result.stderr).toMatch(/→ chart_rows \{"rows":"asset:\/\//)
+      expect(result.code, result.stderr).toBe(0)
+      expect(result.stdout).toMatch(/!\[.*\]\(<\|asset:\/\//)
+      const conversation = conversationOf(result.stderr)
+      const { text, messages, prompts, written } = await read(conversation)
+
+      const block = written[0]?.content as { kind: string; data: { rows: Row[] } }
+      const values = summary()
+      expect(block.kind).toBe('state')
+      expect(block.data.rows.map((row) => Object.values(row)[0])).toEqual([...values.keys()])
+      for (const [i, value] of [...values.values()].entries()) {
+        expect(block.data.rows[i]?.[column]).toBeCloseTo(value, 8)
+      }
+      const png = readFileSync(out)
+      isProportional(png, [...values.values()])
+      pictures.push(png)
+
+      expect(callsOf(messages)[0]?.arguments).toMatchObject({
+        rows: expect.stringMatching(/^asset:\/\/\w+\/content\/rows$/),
+        _outputPath: expect.stringMatching(/^†state\.\w+$/),
+      })
+      expect(prompts.length).toBe(2)
+      const rows = file.endsWith('.csv')
+        ? readFileSync(dataset(file), 'utf8')
+            .trim()
+            .split('\n')
+            .slice(1)
+            .map((line) => line.split(',')[0] ?? '')
+        : cars().map((row) => String(row.Name))
+      for (const prompt of prompts) {
+        const shown = new Set(rows.filter((name) => prompt.includes(`"${name}\\"`)))
+        expect(shown.size).toBeLessThanOrEqual(3)
+        expect(prompt).not.toMatch(/[A-Za-z0-9+/]{200}/)
+        expect(prompt).not.toContain('iVBOR')
+      }
+      expect(text).not.toContain('iVBOR')
+
+      const follow = [
+        'run',
+        'and which was the highest?',
+        '--conversation',
+        conversation,
+        '--data',
+        data,
+      ]
+      const second = await byref(follow)
+      expect(second.code, second.stderr).toBe(0)
+      const [best] = [...values].sort(([, a], [, b]) => b - a)
+      expect(second.stdout).toContain(best?.[0])
+      const call = callsOf((await read(conversation)).messages).at(-1)
+      expect(call).toMatchObject({
+        name: 'rank_rows',
+        arguments: { rows: expect.stringMatching(/^†state\./) },
+      })
+    },
+  )
+
+  it('makes different pictures of different files', () => {
+    expect(pictures).toHaveLength(2)
+    expect(pictures[0]?.equals(pictures[1] as Buffer)).toBe(false)
+  })
+
+  it.each([
+    ['gapminder.json', 'plot the mean life expectancy by year', /life_expect/],
+    ['people.tsv', 'graph total pay per team', /"value":"Pay"/],
+  ])('knows no file in advance: %s', async (name, question, found) => {
+    const own = join(folder.path, 'people.tsv')
+    writeFileSync(own, 'Team\tPay\tName\nred\t10\tAda\nblue\t20\tBo\nred\t5\tCy\n')
+    const file = name === 'people.tsv' ? own : dataset(name)
+    const result = await byref(['run', question, '--file', file, '--data', data])
+    expect(result.code, result.stderr).toBe(0)
+    expect(result.stderr).toMatch(found)
+    const { written } = await read(conversationOf(result.stderr))
+    const rows = (written[0]?.content as { data: { rows: Row[] } }).data.rows
+    if (name === 'people.tsv')
+      expect(rows).toEqual([
+        { Team: 'blue', Pay: 20 },
+        { Team: 'red', Pay: 15 },
+      ])
+    else expect(rows).toHaveLength(11)
+  })
+
+  it('says what is wrong, in a line', async () => {
+    const run = (...args: string[]) => byref(['run', ...args, '--data', data])
+    expect(await run()).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/needs a question/),
+    })
+    expect(await run('x', '--nonsense')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--nonsense/),
+    })
+    expect(await run('x', '--file', '/no/such.csv')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^byref: Cannot read \/no\/such\.csv.*\n$/),
+    })
+    expect(await run('x', '--conversation', 'none')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/There is no conversation "none"/),
+    })
+    const broken = join(folder.path, 'broken.csv')
+    writeFileSync(broken, 'a,b\n1,2\n"unclosed,3\n')
+    const refused = await run('chart it', '--file', broken)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(/byref: .*broken\.csv.*line/)
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('says whose key is wrong and keeps what was said', async () => {
+    const provider = await providerServer([
+      { status: 401, body: { error: { message: 'Incorrect API key' } } },
+    ])
+    const env = { OPENAI_BASE_URL: `${provider.url}/v1`, OPENAI_API_KEY: 'sk-wrong' }
+    const result = await byref(['run', 'hello', '--json', '--data', data], env)
+    await provider.close()
+    expect(result.code).toBe(1)
+    expect(result.stderr).toMatch(/byref: .*refused the key \(401: Incorrect API key\)/)
+    const conversation = JSON.parse(result.stdout.trim().split('\n').at(-1) ?? '{}').threadId
+    const again = await byref([
+      'run',
+      'hello again',
+      '--conversation',
+      conversation,
+      '--data',
+      data,
+    ])
+    expect(again.code).toBe(0)
+    const { messages } = await read(conversation)
+    expect(messages.map(({ content }) => content).slice(0, 2)).toEqual(['hello', 'hello again'])
+  })
+})
+
+describe('byref serve', () => {
+  it('greets in three lines and ends cleanly on a signal', async () => {
+    const server = await serve(join(folder.path, 'fresh'))
+    expect(server.greeting.trim().split('\n')).toHaveLength(3)
+    expect(server.greeting).toMatch(/demo model/)
+    expect((await fetch(`${server.url}/api/health`)).status).toBe(200)
+    expect(await server.stop('SIGINT')).toBe(0)
+  })
+
+  it('says that its port is taken, and that its data folder cannot be used', async () => {
+    const busy = createServer()
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
+    const { port } = busy.address() as { port: number }
+    const taken = await byref(['serve', '--port', String(port), '--data', join(folder.path, 'a')])
+    busy.close()
+    expect(taken).toMatchObject({ code: 1, stdout: '' })
+    expect(taken.stderr).toBe(
+      `byref: Port ${port} is taken: stop what listens there, or choose another with --port\n`,
+    )
+
+    const file = join(folder.path, 'a-file')
+    writeFileSync(file, '')
+    const noFolder = await byref(['serve', '--port', '0', '--data', file])
+    expect(noFolder.code).toBe(1)
+    expect(noFolder.stderr).toMatch(/^byref: The data folder .*a-file cannot be used .*--data.*\n$/)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('says that it may not write its data folder', async () => {
+    const locked = join(folder.path, 'locked')
+    mkdirSync(locked)
+    chmodSync(locked, 0o500)
+    const result = await byref(['serve', '--port', '0', '--data', locked])
+    expect(result.code).toBe(1)
+    expect(result.stderr).toMatch(/cannot be used.*permission/)
+    expect(existsSync(join(locked, 'conversations.sqlite'))).toBe(false)
+  })
+
+  it('marks a run that a kill interrupted', async () => {
+    const path = join(folder.path, 'killed')
+    const provider = await providerServer([{ events: [], hang: true }])
+    const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
+    const server = await serve(path, env)
+    const api = `${server.url}/api/conversations`
+    const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
+    const sent = await fetch(`${api}/${id}/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ content: 'hello' }),
+    })
+    expect(sent.status).toBe(202)
+    await expect.poll(() => provider.requests.length).toBe(1)
+    await server.stop('SIGKILL')
+    await provider.close()
+    const again = await serve(path)
+    expect(again.greeting).toMatch(/model/)
+    const list = (await (await fetch(`${again.url}/api/conversations`)).json()) as {
+      conversations: { running: boolean; messages: number }[]
+    }
+    expect(list.conversations).toMatchObject([{ running: false, messages: 1 }])
+    const events = await (await fetch(`${again.url}/api/conversations/${id}/events`)).json()
+    expect(JSON.stringify(events)).toContain('"code":"interrupted"')
+    await again.stop()
+  })
+})

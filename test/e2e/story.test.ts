@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LogRecord } from '../../src/content/events.ts'
+import { dataset, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
+
+const executablePath = process.env.BYREF_TEST_BROWSER || undefined
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+describe('a browser for the end-to-end tests', () => {
+  it.runIf(process.env.BYREF_REQUIRE_BROWSER)('is there where it is required', () => {
+    expect(
+      executablePath,
+      'BYREF_TEST_BROWSER, which npm test sets where it finds one',
+    ).toBeTruthy()
+  })
+})
+
+describe.skipIf(!executablePath)('the story in a browser', () => {
+  const data = temporaryFolder()
+  let browser: Browser
+  let server: ServerProcess
+  const pages: Page[] = []
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: FLAGS })
+    server = await serve(data.path)
+  })
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.context().close()))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    data.remove()
+  })
+
+  /** A page that fails its test when anything in it fails. */
+  async function open(path = '/'): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
+    page.on('pageerror', (error) => {
+      throw error
+    })
+    pages.push(page)
+    await page.goto(server.url + path)
+    return page
+  }
+
+  async function ask(page: Page, question: string): Promise<void> {
+    await page.getByRole('textbox', { name: 'Message' }).fill(question)
+    await page.getByRole('button', { name: 'Send' }).click()
+  }
+
+  async function recordsOf(conversation: string): Promise<LogRecord[]> {
+    const response = await fetch(
+      `${server.url}/api/conversations/${conversation}/events?limit=1000`,
+    )
+    return ((await response.json()) as { records: LogRecord[] }).records
+  }
+
+  it('charts a dropped table, answers from the data, and survives a reload and kill -9', async () => {
+    const page = await open()
+    const text = readFileSync(dataset('seattle-weather.csv'), 'utf8')
+    await drop(page, 'seattle-weather.csv', text)
+    await page.getByText('seattle-weather.csv').first().waitFor()
+    await ask(page, 'chart the monthly precipitation')
+
+    const thread = page.getByRole('region', { name: 'Thread' })
+    const picture = thread.getByRole('img').first()
+    await picture.waitFor()
+    await expect
+      .poll(() =>
+        picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+      )
+      .toBe(960)
+    await thread.getByText(/its summary is kept as/).waitFor()
+
+    await ask(page, 'and which month was the wettest?')
+    const wettest = thread.getByText(/2015-12/)
+    await wettest.first().waitFor()
+
+    const conversation = new URL(page.url()).pathname.split('/').pop() ?? ''
+    const records = await recordsOf(conversation)
+    const calls = records.flatMap(({ event }) =>
+      event.type === 'TOOL_CALL_END' ? [event.call] : [],
+    )
+    expect(calls.map(({ name }) => name)).toEqual(['chart_rows', 'rank_rows'])
+    expect(calls[0]?.arguments.rows).toMatch(/^asset:\/\/\w+\/content\/rows$/)
+    expect(calls[1]?.arguments.rows).toMatch(/^†state\.\w+\.rows$/)
+
+    await page.getByRole('tab', { name: 'Assets' }).click()
+    await page.getByText('seattle-weather.csv').last().waitFor()
+    await page.getByRole('tab', { name: 'Data' }).click()
+    await page
+      .getByText(/month_sum_precipitation/)
+      .first()
+      .waitFor()
+
+    await page.reload()
+    await wettest.first().waitFor()
+    await picture.waitFor()
+
+    await server.stop('SIGKILL')
+    server = await serve(data.path)
+    await page.goto(`${server.url}/c/${conversation}`)
+    await wettest.first().waitFor()
+    await expect
+      .poll(() =>
+        picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+      )
+      .toBe(960)
+    expect(await recordsOf(conversation)).toEqual(records)
+    await page.getByRole('tab', { name: 'Data' }).click()
+    await page
+      .getByText(/month_sum_precipitation/)
+      .first()
+      .waitFor()
+
+    await ask(page, 'and which month was the driest?')
+    await thread
+      .getByText(/2012-08/)
+      .first()
+      .waitFor()
+  })
+
+  it('shows the other tab what happens in this one', async () => {
+    const page = await open()
+    await ask(page, 'hello')
+    await page.getByText(/demo model: a few rules/).waitFor()
+    const other = await open(new URL(page.url()).pathname)
+    await other.getByText(/demo model: a few rules/).waitFor()
+    await ask(page, 'are you there?')
+    await other.getByText('are you there?').waitFor()
+    await expect.poll(() => other.getByText(/demo model: a few rules/).count()).toBe(2)
+  })
+
+  it('says what is wrong with a broken file and keeps the conversation', async () => {
+    const page = await open()
+    await drop(page, 'broken.csv', 'a,b\n1,2\n"unclosed,3\n')
+    await page
+      .getByText(/broken\.csv/)
+      .first()
+      .waitFor()
+    await page
+      .getByText(/quote|unclosed|line/i)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Remove broken.csv' }).click()
+    await ask(page, 'hello')
+    await page.getByText(/demo model: a few rules/).waitFor()
+  })
+})
+
+// The browser's, in functions that run there.
+declare const DataTransfer: new () => { items: { add(file: File): void } }
+
+/** Drops a file on the page as a person does. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([file, content]) => {
+      const dropped = new DataTransfer()
+      dropped.items.add(new File([content ?? ''], file ?? '', { type: 'text/csv' }))
+      return dropped
+    },
+    [name, text],
+  )
+  const target = page.getByRole('textbox', { name: 'Message' })
+  await target.dispatchEvent('dragenter', { dataTransfer: transfer })
+  await target.dispatchEvent('dragover', { dataTransfer: transfer })
+  await target.dispatchEvent('drop', { dataTransfer: transfer })
+}
