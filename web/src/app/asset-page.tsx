@@ -39,6 +39,7 @@ function Asset({ id, field }: { id: string; field: string | null }) {
   const { data, error, refetch } = useQuery(assetQuery(id))
   return (
     <>
+      <title>{`${data?.asset.name ?? 'Asset'} · byref`}</title>
       <Header title={data?.asset.name ?? 'Asset'} />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-4xl space-y-5 p-4 sm:p-6">

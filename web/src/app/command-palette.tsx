@@ -23,6 +23,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   return (
     <Modal
       title="Commands"
+      focusFirst
       onClose={onClose}
       className="inset-x-3 top-[14vh] mx-auto max-w-lg animate-appear overflow-hidden rounded-xl"
     >

@@ -1,18 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { Composer } from '../composer/composer.tsx'
 import { Inspector } from '../inspector/inspector.tsx'
 import { Thread } from '../thread/thread.tsx'
-import { conversationsQuery } from './client.ts'
-import { ConversationProvider } from './conversation-context.tsx'
+import { conversationsQuery, queries } from './client.ts'
+import { ConversationProvider, useConversation } from './conversation-context.tsx'
 import { Header } from './header.tsx'
 import { SidePane } from './side-pane.tsx'
 
 /** A conversation and its inspector; without an id, one that begins with the first message. */
 export function ConversationPage({ id }: { id: string | null }) {
+  const { data } = useQuery(conversationsQuery)
+  const known = data?.find((conversation) => conversation.id === id)?.title
+  const title = id === null ? 'New conversation' : known || 'Conversation'
   return (
     <ConversationProvider id={id}>
+      <title>{`${title} · byref`}</title>
+      <FreshList />
       <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
-        <Header title={<Title id={id} />} inspector />
+        <Header title={title} inspector />
         <Thread key={id} />
         <Composer key={`composer ${id}`} />
       </main>
@@ -23,8 +29,11 @@ export function ConversationPage({ id }: { id: string | null }) {
   )
 }
 
-function Title({ id }: { id: string | null }) {
-  const { data } = useQuery(conversationsQuery)
-  if (id === null) return 'New conversation'
-  return data?.find((conversation) => conversation.id === id)?.title || 'Conversation'
+/** Has the list of conversations looked up anew when a run begins or ends here. */
+function FreshList() {
+  const status = useConversation((state) => state.runs.at(-1)?.status)
+  useEffect(() => {
+    if (status) void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+  }, [status])
+  return null
 }

@@ -28,8 +28,9 @@ export function Composer() {
 
   useEffect(
     () =>
-      onSuggestion((suggested) => {
-        setText(suggested)
+      onSuggestion((suggestion) => {
+        if (suggestion.type === 'files') return files.current?.click()
+        setText(suggestion.text)
         box.current?.focus()
       }),
     [],

@@ -1,13 +1,21 @@
-type Listener = (text: string) => void
+/** What another part of the page proposes for the next message. */
+export type Suggestion = { type: 'text'; text: string } | { type: 'files' }
+
+type Listener = (suggestion: Suggestion) => void
 
 const listeners = new Set<Listener>()
 
 /** Puts a text into the composer for a person to finish and send. */
 export function suggest(text: string): void {
-  for (const listener of listeners) listener(text)
+  for (const listener of listeners) listener({ type: 'text', text })
 }
 
-/** Hears of suggested texts; gives back how to stop that. */
+/** Opens the composer's file picker. */
+export function pickFiles(): void {
+  for (const listener of listeners) listener({ type: 'files' })
+}
+
+/** Hears of suggestions; gives back how to stop that. */
 export function onSuggestion(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)

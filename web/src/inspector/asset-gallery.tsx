@@ -71,7 +71,11 @@ function File({ entry }: { entry: AssetEntry }) {
       view={{ asset: entry.id }}
       className="flex items-center gap-3 px-3 py-2 -outline-offset-2 hover:bg-hover"
     >
-      <AssetIcon asset={data?.asset ?? entry} className="size-4 shrink-0 text-ink-3" />
+      <AssetIcon
+        asset={data?.asset ?? entry}
+        meta={data?.meta}
+        className="size-4 shrink-0 text-ink-3"
+      />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm font-medium">
           {entry.name ?? data?.asset.name ?? entry.id}

@@ -90,6 +90,7 @@ function tokens({
   inputTokens: number | null
   outputTokens: number | null
 }) {
+  if (inputTokens === null && outputTokens === null) return ''
   const say = (count: number | null) => (count === null ? '?' : formatCount(count))
   return `${say(inputTokens)} → ${say(outputTokens)}`
 }

@@ -43,7 +43,9 @@ export function AssetChip({ reference, literal = false, name, detail, className 
     <HoverCard.Root openDelay={250} closeDelay={100} onOpenChange={setHovered}>
       <HoverCard.Trigger asChild>
         <ChipLink id={id} className={cn(chipClass('asset', literal), className)}>
-          {!literal && <AssetIcon asset={data?.asset} className="size-3.5 shrink-0" />}
+          {!literal && (
+            <AssetIcon asset={data?.asset} meta={data?.meta} className="size-3.5 shrink-0" />
+          )}
           <span className="truncate">{text}</span>
           {detail && <span className="shrink-0 font-normal">{detail}</span>}
         </ChipLink>

@@ -5,9 +5,13 @@ import type { ComponentProps } from 'react'
 /** What kind of thing an asset is, as an icon. */
 export function AssetIcon({
   asset,
+  meta,
   ...rest
-}: { asset?: Pick<AssetInfo, 'kind' | 'mime'> | null } & ComponentProps<'svg'>) {
-  const Icon = pick(asset)
+}: {
+  asset?: Pick<AssetInfo, 'kind' | 'mime'> | null
+  meta?: Record<string, unknown>
+} & ComponentProps<'svg'>) {
+  const Icon = meta?.asset_type === 'table' ? Table : pick(asset)
   return <Icon aria-hidden {...rest} />
 }
 

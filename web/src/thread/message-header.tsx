@@ -57,5 +57,8 @@ export function Avatar({ of: role }: { of: string }) {
 export function senderName({ sender }: Pick<Message, 'sender'>): string {
   if (sender?.name) return sender.name
   if (sender?.participant_role === 'user') return 'You'
-  return sender?.participant_id || sender?.participant_role || 'Unknown'
+  const { participant_id: id, participant_role: role = 'unknown' } = sender ?? {}
+  // An agent without a name of its own goes by its role.
+  if (id && id !== role) return id
+  return role.charAt(0).toUpperCase() + role.slice(1)
 }

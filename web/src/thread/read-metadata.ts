@@ -27,16 +27,16 @@ export function readMetadata(message: Message): ReadMetadata {
 function readAnew(message: Message): ReadMetadata {
   const problems: string[] = []
   const metadata = record(message.metadata) ?? {}
-  const wrong = (key: string, wanted: string) => problems.push(`metadata.${key} is not ${wanted}`)
+  const wrong = (key: string, what: string) => problems.push(`metadata.${key} ${what}`)
 
   function list<T>(key: string, value: unknown, read: (item: unknown) => T | null): T[] {
     if (value === undefined || value === null) return []
     if (!Array.isArray(value)) {
-      wrong(key, 'a list')
+      wrong(key, 'is not a list')
       return []
     }
     const items = value.map(read)
-    if (items.includes(null)) wrong(key, 'a list of what it should hold')
+    if (items.includes(null)) wrong(key, 'has items of the wrong kind')
     return items.filter((item) => item !== null)
   }
 
@@ -44,7 +44,7 @@ function readAnew(message: Message): ReadMetadata {
     const value = metadata[key]
     if (value === undefined || value === null) return null
     if (typeof value === 'string') return value.trim() === '' ? null : value
-    wrong(key, 'text')
+    wrong(key, 'is not text')
     return null
   }
 
@@ -83,12 +83,12 @@ function readArguments(value: unknown): Record<string, unknown> {
 
 function readResult(
   value: unknown,
-  wrong: (key: string, wanted: string) => void,
+  wrong: (key: string, what: string) => void,
 ): ReadMetadata['result'] {
   if (value === undefined || value === null) return null
   const result = record(value)
   if (typeof result?.tool_call_id !== 'string') {
-    wrong('tool_result', 'an object with a tool_call_id')
+    wrong('tool_result', 'has no tool_call_id')
     return null
   }
   const error = record(result.error)

@@ -1,10 +1,18 @@
-import { suggest } from '../composer/suggestions.ts'
+import { pickFiles, suggest } from '../composer/suggestions.ts'
 import { cn } from '../ui/cn.ts'
 
 const SUGGESTIONS = [
-  { text: 'Chart the monthly precipitation', hint: 'Drop a CSV first: seattle-weather.csv' },
-  { text: 'And which month was the wettest?', hint: 'Reads what the chart wrote, by †' },
-  { text: 'What can you do?', hint: 'Lists the tools' },
+  { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
+  {
+    text: 'Chart the monthly precipitation',
+    hint: 'A tool gets the rows by reference',
+    act: () => suggest('Chart the monthly precipitation'),
+  },
+  {
+    text: 'What can you do?',
+    hint: 'The tools of this agent',
+    act: () => suggest('What can you do?'),
+  },
 ]
 
 /** What a conversation without messages says: what this is, and ways to begin. */
@@ -30,11 +38,11 @@ export function Welcome() {
         , never the bytes.
       </p>
       <ul className="mt-5 grid gap-1.5">
-        {SUGGESTIONS.map(({ text, hint }) => (
+        {SUGGESTIONS.map(({ text, hint, act }) => (
           <li key={text}>
             <button
               type="button"
-              onClick={() => suggest(text)}
+              onClick={act}
               className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
             >
               <span className="font-medium">{text}</span>

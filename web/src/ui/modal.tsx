@@ -9,12 +9,21 @@ export interface ModalProps {
   onClose: () => void
   /** Where focus goes on closing when what had it before is gone. */
   returnTo?: () => HTMLElement | null | undefined
+  /** Whether the first field or button gets the focus on opening, instead of the whole. */
+  focusFirst?: boolean
   className?: string
   children: ReactNode
 }
 
 /** Something over the page: keeps focus, closes by Escape and a press outside, and gives focus back. */
-export function Modal({ title, onClose, returnTo, className, children }: ModalProps) {
+export function Modal({
+  title,
+  onClose,
+  returnTo,
+  focusFirst = false,
+  className,
+  children,
+}: ModalProps) {
   const before = useRef(document.activeElement)
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -22,6 +31,12 @@ export function Modal({ title, onClose, returnTo, className, children }: ModalPr
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
           aria-describedby={undefined}
+          onOpenAutoFocus={(event) => {
+            if (focusFirst) return
+            // The frame has the focus, not its first button: that would open the button's tooltip.
+            event.preventDefault()
+            ;(event.currentTarget as HTMLElement).focus()
+          }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
             const had = before.current
