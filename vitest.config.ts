@@ -8,13 +8,10 @@ const source = {
 export default defineConfig({
   test: {
     projects: [
+      'web/vitest.config.ts',
       {
         ...source,
-        test: {
-          name: 'unit',
-          include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
-          typecheck: { enabled: false },
-        },
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'] },
       },
       {
         ...source,
@@ -23,7 +20,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],

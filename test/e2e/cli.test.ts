@@ -178,7 +178,8 @@ describe('byref run', () => {
     expect(result.code, result.stderr).toBe(0)
     expect(result.stderr).toMatch(found)
     const { written } = await read(conversationOf(result.stderr))
-    const rows = (written[0]?.content as { data: { rows: Row[] } }).data.rows
+    const block = written[0]?.content
+    const { rows } = (block as { data: { rows: Row[] } }).data
     if (name === 'people.tsv')
       expect(rows).toEqual([
         { Team: 'blue', Pay: 20 },

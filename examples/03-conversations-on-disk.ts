@@ -1,0 +1,28 @@
+// Conversations and assets that outlive the process: an SQLite log and a folder.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAgent, demoModel } from 'byref'
+import { createSqliteLog } from 'byref/log/sqlite'
+
+const folder = mkdtempSync(join(tmpdir(), 'byref-'))
+
+/** As a new process would open it. */
+function open() {
+  const log = createSqliteLog(join(folder, 'conversations.sqlite'))
+  const config = { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } as const
+  return { log, agent: createAgent({ model: demoModel(), log, assets: { config } }) }
+}
+
+const first = open()
+await first.agent.run({
+  conversation: 'hello',
+  messages: [{ role: 'user', content: 'Hello there' }],
+}).result
+await first.log.close()
+
+const second = open()
+for (const { title, messages } of await second.log.list()) console.log(title, messages)
+for (const { position, event } of await second.log.read('hello')) console.log(position, event.type)
+await second.log.close()
+rmSync(folder, { recursive: true })
