@@ -24,6 +24,12 @@ const POLICY = [
 /** The workbench: its files, and its page for every other address, so that each can be opened directly. */
 export function appFiles(folder: string = BUILT): Hono {
   const app = new Hono()
+  const page = `${folder}/index.html`
+  if (!existsSync(page)) {
+    return app.get('*', (c) => {
+      return c.text('The workbench is not built: npm run build:web. The API is at /api.', 404)
+    })
+  }
   app.use(
     '/assets/*',
     serveStatic({
@@ -33,10 +39,6 @@ export function appFiles(folder: string = BUILT): Hono {
   )
   app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', serveStatic({ root: folder }))
   app.get('*', async (c) => {
-    const page = `${folder}/index.html`
-    if (!existsSync(page)) {
-      return c.text('The workbench is not built: npm run build:web. The API is at /api.', 404)
-    }
     c.header('content-security-policy', POLICY)
     c.header('cache-control', 'no-cache')
     return c.html(await readFile(page, 'utf8'))

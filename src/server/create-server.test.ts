@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest'
+import { type AgentOptions, createAgent } from '../agent/agent.ts'
+import { defineTool } from '../agent/tool.ts'
+import type { LogRecord } from '../content/events.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { createServer } from './create-server.ts'
+
+const BASE = 'http://127.0.0.1:4114'
+
+function open(turns: ScriptedTurn[] = [], options: Partial<AgentOptions> = {}) {
+  const agent = createAgent({ model: scriptedModel(turns), ...options })
+  const server = createServer({ agent, app: '/nowhere' })
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    server.fetch(new Request(BASE + path, { headers }))
+  const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    server.fetch(
+      new Request(BASE + path, {
+        method: 'POST',
+        body: body === undefined ? undefined : JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
+    )
+  const upload = async (name: string, content: string | Uint8Array, type = 'text/plain') =>
+    server.fetch(
+      new Request(`${BASE}/api/assets?name=${encodeURIComponent(name)}`, {
+        method: 'POST',
+        body: content as Uint8Array<ArrayBuffer>,
+        headers: { 'content-type': type },
+      }),
+    )
+  const conversation = async (): Promise<string> => {
+    const response = await post('/api/conversations')
+    expect(response.status).toBe(201)
+    return ((await response.json()) as { id: string }).id
+  }
+  const records = async (id: string): Promise<LogRecord[]> => {
+    const response = await get(`/api/conversations/${id}/events`)
+    return ((await response.json()) as { records: LogRecord[] }).records
+  }
+  return { agent, get, post, upload, conversation, records }
+}
+
+async function errorOf(response: Response): Promise<{ status: number; code: string }> {
+  const { error } = (await response.json()) as { error: { code: string } }
+  return { status: response.status, code: error.code }
+}
+
+/** The `data` of server-sent events until one satisfies `last`. */
+async function readStream(
+  response: Response,
+  last: (record: { event: { type: string } }) => boolean,
+): Promise<{ id: string | null; record: LogRecord }[]> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const found: { id: string | null; record: LogRecord }[] = []
+  let text = ''
+  for (;;) {
+    const chunk = await reader?.read()
+    if (!chunk || chunk.done) return found
+    text += chunk.value
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const data = /^data: (.*)$/m.exec(block)?.[1]
+      if (!data) continue
+      const record = JSON.parse(data) as LogRecord
+      found.push({ id: /^id: (.*)$/m.exec(block)?.[1] ?? null, record })
+      if (last(record)) {
+        await reader?.cancel()
+        return found
+      }
+    }
+  }
+}
+
+describe('createServer', () => {
+  it('runs what a person says and shows it as pages of events', async () => {
+    const { get, post, conversation, agent } = open(['Hello!'])
+    const id = await conversation()
+    const sent = await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
+    expect(sent.status).toBe(202)
+    expect(await sent.json()).toEqual({ messageId: expect.any(String), runId: expect.any(String) })
+    await agent.close()
+    const page = await get(`/api/conversations/${id}/events?limit=2`)
+    const { records, next } = (await page.json()) as { records: LogRecord[]; next: number }
+    expect(records).toHaveLength(2)
+    expect(next).toBe(records[1]?.position)
+    const list = await (await get('/api/conversations')).json()
+    expect(list).toMatchObject({ conversations: [{ id, title: 'Hi', running: false }] })
+  })
+
+  it('streams the log and then what happens, each durable event once and in order', async () => {
+    const { get, post, conversation, records } = open([
+      'one',
+      'A longer answer to stream. '.repeat(9),
+    ])
+    const id = await conversation()
+    await post(`/api/conversations/${id}/messages`, { content: 'first' })
+    await expect.poll(async () => (await records(id)).at(-1)?.event.type).toBe('RUN_FINISHED')
+    const before = await records(id)
+
+    const response = await get(`/api/conversations/${id}/stream?after=${before[1]?.position}`)
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    let finished = 0
+    const reading = readStream(
+      response,
+      ({ event }) => event.type === 'RUN_FINISHED' && ++finished === 2,
+    )
+    await post(`/api/conversations/${id}/messages`, { content: 'second' })
+    const streamed = await reading
+    const durable = streamed.filter(({ id: position }) => position !== null)
+    const all = await records(id)
+    expect(durable.map(({ record }) => record)).toEqual(all.slice(2))
+    expect(durable.map(({ id: position }) => Number(position))).toEqual(
+      all.slice(2).map((r) => r.position),
+    )
+    const deltas = streamed.filter(({ record }) => record.event.type === 'TEXT_MESSAGE_CONTENT')
+    expect(deltas.length).toBeGreaterThan(3)
+    expect(deltas.every(({ record }) => record.position === undefined)).toBe(true)
+
+    const resumed = await get(`/api/conversations/${id}/stream`, {
+      'last-event-id': String(all.at(-2)?.position),
+    })
+    const rest = await readStream(resumed, ({ event }) => event.type === 'RUN_FINISHED')
+    expect(rest.map(({ record }) => record)).toEqual(all.slice(-1))
+  })
+
+  it('gives a late watcher the text so far', async () => {
+    const gate = Promise.withResolvers<void>()
+    const wait = defineTool({
+      id: 'wait',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => gate.promise,
+    })
+    const slow: ScriptedTurn = { text: 'Half of it', calls: [{ name: 'wait', arguments: {} }] }
+    let heard = 0
+    const { get, post, conversation } = open([slow, 'Done.'], {
+      tools: [wait],
+      callbacks: {
+        async onEvent({ type }) {
+          // Holds the stream behind its first piece of text until the watcher is there.
+          if (type === 'TEXT_MESSAGE_CONTENT' && heard++ === 0) await gate.promise
+        },
+      },
+    })
+    const id = await conversation()
+    await post(`/api/conversations/${id}/messages`, { content: 'go' })
+    await expect.poll(() => heard).toBe(1)
+    const response = await get(`/api/conversations/${id}/stream`)
+    const reading = readStream(response, ({ event }) => event.type === 'RUN_FINISHED')
+    setTimeout(() => gate.resolve(), 20)
+    const streamed = await reading
+    const texts = streamed.flatMap(({ record: { event } }) =>
+      event.type === 'TEXT_MESSAGE_CONTENT' ? [event.delta] : [],
+    )
+    expect(texts.join('')).toBe('Half of itDone.')
+  })
+
+  it('refuses a second run, and cancels the first', async () => {
+    const never = defineTool({
+      id: 'never',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => new Promise(() => {}),
+    })
+    const { post, conversation, records } = open([{ calls: [{ name: 'never', arguments: {} }] }], {
+      tools: [never],
+    })
+    const id = await conversation()
+    await post(`/api/conversations/${id}/messages`, { content: 'go' })
+    const second = await post(`/api/conversations/${id}/messages`, { content: 'again' })
+    expect(await errorOf(second)).toEqual({ status: 409, code: 'conversation_busy' })
+    expect(await (await post(`/api/conversations/${id}/cancel`)).json()).toEqual({
+      cancelled: true,
+    })
+    await expect
+      .poll(async () => (await records(id)).at(-1)?.event)
+      .toMatchObject({
+        type: 'RUN_FINISHED',
+        result: { reason: 'cancelled' },
+      })
+    expect(await (await post(`/api/conversations/${id}/cancel`)).json()).toEqual({
+      cancelled: false,
+    })
+  })
+
+  it('keeps debug data out of events and gives them when asked', async () => {
+    const { get, post, conversation, records } = open(['Hello!'])
+    const id = await conversation()
+    await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
+    await expect.poll(async () => (await records(id)).at(-1)?.event.type).toBe('RUN_FINISHED')
+    const answer = (await records(id)).flatMap(({ event }) =>
+      event.type === 'NEW_MESSAGE' && event.payload.metadata.has_debug_data ? [event.payload] : [],
+    )[0]
+    const debug = await (await get(`/api/conversations/${id}/messages/${answer?.id}/debug`)).json()
+    expect(debug).toMatchObject({
+      request: { prompt: [{ role: 'user' }] },
+      response: { text: 'Hello!' },
+    })
+    const none = await get(`/api/conversations/${id}/messages/nothing/debug`)
+    expect(await errorOf(none)).toEqual({ status: 404, code: 'message_not_found' })
+  })
+
+  it('takes a table and gives its parts', async () => {
+    const { get, upload } = open()
+    const response = await upload(
+      'rain.csv',
+      'day,rain\n2026-01-01,1.5\n2026-01-02,2\n',
+      'text/csv',
+    )
+    expect(response.status).toBe(201)
+    const { asset, table } = (await response.json()) as Record<
+      string,
+      { assetId: string; ref: string }
+    >
+    expect(asset).toMatchObject({ name: 'rain.csv', mime: 'text/csv', kind: 'file' })
+    const cell = await get(`/api/assets/${table?.assetId}/content?path=/content/rows/1/rain`)
+    expect(await cell.json()).toBe(2)
+    const { meta } = (await (await get(`/api/assets/${table?.assetId}`)).json()) as { meta: object }
+    expect(meta).toMatchObject({ 'content/columns/0/name': 'day', 'content/source': asset?.ref })
+    const missing = await get(`/api/assets/${table?.assetId}/content?path=/content/columns/7`)
+    expect(await errorOf(missing)).toEqual({ status: 404, code: 'field_not_found' })
+    const list = await (await get('/api/assets')).json()
+    expect(list).toMatchObject({
+      assets: [{ assetId: table?.assetId }, { assetId: asset?.assetId }],
+    })
+  })
+
+  it('says what is wrong with a broken table', async () => {
+    const { upload } = open()
+    const response = await upload('broken.csv', 'a,b\n1,2\n"unclosed,3\n', 'text/csv')
+    expect(await errorOf(response)).toEqual({ status: 422, code: 'table_invalid' })
+  })
+
+  it('serves bytes with ranges, and never as a page of its own', async () => {
+    const { get, upload } = open()
+    const html = '<script>alert(1)</script>'
+    const uploaded = await upload('évil "x".html', html, 'text/html')
+    const { asset } = (await uploaded.json()) as { asset: { assetId: string } }
+    const path = `/api/assets/${asset.assetId}/content`
+    const whole = await get(path)
+    expect(await whole.text()).toBe(html)
+    expect(whole.headers.get('content-security-policy')).toMatch(/^sandbox/)
+    expect(whole.headers.get('x-content-type-options')).toBe('nosniff')
+
+    const ranges: [string, number, string][] = [
+      ['bytes=0-7', 206, '<script>'],
+      ['bytes=-9', 206, '</script>'],
+      ['bytes=16-', 206, '</script>'],
+      ['bytes=16-999', 206, '</script>'],
+      ['nonsense', 200, html],
+    ]
+    for (const [range, status, body] of ranges) {
+      const part = await get(path, { range })
+      expect([range, part.status, await part.text()]).toEqual([range, status, body])
+    }
+    const outside = await get(path, { range: 'bytes=99-' })
+    expect(outside.headers.get('content-range')).toBe('bytes */25')
+    expect(await errorOf(outside)).toEqual({ status: 416, code: 'range_not_satisfiable' })
+    const etag = whole.headers.get('etag') ?? ''
+    expect((await get(path, { 'if-none-match': etag })).status).toBe(304)
+    const download = (await get(`${path}?download=1`)).headers.get('content-disposition')
+    expect(download).toBe("attachment; filename*=UTF-8''%C3%A9vil%20%22x%22.html")
+  })
+
+  it('answers every wrong request with a code', async () => {
+    const { get, post, conversation } = open()
+    const id = await conversation()
+    const at = `/api/conversations/${id}`
+    const cases: [() => Response | Promise<Response>, number, string][] = [
+      [() => get('/api/conversations/none/events'), 404, 'conversation_not_found'],
+      [() => get('/api/conversations/none/stream'), 404, 'conversation_not_found'],
+      [
+        () => post('/api/conversations/none/messages', { content: 'x' }),
+        404,
+        'conversation_not_found',
+      ],
+      [() => get(`${at}/events?after=-1`), 400, 'bad_request'],
+      [() => get(`${at}/events?limit=many`), 400, 'bad_request'],
+      [() => post(`${at}/messages`, { content: '  ' }), 400, 'bad_request'],
+      [() => post(`${at}/messages`, { text: 'x' }), 400, 'bad_request'],
+      [
+        () => post(`${at}/messages`, { content: 'x' }, { 'content-type': 'text/plain' }),
+        400,
+        'bad_request',
+      ],
+      [
+        () => post(`${at}/messages`, { content: 'x', attachments: [{ assetRef: 'asset://none' }] }),
+        404,
+        'asset_not_found',
+      ],
+      [
+        () => post(`${at}/messages`, { content: 'x', attachments: [{ assetRef: 'http://x' }] }),
+        400,
+        'invalid_reference',
+      ],
+      [() => get('/api/assets/none'), 404, 'asset_not_found'],
+      [() => get('/api/assets/..%2f..%2fetc/content'), 404, 'asset_not_found'],
+      [() => get('/api/assets/%2e%2e'), 404, 'bad_request'],
+      [() => get('/api/nothing'), 404, 'bad_request'],
+    ]
+    for (const [i, [response, status, code]] of cases.entries()) {
+      expect({ i, ...(await errorOf(await response())) }).toEqual({ i, status, code })
+    }
+  })
+
+  it('does not answer pages of other sites', async () => {
+    const { get, post } = open()
+    const rebound = new Request('http://evil.example:4114/api/conversations')
+    const { agent } = open()
+    const server = createServer({ agent, app: '/nowhere' })
+    expect(await errorOf(await server.fetch(rebound))).toEqual({ status: 403, code: 'forbidden' })
+    const origin = { origin: 'https://evil.example' }
+    expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })
+    expect(await errorOf(await post('/api/conversations', undefined, origin))).toMatchObject({
+      status: 403,
+    })
+    const crossSite = { 'sec-fetch-site': 'cross-site' }
+    expect(await errorOf(await post('/api/conversations', undefined, crossSite))).toMatchObject({
+      status: 403,
+    })
+    expect((await get('/api/conversations', { origin: BASE })).status).toBe(200)
+  })
+})
