@@ -72,6 +72,7 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
 export async function peek(
   body: AssetBody,
   length: number,
+  signal?: AbortSignal,
 ): Promise<{ head: Uint8Array; complete: boolean; body: AssetBody }> {
   if (body instanceof Uint8Array) {
     return { head: body.subarray(0, length), complete: body.byteLength <= length, body }
@@ -81,6 +82,7 @@ export async function peek(
   let size = 0
   let done = false
   while (size < length && !done) {
+    signal?.throwIfAborted()
     const next = await reader.read()
     done = next.done
     if (next.value) {

@@ -4,7 +4,7 @@ import { bodiesOf } from './asset-record.ts'
 import type { AssetRecord } from './asset-store.ts'
 import { linkFile, moveFile, osCode, removeFile } from './fs-durable.ts'
 import type { FsSpace } from './fs-layout.ts'
-import { nonce } from './fs-writers.ts'
+import { nonce } from './nonce.ts'
 
 /** A record as it lies on disk: `holder` names its refs, and no other save's. */
 export type FsRecord = AssetRecord & { holder: string }

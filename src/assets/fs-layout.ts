@@ -68,7 +68,8 @@ export function fsLayout(root: string): FsLayout {
   }
 }
 
-function spaceName(namespace: string | null): string {
+/** The folder of a namespace: readable, and its own by a hash; `_` for none. */
+export function spaceName(namespace: string | null): string {
   if (namespace === null) return '_'
   const readable = namespace
     .toLowerCase()

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, readlink, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from './digest.ts'
 import { osCode } from './fs-durable.ts'
+import { nonce } from './nonce.ts'
 
 /** One store's own folder for unfinished work, below `writers/`. */
 export interface FsWriter {
@@ -39,11 +39,6 @@ export async function abandonedWriters(
     if (gone) abandoned.push(folder)
   }
   return abandoned
-}
-
-/** Random letters for names that must never meet. */
-export function nonce(): string {
-  return randomBytes(10).toString('hex')
 }
 
 /** Removes a writer's folder and what is left in it. */

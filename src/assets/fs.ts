@@ -35,7 +35,8 @@ import {
   writeDurably,
 } from './fs-durable.ts'
 import { type FsSpace, fsLayout } from './fs-layout.ts'
-import { abandonedWriters, type FsWriter, nonce, openWriter, removeWriter } from './fs-writers.ts'
+import { abandonedWriters, type FsWriter, openWriter, removeWriter } from './fs-writers.ts'
+import { nonce } from './nonce.ts'
 import { pageOf } from './record-page.ts'
 
 /** Options of {@link createFsAssetStore}. */

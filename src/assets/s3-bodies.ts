@@ -1,0 +1,97 @@
+import { bodiesOf } from './asset-record.ts'
+import type { AssetRecord } from './asset-store.ts'
+import { nonce } from './nonce.ts'
+import type { S3Connector } from './s3-connector.ts'
+import type { S3Space } from './s3-layout.ts'
+
+/** A record as it lies in the bucket: `holder` names its refs, and no other save's. */
+export type S3Record = AssetRecord & { holder: string }
+
+/** A connector and its bucket. */
+export interface S3Bucket {
+  connector: S3Connector
+  bucket: string
+}
+
+/** The keys that start with a prefix, page by page. */
+export async function* keysUnder(
+  { connector, bucket }: S3Bucket,
+  prefix: string,
+): AsyncGenerator<{ key: string; size: number; modifiedAt: number }> {
+  let after: string | undefined
+  for (;;) {
+    const { objects, more } = await connector.list({ bucket, prefix, after })
+    yield* objects
+    after = objects.at(-1)?.key
+    if (!more || after === undefined) return
+  }
+}
+
+/**
+ * The rules of `fs-bodies.ts`, over requests: whoever needs a body first creates its ref, then makes sure that the body
+ * is there; whoever removes one first copies it aside and removes it, then looks for refs again and puts it back if there
+ * are some. They hold on servers whose reads and listings are consistent, as AWS, R2 and MinIO are.
+ */
+export async function holdBody(
+  { connector, bucket }: S3Bucket,
+  space: S3Space,
+  body: { digest: string; holder: string; write(key: string): Promise<void> },
+): Promise<void> {
+  const ref = `${space.refsOf(body.digest)}${body.holder}`
+  await connector.put({ bucket, key: ref, body: new Uint8Array(), contentType: 'text/plain' })
+  const key = space.body(body.digest)
+  if (!(await connector.head({ bucket, key }))) await body.write(key)
+}
+
+/** Gives up everything that the record holds, and removes the bodies that nobody holds now. */
+export async function releaseBodies(
+  at: S3Bucket,
+  space: S3Space,
+  record: S3Record,
+): Promise<{ bodies: number; bytes: number }> {
+  const freed = { bodies: 0, bytes: 0 }
+  for (const { digest, size } of bodiesOf(record)) {
+    await at.connector.delete({
+      bucket: at.bucket,
+      key: `${space.refsOf(digest)}${record.holder}`,
+    })
+    if (!(await removeUnheld(at, space, digest))) continue
+    freed.bodies++
+    freed.bytes += size
+  }
+  return freed
+}
+
+/** Removes the body if no ref holds it; true if it did. */
+export async function removeUnheld(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
+  const { connector, bucket } = at
+  if (await isHeld(at, space, digest)) return false
+  const body = space.body(digest)
+  const aside = `${space.asideOf(digest)}${nonce()}`
+  const moved = await connector.copy({ bucket, key: body, to: aside })
+  await connector.delete({ bucket, key: body })
+  if (await isHeld(at, space, digest)) {
+    await restoreBody(at, space, digest)
+    return false
+  }
+  await connector.delete({ bucket, key: aside })
+  return moved
+}
+
+/** Puts a body back that is aside; false if there is none. */
+export async function restoreBody(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
+  const { connector, bucket } = at
+  const { objects } = await connector.list({ bucket, prefix: space.asideOf(digest), limit: 1 })
+  const [aside] = objects
+  if (!aside) return false
+  const restored = await connector.copy({ bucket, key: aside.key, to: space.body(digest) })
+  if (restored) await connector.delete({ bucket, key: aside.key })
+  return restored
+}
+
+/** Whether some asset needs the body. */
+export async function isHeld(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
+  const { connector, bucket } = at
+  const { objects } = await connector.list({ bucket, prefix: space.refsOf(digest), limit: 1 })
+  return objects.length > 0
+}
