@@ -79,27 +79,62 @@ async function convert(
   schema: JsonSchema,
   assets: Assets,
 ): Promise<unknown> {
-  const as = schema.asset_ref_as
-  const value = await assets.resolve(ref)
-  const bytes = value instanceof Uint8Array ? value : null
-  const mime = async (): Promise<string> => (await assets.info(ref)).mime
-  if (as === 'bytes') return bytes ?? encode(value)
-  if (as === 'blob') return new Blob([toBuffer(bytes ?? encode(value))], { type: await mime() })
-  if (as === 'stream') return new Blob([toBuffer(bytes ?? encode(value))]).stream()
-  if (schema.contentEncoding === 'base64') return toBase64(bytes ?? encode(value))
-  if (schema.format === 'data-url') {
-    return `data:${await mime()};base64,${toBase64(bytes ?? encode(value))}`
-  }
-  if (!bytes) return value
+  const asBytes = BYTE_FORMS.find(({ fits }) => fits(schema))
+  if (asBytes) return asBytes.make(await assets.get(ref))
   const types = [schema.type].flat()
-  const text = decode(bytes)
-  if (text !== null && String(schema.contentMediaType ?? '').startsWith('text/')) return text
-  if (text !== null && (types.includes('object') || types.includes('array')))
-    return parseJson(text, ref)
-  if (text !== null && types.includes('string')) return text
-  throw new ByrefError(
+  const wantsJson = types.includes('object') || types.includes('array')
+  const wantsText = types.includes('string') || isTextType(schema.contentMediaType)
+  const value = await assets.resolve(ref)
+  if (wantsText && !wantsJson && typeof value !== 'string') {
+    const { bytes, mime } = await assets.get(ref)
+    const text = decode(bytes)
+    if (text !== null) return text
+    throw misfit(ref, mime, bytes, types)
+  }
+  if (!(value instanceof Uint8Array) || types[0] === undefined) return value
+  const text = wantsJson ? decode(value) : null
+  if (text !== null) return parseJson(text, ref)
+  throw misfit(ref, (await assets.info(ref)).mime, value, types)
+}
+
+interface Body {
+  bytes: Uint8Array
+  mime: string
+}
+
+/** Schemas that ask for the bytes themselves, in some form. */
+const BYTE_FORMS: readonly { fits(schema: JsonSchema): boolean; make(body: Body): unknown }[] = [
+  { fits: ({ asset_ref_as }) => asset_ref_as === 'bytes', make: ({ bytes }) => bytes },
+  { fits: ({ asset_ref_as }) => asset_ref_as === 'blob', make: toBlob },
+  { fits: ({ asset_ref_as }) => asset_ref_as === 'stream', make: (body) => toBlob(body).stream() },
+  {
+    fits: ({ contentEncoding }) => contentEncoding === 'base64',
+    make: ({ bytes }) => toBase64(bytes),
+  },
+  {
+    fits: ({ format }) => format === 'data-url',
+    make: ({ bytes, mime }) => `data:${mime};base64,${toBase64(bytes)}`,
+  },
+]
+
+function toBlob({ bytes, mime }: Body): Blob {
+  // Blob's types want bytes that are not shared between threads; assets never are.
+  return new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mime })
+}
+
+function isTextType(mediaType: unknown): boolean {
+  return typeof mediaType === 'string' && mediaType.startsWith('text/')
+}
+
+function misfit(
+  ref: string | AssetRef,
+  mime: string,
+  { length }: Uint8Array,
+  types: readonly unknown[],
+): ByrefError {
+  return new ByrefError(
     'invalid_arguments',
-    `${show(ref)} is ${await mime()}, ${bytes.length} bytes, and cannot be passed as ${types.join(' or ') || 'a value'}`,
+    `${show(ref)} is ${mime}, ${length} bytes, and cannot be passed as ${types.join(' or ')}`,
   )
 }
 
@@ -120,17 +155,8 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-function encode(value: unknown): Uint8Array {
-  return new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
 function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
-}
-
-/** Blob's types want bytes that are not shared between threads; assets never are. */
-function toBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes as Uint8Array<ArrayBuffer>
 }
 
 function show(ref: string | AssetRef): string {

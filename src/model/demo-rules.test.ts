@@ -1,0 +1,126 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { describe, expect, it } from 'vitest'
+import { metasBlock } from '../content/metas-block.ts'
+import { renderContext } from '../content/render-context.ts'
+import { demoAnswer } from './demo-rules.ts'
+
+const TOOLS = new Set(['chart_rows', 'rank_rows'])
+
+type Column = [name: string, type: string]
+
+const user = (text: string): LanguageModelV4Prompt[0] => ({
+  role: 'user',
+  content: [{ type: 'text', text }],
+})
+
+/** A prompt as the agent builds it: question, data, metas. */
+function prompt(question: string, columns: Column[] = [], state?: unknown): LanguageModelV4Prompt {
+  const row = Object.fromEntries(columns.map(([name, type]) => [name, type === 'number' ? 1 : 'x']))
+  const metas = metasBlock(
+    columns.length === 0
+      ? []
+      : [
+          {
+            asset_id: 'table1',
+            asset_name: 'table.csv',
+            content_type: 'application/json',
+            content: {
+              columns: columns.map(([name, type]) => ({ name, type, missing: 0 })),
+              rows: [row, row],
+            },
+          },
+        ],
+  )
+  const data = state === undefined ? [] : renderContext([{ type: 'state', state }])
+  return [
+    user(question),
+    ...data.map(({ content }) => user(content.text)),
+    ...(metas ? [user(metas)] : []),
+  ]
+}
+
+const call = (...args: Parameters<typeof prompt>) => demoAnswer(prompt(...args), TOOLS).calls?.[0]
+
+const WEATHER: Column[] = [
+  ['date', 'date'],
+  ['precipitation', 'number'],
+  ['temp_max', 'number'],
+  ['weather', 'text'],
+]
+const CARS: Column[] = [
+  ['Name', 'text'],
+  ['Miles_per_Gallon', 'number'],
+  ['Horsepower', 'number'],
+  ['Year', 'date'],
+  ['Origin', 'text'],
+]
+
+describe('demoAnswer', () => {
+  it.each([
+    [
+      'chart the monthly precipitation',
+      WEATHER,
+      { group_by: 'date', interval: 'month', value: 'precipitation', measure: 'sum' },
+    ],
+    [
+      'plot the average temp max by year',
+      WEATHER,
+      { group_by: 'date', interval: 'year', value: 'temp_max', measure: 'mean' },
+    ],
+    [
+      'draw the maximum precipitation per weather',
+      WEATHER,
+      { group_by: 'weather', value: 'precipitation', measure: 'max' },
+    ],
+    ['how many by weather?', WEATHER, { group_by: 'weather', measure: 'count' }],
+    [
+      'chart the mean miles per gallon by origin',
+      CARS,
+      { group_by: 'Origin', value: 'Miles_per_Gallon', measure: 'mean' },
+    ],
+    [
+      'bar chart of total horsepower across origins',
+      CARS,
+      { group_by: 'Origin', value: 'Horsepower', measure: 'sum' },
+    ],
+  ] as [string, Column[], object][])(
+    'charts by what the question names: %s',
+    (question, columns, expected) => {
+      const made = call(question, columns)
+      expect(made?.name).toBe('chart_rows')
+      expect(made?.arguments).toMatchObject({ rows: 'asset://table1/content/rows', ...expected })
+      const { rows, _outputPath, ...others } = made?.arguments ?? {}
+      expect(Object.keys(others).sort()).toEqual(Object.keys(expected).sort())
+    },
+  )
+
+  it('reads what it needs from the data by †', () => {
+    const rows = [{ month: '2012-01', precipitation: 3 }]
+    expect(call('and which month was the wettest?', WEATHER, { rain: { rows } })).toEqual({
+      name: 'rank_rows',
+      arguments: { rows: '†state.rain.rows', by: 'precipitation', order: 'highest', limit: 1 },
+    })
+    expect(call('the 3 driest months?', [], { rain: { rows } })?.arguments).toMatchObject({
+      order: 'lowest',
+    })
+    expect(call('top 5 months', [], { rain: { rows } })?.arguments).toMatchObject({ limit: 5 })
+  })
+
+  it('reads it from the outline of a large value, odd keys and all', () => {
+    const rows = Array.from({ length: 200 }, (_, i) => ({ month: `m${i}`, 'rain, mm': i }))
+    const made = call('which was the wettest?', [], { 'a.b': { rows } })
+    expect(made?.arguments).toMatchObject({ rows: '†state["a.b"].rows', by: 'rain, mm' })
+  })
+
+  it('writes each summary to a name of its own', () => {
+    const state = { month_sum_precipitation: { rows: [{ month: 'x', precipitation: 1 }] } }
+    const made = call('chart the monthly precipitation', WEATHER, state)
+    expect(made?.arguments._outputPath).toBe('†state.month_sum_precipitation_2')
+  })
+
+  it('says what it is where no rule applies', () => {
+    expect(demoAnswer(prompt('hello'), TOOLS).text).toMatch(/demo model: a few rules, no AI/)
+    expect(demoAnswer(prompt('hello', CARS), TOOLS).text).toMatch(/Miles_per_Gallon \(number\)/)
+    expect(demoAnswer(prompt('chart it', CARS), new Set()).text).toMatch(/demo model/)
+  })
+})
