@@ -2,10 +2,8 @@ export {
   type Agent,
   type AgentOptions,
   createAgent,
-  type Run,
-  type RunOptions,
-  type RunResult,
 } from './agent/agent.ts'
+export type { Run, RunOptions, RunResult } from './agent/run.ts'
 export {
   defineTool,
   type JsonSchema,

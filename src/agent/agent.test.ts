@@ -4,7 +4,8 @@ import { createAssets } from '../assets/assets.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { type Agent, createAgent, type Run, type RunOptions } from './agent.ts'
+import { type Agent, createAgent } from './agent.ts'
+import type { Run, RunOptions } from './run.ts'
 import { defineTool } from './tool.ts'
 
 const PNG = Buffer.from(

@@ -1,21 +1,15 @@
-import { hostname } from 'node:os'
 import type { AssetStore } from '../assets/asset-store.ts'
 import { type Assets, createAssets } from '../assets/assets.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
-import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
-import type { Foldable } from '../content/fold.ts'
-import type { Message } from '../content/message.ts'
+import type { ConversationEvent } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
-import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
-import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
-import { acceptMessages } from './accept-messages.ts'
-import { eventQueue } from './event-queue.ts'
-import { runLoop } from './loop.ts'
-import { openThread, type Thread } from './thread.ts'
+import { recoverRuns } from './recover.ts'
+import { type BegunRun, beginRun, type Run, type RunOptions } from './run.ts'
 import type { Tool } from './tool.ts'
 
 /** Options of {@link createAgent}. */
@@ -42,36 +36,6 @@ export interface AgentOptions {
      */
     onEvent?(event: ConversationEvent, info: { conversation: string; position?: number }): unknown
   }
-}
-
-/** What to run. */
-export interface RunOptions {
-  messages: readonly MessageInput[]
-  /** The conversation's id; a new one by default. */
-  conversation?: string
-  signal?: AbortSignal
-}
-
-/** How a run ended. */
-export interface RunResult {
-  /** What the agent said last. */
-  text: string
-  reason: FinishReason
-  usage: TokenUsage
-  conversation: string
-}
-
-/** One run, which goes on whether or not anybody watches. Iterating it gives its events, from the first. */
-export interface Run extends AsyncIterable<ConversationEvent> {
-  readonly id: string
-  readonly conversation: string
-  /** The ids of the messages that started it. */
-  readonly messageIds: readonly string[]
-  /** Resolves when the run has ended; rejects with the ByrefError of a `RUN_ERROR`. */
-  readonly result: Promise<RunResult>
-  /** The conversation's messages so far. */
-  readonly messages: readonly Message[]
-  cancel(): void
 }
 
 /** An agent: a model, its tools, its assets and its conversations. */
@@ -104,89 +68,34 @@ export interface Agent {
  */
 export function createAgent(options: AgentOptions): Agent {
   const { model, instructions = '', tools = [], maxSteps = 25, retry, callbacks = {} } = options
+  refuseDuplicates(tools)
   const log = options.log ?? createMemoryLog()
   const assets = isAssets(options.assets)
     ? options.assets
     : createAssets({ ...options.assets, namespace: options.namespace })
-  refuseDuplicates(tools)
-  const active = new Map<string, { controller: AbortController; done: Promise<unknown> }>()
+  const active = new Map<string, Run>()
   const streamListeners = new Set<(conversation: string, event: ConversationEvent) => void>()
 
-  function begin({ messages, conversation = newId(), signal }: RunOptions): {
-    run: Run
-    accepted: Promise<void>
-  } {
-    const id = newId()
-    const controller = new AbortController()
-    const queue = eventQueue<ConversationEvent>()
-    const messageIds: string[] = []
-    const accepting = Promise.withResolvers<void>()
-    let thread: Thread | null = null
-
-    const tell = async ({ event, position }: Foldable): Promise<void> => {
-      queue.push(event)
-      if (position === undefined) {
-        for (const listener of streamListeners) listener(conversation, event)
-      }
-      await callbacks.onEvent?.(event, { conversation, position })
-    }
-
-    async function work(): Promise<RunResult> {
-      const opened = await openThread(log, conversation, tell)
-      thread = opened
-      const known = new Set(opened.state.assets.map(({ ref }) => ref))
-      const accepted = await acceptMessages(messages, assets, known)
-      const owner = { host: hostname(), pid: process.pid }
-      await opened.append([
-        ...accepted.events,
-        { type: 'RUN_STARTED', threadId: conversation, runId: id, model: model.modelId, owner },
-      ])
-      messageIds.push(...accepted.messageIds)
-      accepting.resolve()
-      return runLoop(opened, {
-        runId: id,
-        signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
-        model,
-        instructions,
-        tools,
-        assets,
-        maxSteps,
-        retry,
-      })
-    }
-
-    const result = active.has(conversation)
-      ? Promise.reject<RunResult>(busy(conversation))
-      : reserve(conversation, controller, work())
-    accepting.promise.catch(() => {})
-    result.then(queue.end, (error: unknown) => {
-      // A run that started has told of its failure by RUN_ERROR; one that did not start has nothing else to tell.
-      if (messageIds.length > 0) queue.end()
-      else queue.fail(error)
-      accepting.reject(error)
-    })
-    const run: Run = {
-      id,
-      conversation,
-      messageIds,
-      result,
-      get messages() {
-        return thread?.state.messages ?? []
+  function begin(runOptions: RunOptions): BegunRun {
+    const { conversation = newId() } = runOptions
+    if (active.has(conversation)) return refused(conversation)
+    const begun = beginRun(
+      {
+        log,
+        settings: { model, instructions, tools, assets, maxSteps, retry },
+        async tell(id, { event, position }) {
+          if (position === undefined) {
+            for (const listener of streamListeners) listener(id, event)
+          }
+          await callbacks.onEvent?.(event, { conversation: id, position })
+        },
       },
-      cancel: () => controller.abort(),
-      [Symbol.asyncIterator]: queue[Symbol.asyncIterator],
-    }
-    return { run, accepted: accepting.promise }
-  }
-
-  function reserve(
-    conversation: string,
-    controller: AbortController,
-    result: Promise<RunResult>,
-  ): Promise<RunResult> {
-    const entry = { controller, done: result.catch(() => {}) }
-    active.set(conversation, entry)
-    return result.finally(() => active.delete(conversation))
+      { ...runOptions, conversation },
+    )
+    active.set(conversation, begun.run)
+    const free = (): boolean => active.delete(conversation)
+    begun.run.result.then(free, free)
+    return begun
   }
 
   return {
@@ -201,17 +110,11 @@ export function createAgent(options: AgentOptions): Agent {
       return run
     },
     cancel(conversation) {
-      const entry = active.get(conversation)
-      entry?.controller.abort()
-      return entry !== undefined
+      const run = active.get(conversation)
+      run?.cancel()
+      return run !== undefined
     },
-    async recover() {
-      const left = (await log.list()).filter(({ id, openRun }) => openRun && !active.has(id))
-      const ended = await Promise.all(
-        left.map(({ id, openRun }) => endIfDead(log, id, openRun ?? '')),
-      )
-      return ended.filter(Boolean).length
-    },
+    recover: () => recoverRuns(log, (conversation) => active.has(conversation)),
     onStream(listener) {
       streamListeners.add(listener)
       return () => {
@@ -220,42 +123,37 @@ export function createAgent(options: AgentOptions): Agent {
     },
     async close() {
       const runs = [...active.values()]
-      for (const { controller } of runs) controller.abort()
-      await Promise.all(runs.map(({ done }) => done))
+      for (const run of runs) run.cancel()
+      await Promise.allSettled(runs.map(({ result }) => result))
     },
   }
 }
 
-/** Ends an open run unless the process that runs it still lives on this machine. */
-async function endIfDead(log: ConversationLog, id: string, runId: string): Promise<boolean> {
-  for await (const { event } of readAll(log, id)) {
-    if (event.type === 'RUN_STARTED' && event.runId === runId && isAlive(event.owner)) return false
+/** A run that never starts: its result and its events say why. */
+function refused(conversation: string): BegunRun {
+  const error = new ByrefError(
+    'conversation_busy',
+    `A run is going on in the conversation "${conversation}": wait for its end, or cancel it`,
+  )
+  const result = Promise.reject(error)
+  result.catch(() => {})
+  const run: Run = {
+    id: newId(),
+    conversation,
+    messageIds: [],
+    messages: [],
+    result,
+    cancel() {},
+    // biome-ignore lint/correctness/useYield: it throws before its first event
+    async *[Symbol.asyncIterator]() {
+      throw error
+    },
   }
-  const message = 'The run was interrupted: its process ended before it did'
-  await log.append(id, [{ type: 'RUN_ERROR', threadId: id, runId, code: 'interrupted', message }])
-  return true
-}
-
-function isAlive(owner: { host: string; pid: number } | undefined): boolean {
-  // A process of this number that is this one is not the one that started the run: this one would know of it.
-  if (!owner || owner.host !== hostname() || owner.pid === process.pid) return false
-  try {
-    process.kill(owner.pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  return { run, accepted: result }
 }
 
 function isAssets(value: AgentOptions['assets']): value is Assets {
   return value !== undefined && 'resolve' in value
-}
-
-function busy(conversation: string): ByrefError {
-  return new ByrefError(
-    'conversation_busy',
-    `A run is going on in the conversation "${conversation}": wait for its end, or cancel it`,
-  )
 }
 
 function refuseDuplicates(tools: readonly Tool[]): void {

@@ -6,26 +6,30 @@ import { ByrefError, errorMessage } from '../errors.ts'
 import { callModel, type RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { StoredReasoning } from '../model/model-messages.ts'
-import type { RunResult } from './agent.ts'
 import { runCalls } from './calls.ts'
 import { debugValue } from './debug-value.ts'
 import { type ModelResponse, readResponse, runReason } from './read-response.ts'
+import type { RunResult } from './run.ts'
 import { saveModelFiles } from './save-model-files.ts'
 import { stepPrompt } from './step-prompt.ts'
 import type { Thread } from './thread.ts'
 import type { Tool } from './tool.ts'
 import { toolForModel } from './tool-schema.ts'
 
-/** What a run works with. */
-export interface LoopOptions {
-  runId: string
-  signal: AbortSignal
+/** What every run of an agent works with. */
+export interface LoopSettings {
   model: LanguageModel
   instructions: string
   tools: readonly Tool[]
   assets: Assets
   maxSteps: number
   retry?: RetryOptions
+}
+
+/** What one run works with. */
+export interface LoopOptions extends LoopSettings {
+  runId: string
+  signal: AbortSignal
 }
 
 /**

@@ -1,0 +1,117 @@
+import { hostname } from 'node:os'
+import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
+import type { Foldable } from '../content/fold.ts'
+import type { Message } from '../content/message.ts'
+import { newId } from '../content/new-id.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import { acceptMessages } from './accept-messages.ts'
+import { eventQueue } from './event-queue.ts'
+import { type LoopSettings, runLoop } from './loop.ts'
+import { openThread, type Thread } from './thread.ts'
+
+/** What to run. */
+export interface RunOptions {
+  messages: readonly MessageInput[]
+  /** The conversation's id; a new one by default. */
+  conversation?: string
+  signal?: AbortSignal
+}
+
+/** How a run ended. */
+export interface RunResult {
+  /** What the agent said last. */
+  text: string
+  reason: FinishReason
+  usage: TokenUsage
+  conversation: string
+}
+
+/** One run, which goes on whether or not anybody watches. Iterating it gives its events, from the first. */
+export interface Run extends AsyncIterable<ConversationEvent> {
+  readonly id: string
+  readonly conversation: string
+  /** The ids of the messages that started it; empty until they are in the log. */
+  readonly messageIds: readonly string[]
+  /** Resolves when the run has ended; rejects with the ByrefError of a `RUN_ERROR`. */
+  readonly result: Promise<RunResult>
+  /** The conversation's messages so far. */
+  readonly messages: readonly Message[]
+  cancel(): void
+}
+
+/** A run that was begun. */
+export interface BegunRun {
+  run: Run
+  /** Resolves when its messages are in the log; rejects with what `run.result` rejects with, if that comes first. */
+  accepted: Promise<void>
+}
+
+/** What a run needs beside what is asked of it. */
+export interface RunContext {
+  log: ConversationLog
+  settings: LoopSettings
+  /** Hears of every event, in order, and is waited for. */
+  tell(conversation: string, event: Foldable): Promise<void>
+}
+
+/** Begins a run at once: messages into the log, then the loop. */
+export function beginRun(
+  { log, settings, tell }: RunContext,
+  { messages, conversation = newId(), signal }: RunOptions,
+): BegunRun {
+  const id = newId()
+  const controller = new AbortController()
+  const queue = eventQueue<ConversationEvent>()
+  const messageIds: string[] = []
+  const accepted = Promise.withResolvers<void>()
+  let thread: Thread | null = null
+
+  async function work(): Promise<RunResult> {
+    const opened = await openThread(log, conversation, (told) => {
+      queue.push(told.event)
+      return tell(conversation, told)
+    })
+    thread = opened
+    const known = new Set(opened.state.assets.map(({ ref }) => ref))
+    const input = await acceptMessages(messages, settings.assets, known)
+    await opened.append([
+      ...input.events,
+      {
+        type: 'RUN_STARTED',
+        threadId: conversation,
+        runId: id,
+        model: settings.model.modelId,
+        owner: { host: hostname(), pid: process.pid },
+      },
+    ])
+    messageIds.push(...input.messageIds)
+    accepted.resolve()
+    return runLoop(opened, {
+      ...settings,
+      runId: id,
+      signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
+    })
+  }
+
+  const result = work()
+  accepted.promise.catch(() => {})
+  result.then(queue.end, (error: unknown) => {
+    // A run that started has told of its failure by RUN_ERROR; one that did not start has nothing else to tell.
+    if (messageIds.length > 0) queue.end()
+    else queue.fail(error)
+    accepted.reject(error)
+  })
+  const run: Run = {
+    id,
+    conversation,
+    messageIds,
+    result,
+    get messages() {
+      return thread?.state.messages ?? []
+    },
+    cancel: () => controller.abort(),
+    [Symbol.asyncIterator]: queue[Symbol.asyncIterator],
+  }
+  return { run, accepted: accepted.promise }
+}
