@@ -298,6 +298,21 @@ describe('createAgent', () => {
     expect(await agent.run({ messages: say('go') }).result).toMatchObject({ reason: 'step_limit' })
   })
 
+  it('keeps the assets of a run in its namespace', async () => {
+    const config = { namespacing: { mode: 'context', includeInRef: true } } as const
+    const turns = [{ calls: [{ name: 'camera', arguments: {} }] }, 'There.']
+    const agent = createAgent({ model: scriptedModel(turns), tools: [camera], assets: { config } })
+    const run = agent.run({ messages: say('go'), namespace: 'tenant-a' })
+    const created = (await eventsOf(run)).flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload.ref] : [],
+    )
+    expect(created).toEqual([expect.stringMatching(/^asset:\/\/tenant-a\/\w+$/)])
+    const own = agent.assets.scoped({ namespace: 'tenant-a' })
+    expect((await own.info(created[0] ?? '')).mime).toBe('image/png')
+    const other = agent.assets.scoped({ namespace: 'tenant-b' })
+    await expect(other.info(created[0] ?? '')).rejects.toMatchObject({ code: 'asset_not_found' })
+  })
+
   it('gives a large result as a reference with a preview', async () => {
     const many = defineTool({
       id: 'many',

@@ -70,9 +70,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { model, instructions = '', tools = [], maxSteps = 25, retry, callbacks = {} } = options
   refuseDuplicates(tools)
   const log = options.log ?? createMemoryLog()
-  const assets = isAssets(options.assets)
-    ? options.assets
-    : createAssets({ ...options.assets, namespace: options.namespace })
+  const assets = openAssets(options)
   const active = new Map<string, Run>()
   const streamListeners = new Set<(conversation: string, event: ConversationEvent) => void>()
 
@@ -152,8 +150,9 @@ function refused(conversation: string): BegunRun {
   return { run, accepted: result }
 }
 
-function isAssets(value: AgentOptions['assets']): value is Assets {
-  return value !== undefined && 'resolve' in value
+function openAssets({ assets, namespace }: AgentOptions): Assets {
+  if (assets === undefined || !('resolve' in assets)) return createAssets({ ...assets, namespace })
+  return namespace === undefined ? assets : assets.scoped({ namespace })
 }
 
 function refuseDuplicates(tools: readonly Tool[]): void {

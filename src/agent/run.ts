@@ -15,6 +15,8 @@ export interface RunOptions {
   messages: readonly MessageInput[]
   /** The conversation's id; a new one by default. */
   conversation?: string
+  /** The namespace of the assets in this run; default the agent's. */
+  namespace?: string
   signal?: AbortSignal
 }
 
@@ -58,8 +60,9 @@ export interface RunContext {
 /** Begins a run at once: messages into the log, then the loop. */
 export function beginRun(
   { log, settings, tell }: RunContext,
-  { messages, conversation = newId(), signal }: RunOptions,
+  { messages, conversation = newId(), namespace, signal }: RunOptions,
 ): BegunRun {
+  const assets = namespace === undefined ? settings.assets : settings.assets.scoped({ namespace })
   const id = newId()
   const controller = new AbortController()
   const queue = eventQueue<ConversationEvent>()
@@ -74,7 +77,7 @@ export function beginRun(
     })
     thread = opened
     const known = new Set(opened.state.assets.map(({ ref }) => ref))
-    const input = await acceptMessages(messages, settings.assets, known)
+    const input = await acceptMessages(messages, assets, known)
     await opened.append([
       ...input.events,
       {
@@ -89,6 +92,7 @@ export function beginRun(
     accepted.resolve()
     return runLoop(opened, {
       ...settings,
+      assets,
       runId: id,
       signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
     })
