@@ -1,6 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import type { FieldKey } from '../refs/field-path.ts'
-import { indexOf } from '../refs/field-path.ts'
+import { type FieldKey, isFieldKey } from '../refs/field-key.ts'
 import { isKind, parseVariableRef } from '../refs/variable-ref.ts'
 import { isPlainObject } from './json.ts'
 import type { DataBlock, OutputMethod } from './message.ts'
@@ -65,16 +64,12 @@ function check(block: DataBlock): void {
 
 function toPath(path: unknown): FieldKey[] | null {
   if (path === undefined || path === null) return null
-  if (Array.isArray(path) && path.every(isKey)) return path
+  if (Array.isArray(path) && path.every(isFieldKey)) return path
   const step = typeof path === 'string' && path !== '' && !/^[.[]/.test(path) ? `.${path}` : path
   const read = typeof step === 'string' ? parseVariableRef(`†_${step}`) : null
   if (read?.type === 'variable' && read.instance === undefined && read.kind === '_')
     return read.path
   throw invalid(`${show(path)} is no _path: give a list of keys, such as ["items", 0, "name"]`)
-}
-
-function isKey(key: unknown): key is FieldKey {
-  return typeof key === 'string' || (typeof key === 'number' && indexOf(key) !== -1)
 }
 
 function invalid(reason: string): ByrefError {

@@ -1,5 +1,4 @@
-import type { FieldKey } from '../refs/field-path.ts'
-import { indexOf } from '../refs/field-path.ts'
+import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { type JsonValue, putKey } from './json.ts'
 import { isList, isWide, listLength, type Stored, WideList, WideObject } from './versioned.ts'
 

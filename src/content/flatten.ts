@@ -26,44 +26,50 @@ const TEXT_FIELDS = new Set(['asset_type', 'asset_id', 'asset_name', 'descriptio
 export function flatten(meta: object, options: FlattenOptions = {}): Record<string, unknown> {
   const { sep = '/', keepContainerType = true } = options
   const escapeKey = keyEscaper(sep)
-  const flat: Record<string, unknown> = {}
-  const stack: { source: object; keys: string[] | null; next: number; prefix: string }[] = []
-  let source = meta
-  let keys = Array.isArray(meta) ? null : Object.keys(meta)
-  let next = 0
-  let prefix = ''
+  // A dictionary from the start: faster for many keys, and `__proto__` is a key like any other.
+  const flat: Record<string, unknown> = Object.create(null)
+  const stack: Level[] = []
+  let level = enter(meta, '')
 
   for (;;) {
-    const size = keys ? keys.length : (source as unknown[]).length
-    if (next === size) {
-      const parent = stack.pop()
-      if (!parent) return flat
-      ;({ source, keys, next, prefix } = parent)
+    const { source, keys, prefix } = level
+    if (level.next === level.size) {
+      const outer = stack.pop()
+      if (!outer) return Object.setPrototypeOf(flat, Object.prototype)
+      level = outer
       continue
     }
-    const key = keys ? (keys[next] as string) : ''
-    const value = keys ? (source as Record<string, unknown>)[key] : (source as unknown[])[next]
-    const path = keys ? prefix + escapeKey(key) : prefix + next
-    next++
-    const name = key === '' && keys ? path + sep : path
+    const index = level.next++
+    const key = keys ? (keys[index] as string) : ''
+    const path = prefix + (keys ? escapeKey(key) : index)
+    const value = (source as Record<string, unknown>)[keys ? key : index]
+    const name = keys && key === '' ? path + sep : path
+    let line = value
     if (typeof value === 'object' && value !== null) {
-      const list = Array.isArray(value)
-      if (keepContainerType) putKey(flat, name, list ? LIST : DICT)
-      stack.push({ source, keys, next, prefix })
-      source = value
-      keys = list ? null : Object.keys(value)
-      next = 0
-      prefix = path + sep
-    } else if (typeof value === 'string' && LOOKALIKE.test(value) && !isText(prefix, key)) {
-      putKey(flat, name, `\\${value}`)
-    } else {
-      putKey(flat, name, value)
+      stack.push(level)
+      level = enter(value, path + sep)
+      if (!keepContainerType) continue
+      line = level.keys ? DICT : LIST
+    } else if (typeof value === 'string' && value.endsWith("'>") && LOOKALIKE.test(value)) {
+      line = prefix === '' && TEXT_FIELDS.has(key) ? value : `\\${value}`
     }
+    flat[name] = line
   }
 }
 
-function isText(prefix: string, key: string): boolean {
-  return prefix === '' && TEXT_FIELDS.has(key)
+/** A container that is being walked through. */
+interface Level {
+  source: object
+  /** Null for a list. */
+  keys: string[] | null
+  size: number
+  next: number
+  prefix: string
+}
+
+function enter(source: object, prefix: string): Level {
+  const keys = Array.isArray(source) ? null : Object.keys(source)
+  return { source, keys, size: keys ? keys.length : (source as unknown[]).length, next: 0, prefix }
 }
 
 interface Container {
@@ -141,7 +147,15 @@ export function keyEscaper(sep: string): (key: string) => string {
   }
   const special = new RegExp(`[%${sep.replace(/[\\\]^-]/g, '\\$&')}]|\\s$`, 'u')
   const all = new RegExp(special, 'gu')
-  return (key) => (special.test(key) ? key.replace(all, percent) : key)
+  const known = new Map<string, string>()
+  return (key) => {
+    let escaped = known.get(key)
+    if (escaped === undefined) {
+      escaped = special.test(key) ? key.replace(all, percent) : key
+      known.set(key, escaped)
+    }
+    return escaped
+  }
 }
 
 function percent(char: string): string {

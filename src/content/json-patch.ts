@@ -1,5 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import type { FieldKey } from '../refs/field-path.ts'
+import type { FieldKey } from '../refs/field-key.ts'
 import { isPlainObject, type JsonValue, putKey } from './json.ts'
 
 /** One operation of a JSON Patch (RFC 6902), of those that the board makes. `path` is a JSON Pointer (RFC 6901). */

@@ -1,5 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import type { FieldKey } from '../refs/field-path.ts'
+import type { FieldKey } from '../refs/field-key.ts'
 import { parseVariableRef, type VariableRef } from '../refs/variable-ref.ts'
 
 /** One place that a result is written to. An empty path is the whole value. */

@@ -1,5 +1,6 @@
 import { ByrefError } from '../errors.ts'
-import { type FieldKey, indexOf, MISSING } from '../refs/field-path.ts'
+import { type FieldKey, indexOf } from '../refs/field-key.ts'
+import { MISSING } from '../refs/field-path.ts'
 import { formatVariableRef } from '../refs/variable-ref.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
 import { fromPointer } from './json-patch.ts'

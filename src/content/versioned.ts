@@ -1,4 +1,5 @@
-import { type FieldKey, indexOf, MISSING } from '../refs/field-path.ts'
+import { type FieldKey, indexOf } from '../refs/field-key.ts'
+import { MISSING } from '../refs/field-path.ts'
 import { type JsonValue, putKey } from './json.ts'
 
 /**

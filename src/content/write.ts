@@ -1,5 +1,6 @@
 import { ByrefError } from '../errors.ts'
-import { describeValue, type FieldKey, indexOf, MISSING } from '../refs/field-path.ts'
+import { type FieldKey, indexOf } from '../refs/field-key.ts'
+import { describeValue, MISSING } from '../refs/field-path.ts'
 import { formatVariableRef } from '../refs/variable-ref.ts'
 import { append, type Drafting, draft, put, remove, seal } from './draft.ts'
 import type { JsonObject, JsonValue } from './json.ts'

@@ -31,6 +31,9 @@ function flaw(text: string): string | null {
   if (text.length > 200) return 'it is longer than 200 characters'
   if (text === '.' || text === '..') return 'it is a path step'
   if (ASSET_FIELDS.includes(text)) return 'it is the name of a field that every asset has'
-  if (/\p{Cc}/u.test(text)) return 'it has a control character'
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 32 || (code > 126 && code < 160)) return 'it has a control character'
+  }
   return null
 }

@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS, assertAssetId, isAssetId } from './asset-id.ts'
-import type { FieldKey } from './field-path.ts'
+import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
  * A reference to an asset, or to a field in it, as JSON (structured-assets.md, "Asset Reference").
@@ -20,8 +20,9 @@ export interface AssetRefParts {
   fieldPath?: FieldKey[]
 }
 
-const SCHEME = 'asset://'
-const INDEX = /^(?:0|[1-9]\d{0,15})$/
+const SCHEME = /^asset:\/\//i
+/** Where the segments start in a URL that is split at its slashes. */
+const FIRST = 2
 
 /** Well-formed UTF-8, percent-encoded (RFC 3629, table 3-7 of Unicode): what this matches always decodes. */
 const ENCODED =
@@ -73,7 +74,7 @@ export function formatAssetRef({ id, namespace, fieldPath = [] }: AssetRefParts)
   }
   const names = namespace === undefined ? [id] : [namespace, id]
   const path = [...names.map(encode), ...fieldPath.map(encodeKey)].join('/')
-  return `${SCHEME}${path}${fieldPath.at(-1) === '' ? '/' : ''}`
+  return `asset://${path}${fieldPath.at(-1) === '' ? '/' : ''}`
 }
 
 /** The object form of parsed parts: what travels in JSON. */
@@ -90,24 +91,29 @@ export function decodeSegment(text: string): string {
 
 function parseUrl(text: string): AssetRefParts | null {
   const url = text.trim()
-  if (url.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
-  const segments = url.slice(SCHEME.length).split('/')
-  if (segments.length > 1 && segments.at(-1) === '') segments.pop()
-  const first = decodeSegment(segments[0] ?? '')
-  if (segments.length === 1) return isAssetId(first) ? { id: first } : null
-  const second = decodeSegment(segments[1] ?? '')
-  const third = segments.length > 2 ? decodeSegment(segments[2] ?? '') : null
-  if (isField(second)) return parts(first, undefined, segments.slice(1))
-  if (third === null || isField(third)) return parts(second, first, segments.slice(2))
-  return second === '' ? null : parts(first, undefined, segments.slice(1))
+  if (!SCHEME.test(url)) return null
+  const segments = url.split('/')
+  if (segments.length > FIRST + 1 && segments.at(-1) === '') segments.pop()
+  const first = decodeSegment(segments[FIRST] as string)
+  if (segments.length === FIRST + 1) return toParts(first, undefined, segments, FIRST + 1)
+  const second = decodeSegment(segments[FIRST + 1] as string)
+  if (isField(second)) return toParts(first, undefined, segments, FIRST + 1)
+  if (segments.length === FIRST + 2 || isField(decodeSegment(segments[FIRST + 2] as string))) {
+    return toParts(second, first, segments, FIRST + 2)
+  }
+  return second === '' ? null : toParts(first, undefined, segments, FIRST + 1)
 }
 
-function parts(id: string, namespace: string | undefined, segments: string[]) {
+/** The field path is what follows from segment `start` on. */
+function toParts(id: string, namespace: string | undefined, segments: string[], start: number) {
   if (!isAssetId(id) || (namespace !== undefined && !isAssetId(namespace))) return null
-  const found: AssetRefParts = { id }
-  if (namespace !== undefined) found.namespace = namespace
-  if (segments.length > 0) found.fieldPath = segments.map(decodeKey)
-  return found
+  const parts: AssetRefParts = { id }
+  if (namespace !== undefined) parts.namespace = namespace
+  if (segments.length === start) return parts
+  const fieldPath: FieldKey[] = []
+  for (let i = start; i < segments.length; i++) fieldPath.push(decodeKey(segments[i] as string))
+  parts.fieldPath = fieldPath
+  return parts
 }
 
 function parseObject(value: object): AssetRefParts | null {
@@ -123,10 +129,6 @@ function parseObject(value: object): AssetRefParts | null {
   return found
 }
 
-function isFieldKey(key: unknown): key is FieldKey {
-  return typeof key === 'string' || (Number.isSafeInteger(key) && (key as number) >= 0)
-}
-
 function isField(key: FieldKey | undefined | null): boolean {
   return typeof key === 'string' && ASSET_FIELDS.includes(key)
 }
@@ -140,7 +142,7 @@ function isAddressable(path: readonly FieldKey[], hasNamespace: boolean): boolea
 /** A text key of digits is told from an index by its encoded first digit: `%32024` is the text "2024". */
 function encodeKey(key: FieldKey): string {
   if (typeof key === 'string') {
-    return INDEX.test(key) ? `%3${key}` : encode(key)
+    return indexOf(key) === -1 ? encode(key) : `%3${key}`
   }
   if (!isFieldKey(key)) {
     throw new ByrefError('invalid_reference', `${key} is no index: give an integer from 0 up.`)
@@ -149,11 +151,8 @@ function encodeKey(key: FieldKey): string {
 }
 
 function decodeKey(segment: string): FieldKey {
-  if (INDEX.test(segment)) {
-    const index = Number(segment)
-    if (Number.isSafeInteger(index)) return index
-  }
-  return decodeSegment(segment)
+  const index = indexOf(segment)
+  return index === -1 ? decodeSegment(segment) : index
 }
 
 /** Lone surrogates have no UTF-8: they stay as they are. */

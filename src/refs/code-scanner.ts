@@ -14,6 +14,8 @@ interface Region {
 interface Run {
   start: number
   length: number
+  /** Where the code span ends that it opens; 0 if it opens none. */
+  spanEnd: number
 }
 
 const NEWLINE = 10
@@ -87,15 +89,19 @@ function startsBlock(text: string, lineStart: number): boolean {
   return BLOCK_START.test(text)
 }
 
-/** Code spans of one block: a run of backticks up to the next run of the same length. */
+/** Code spans of one block: from a run of backticks to the end of the next run of the same length. */
 function spanFinder(text: string, start: number, end: number) {
   const runs: Run[] = []
-  const starts = new Map<number, number[]>()
   for (let at = text.indexOf('`', start); at !== -1 && at < end; at = text.indexOf('`', at)) {
-    const run = { start: at, length: runLength(text, at) }
-    runs.push(run)
-    starts.set(run.length, [...(starts.get(run.length) ?? []), at])
-    at += run.length
+    const length = runLength(text, at)
+    runs.push({ start: at, length, spanEnd: 0 })
+    at += length
+  }
+  const closers = new Map<number, number>()
+  for (const run of runs.toReversed()) {
+    const opening = run.length - (isEscaped(text, run.start) ? 1 : 0)
+    run.spanEnd = closers.get(opening) ?? 0
+    closers.set(run.length, run.start + run.length)
   }
   let next = 0
   let settled = start
@@ -105,26 +111,14 @@ function spanFinder(text: string, start: number, end: number) {
     /** The end of the code span that holds the position, else 0. Openers before `floor` count no more. */
     endAt(position: number, floor: number): number {
       settled = Math.max(settled, floor)
-      if (settled > position) return settled
-      for (; next < runs.length; next++) {
+      for (; next < runs.length && settled <= position; next++) {
         const run = runs[next] as Run
         if (run.start >= position) return 0
-        if (run.start < settled) continue
-        const escaped = isEscaped(text, run.start)
-        const closer = nextStart(starts.get(run.length - (escaped ? 1 : 0)), run.start)
-        if (closer === undefined) continue
-        settled = closer + run.length - (escaped ? 1 : 0)
-        if (settled > position) return settled
+        if (run.start >= settled && run.spanEnd > 0) settled = run.spanEnd
       }
-      return 0
+      return settled > position ? settled : 0
     },
   }
-}
-
-/** Takes the starts that are behind off the list, so that a block is searched once in all. */
-function nextStart(starts: number[] | undefined, after: number): number | undefined {
-  while (starts?.length && (starts[0] as number) <= after) starts.shift()
-  return starts?.[0]
 }
 
 function fenceFinder(text: string) {

@@ -22,72 +22,77 @@ export function findEmbeddedRefs(text: string, options: FindOptions = {}): Embed
   const { markdown = true } = options
   const found: EmbeddedRef[] = []
   const code = markdown ? codeScanner(text) : null
-  const marks = markScanner(text)
-  for (let at = marks.next(0); at !== -1; ) {
-    const candidate = marks.read(at)
+  const close = finder(text, '|>')
+  let at = text.indexOf('<|')
+  if (at !== -1 && !text.includes('>', at)) return found
+  while (at !== -1) {
+    const candidate = isEscaped(text, at) ? null : readMarked(text, at, close)
     const codeEnd = candidate && code ? code.endAt(at) : 0
-    if (codeEnd) {
-      at = marks.next(codeEnd)
-    } else if (candidate && !isEscaped(text, at)) {
-      found.push({ start: at, ...candidate })
-      at = marks.next(candidate.end)
-      code?.skipTo(candidate.end)
-    } else {
-      at = marks.next(at + 2)
+    let next = at + 2
+    if (codeEnd > 0) {
+      next = codeEnd
+    } else if (candidate) {
+      found.push(candidate)
+      next = candidate.end
+      code?.skipTo(next)
     }
+    at = nextOpener(text, next)
   }
   return found
 }
 
-/** Finds what may be a reference, and reads it. Closers and line ends are looked up once each, so hostile text is linear. */
-function markScanner(text: string) {
-  const closer = cachedIndexOf(text, '|>')
-  const newline = cachedIndexOf(text, '\n')
-  const opener = cachedIndexOf(text, '<|')
-
-  return {
-    /** The next `<|`, or -1 if none can be closed any more. */
-    next(from: number): number {
-      let at = opener(from)
-      while (text.startsWith('<|<|', at)) at += 2
-      return closer(at + 2) === Number.POSITIVE_INFINITY ? -1 : at
-    },
-    /** The reference whose `<|` is here, and where its `|>` ends. */
-    read(at: number): { end: number; ref: AssetRef } | null {
-      let start = at + 2
-      while (text[start] === ' ' || text[start] === '\t') start++
-      const first = text[start]
-      if (first === '{') return readJson(text, start)
-      if (first !== 'a' && first !== 'A') return null
-      const end = closer(start)
-      if (end > newline(start) || end > opener(start)) return null
-      const parts = parseAssetRef(text.slice(start, end))
-      return parts && { end: end + 2, ref: toAssetRef(parts) }
-    },
-  }
+/** The next `<|`; of several in a row the last. */
+function nextOpener(text: string, from: number): number {
+  let at = text.indexOf('<|', from)
+  while (at !== -1 && text.charCodeAt(at + 2) === LESS && text.charCodeAt(at + 3) === BAR) at += 2
+  return at
 }
 
+const LESS = 60
+const BAR = 124
+
+/** The reference between the marks whose `<|` is here. */
+function readMarked(text: string, start: number, close: Finder): EmbeddedRef | null {
+  let from = start + 2
+  while (isBlank(text.charCodeAt(from))) from++
+  const first = text.charAt(from)
+  if (first === '{') return readJson(text, start, from)
+  return first === 'a' || first === 'A' ? readUrl(text, start, from, close) : null
+}
+
+/** A URL ends at the first mark, and there is no line end before. */
+function readUrl(text: string, start: number, from: number, close: Finder): EmbeddedRef | null {
+  const end = close(from)
+  const url = text.slice(from, end)
+  if (end === -1 || url.includes('<|') || url.includes('\n')) return null
+  const parts = parseAssetRef(url)
+  return parts && { start, end: end + 2, ref: toAssetRef(parts) }
+}
+
+type Finder = (from: number) => number
+
 /** `indexOf` for positions that only grow: what was found last is found again without a search. */
-function cachedIndexOf(text: string, mark: string): (from: number) => number {
-  let last = -1
+function finder(text: string, mark: string): Finder {
+  let last = -2
   return (from) => {
-    if (last < from) {
-      last = text.indexOf(mark, from)
-      if (last === -1) last = Number.POSITIVE_INFINITY
-    }
+    if (last !== -1 && last < from) last = text.indexOf(mark, from)
     return last
   }
 }
 
-function readJson(text: string, start: number): { end: number; ref: AssetRef } | null {
-  const jsonEnd = endOfJson(text, start)
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+function readJson(text: string, start: number, from: number): EmbeddedRef | null {
+  const jsonEnd = endOfJson(text, from)
   let end = jsonEnd
-  while (text[end] === ' ' || text[end] === '\t') end++
-  const json = text.slice(start, jsonEnd)
+  while (isBlank(text.charCodeAt(end))) end++
+  const json = text.slice(from, jsonEnd)
   if (jsonEnd === 0 || !text.startsWith('|>', end) || !json.includes('"asset_id"')) return null
   try {
     const parts = parseAssetRef(JSON.parse(json) as AssetRef)
-    return parts && { end: end + 2, ref: toAssetRef(parts) }
+    return parts && { start, end: end + 2, ref: toAssetRef(parts) }
   } catch {
     return null
   }

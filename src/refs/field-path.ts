@@ -1,12 +1,12 @@
 import { ByrefError } from '../errors.ts'
 import { isAssetId } from './asset-id.ts'
 import { formatAssetRef } from './asset-ref.ts'
-
-/** One step of a path: a key of an object or a Map, or an index into a list. "0" and 0 are the same index. */
-export type FieldKey = string | number
+import { type FieldKey, indexOf } from './field-key.ts'
 
 /** What {@link ownField} gives where there is nothing. */
 export const MISSING: unique symbol = Symbol('missing')
+
+export type { FieldKey } from './field-key.ts'
 
 /** How many keys an error names. */
 const SHOWN_KEYS = 20
@@ -94,12 +94,6 @@ export function fieldKeys(value: unknown): FieldKeys | null {
     if (ownField(value, key) !== MISSING) first.push(key)
   }
   return { first, count: keys.length }
-}
-
-/** The index that a key stands for in a list; -1 if it is none. */
-export function indexOf(key: unknown): number {
-  if (typeof key === 'string') return /^(?:0|[1-9]\d{0,15})$/.test(key) ? indexOf(Number(key)) : -1
-  return Number.isSafeInteger(key) && (key as number) >= 0 ? (key as number) : -1
 }
 
 /** What a value is, in words for a message: `a list of 3 items`, `text`, `a Chart`. */

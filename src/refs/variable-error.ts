@@ -1,5 +1,6 @@
 import { ByrefError } from '../errors.ts'
-import { type FieldKey, type FieldKeys, listKeys } from './field-path.ts'
+import type { FieldKey } from './field-key.ts'
+import { type FieldKeys, listKeys } from './field-path.ts'
 import { formatVariableRef, type VariableRef } from './variable-ref.ts'
 
 /** A variable without a value. `message` is written for a model: what is there, and where to look instead. */

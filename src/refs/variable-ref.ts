@@ -1,5 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import { type FieldKey, indexOf } from './field-path.ts'
+import { type FieldKey, indexOf } from './field-key.ts'
 
 /** A value among the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole value. */
 export interface VariableRef {
