@@ -1,0 +1,65 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { LogRecord } from '../../src/content/events.ts'
+import { serve, temporaryFolder } from './byref-process.ts'
+
+/** How often the server is killed; the long run by hand is BYREF_KILLS=50. */
+const KILLS = Number(process.env.BYREF_KILLS ?? 3)
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+const json = { 'content-type': 'application/json' }
+
+async function getJson<T>(url: string): Promise<T> {
+  return (await (await fetch(url)).json()) as T
+}
+
+describe('a server that is killed', () => {
+  it(`loses nothing that it accepted, ${KILLS} times`, {
+    timeout: 30_000 + KILLS * 10_000,
+  }, async () => {
+    const accepted = new Map<string, string[]>()
+    for (let round = 0; round < KILLS; round++) {
+      const server = await serve(folder.path)
+      const api = `${server.url}/api/conversations`
+      const talk = async (): Promise<void> => {
+        for (let n = 0; ; n++) {
+          const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
+          accepted.set(id, [])
+          const body = JSON.stringify({ content: `round ${round}, message ${n}` })
+          const sent = await fetch(`${api}/${id}/messages`, { method: 'POST', headers: json, body })
+          const { messageId } = (await sent.json()) as { messageId: string }
+          accepted.get(id)?.push(messageId)
+        }
+      }
+      const talking = [talk(), talk(), talk()].map((work) => work.catch(() => {}))
+      // A different moment each time, and each time in the middle of runs.
+      setTimeout(() => server.process.kill('SIGKILL'), 150 + ((round * 37) % 200))
+      await Promise.all(talking)
+      await server.stop('SIGKILL')
+    }
+    const server = await serve(folder.path)
+    const sent = [...accepted.values()].flat()
+    expect(sent.length).toBeGreaterThan(KILLS)
+    const { conversations } = await getJson<{ conversations: { id: string; running: boolean }[] }>(
+      `${server.url}/api/conversations`,
+    )
+    expect(conversations.filter(({ running }) => running)).toEqual([])
+    expect(conversations.map(({ id }) => id).sort()).toEqual(
+      expect.arrayContaining([...accepted.keys()].sort()),
+    )
+    for (const [id, messageIds] of accepted) {
+      const { records } = await getJson<{ records: LogRecord[] }>(
+        `${server.url}/api/conversations/${id}/events?limit=1000`,
+      )
+      const stored = records.flatMap(({ event }) =>
+        event.type === 'NEW_MESSAGE' ? [event.payload.id] : [],
+      )
+      expect(stored).toEqual(expect.arrayContaining(messageIds))
+      const starts = records.filter(({ event }) => event.type === 'RUN_STARTED').length
+      const ends = records.filter(({ event }) => /^RUN_(FINISHED|ERROR)$/.test(event.type)).length
+      expect(ends).toBe(starts)
+    }
+    await server.stop()
+  })
+})
