@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,9 +38,19 @@ export function dataset(name: string): string {
   return join(root, 'node_modules/vega-datasets/data', name)
 }
 
+/** Who a command runs as: numbers of a user and a group; only root can choose them. */
+export interface Identity {
+  uid: number
+  gid: number
+}
+
 /** Runs `byref …` to its end. */
-export async function byref(args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  const child = launch(args, env)
+export async function byref(
+  args: string[],
+  env: Record<string, string> = {},
+  as?: Identity,
+): Promise<Finished> {
+  const child = launch(args, env, as)
   const output = collect(child)
   const [code] = await once(child, 'close')
   return { code, ...output }
@@ -70,7 +80,15 @@ export async function serve(
   }
 }
 
-function launch(args: string[], env: Record<string, string>): ChildProcess {
+/** Somebody without rights who can still run this clone; null where there is none. */
+export function nobody(): Identity | null {
+  if (process.getuid?.() !== 0) return null
+  const identity = { uid: 65534, gid: 65534 }
+  const probe = `require('node:fs').readFileSync(${JSON.stringify(join(root, 'src/cli.ts'))})`
+  return spawnSync(process.execPath, ['-e', probe], identity).status === 0 ? identity : null
+}
+
+function launch(args: string[], env: Record<string, string>, as?: Identity): ChildProcess {
   const own = Object.entries(process.env).filter(
     ([key]) => !KEYS.test(key) && key !== 'NODE_OPTIONS',
   )
@@ -78,6 +96,7 @@ function launch(args: string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, [...flags, join(root, 'src/cli.ts'), ...args], {
     env: { ...Object.fromEntries(own), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...as,
   })
 }
 

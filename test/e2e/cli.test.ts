@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Message } from '../../src/content/message.ts'
 import { createSqliteLog } from '../../src/log/sqlite.ts'
 import { providerServer } from '../../src/model/fixtures/provider-server.ts'
-import { byref, dataset, serve, temporaryFolder } from './byref-process.ts'
+import { byref, dataset, nobody, serve, temporaryFolder } from './byref-process.ts'
 import { barHeights } from './png-bars.ts'
 
 const folder = temporaryFolder()
@@ -265,14 +265,15 @@ describe('byref serve', () => {
     expect(noFolder.stderr).toMatch(/^byref: The data folder .*a-file cannot be used .*--data.*\n$/)
   })
 
-  it.skipIf(process.getuid?.() === 0)('says that it may not write its data folder', async () => {
+  it('says that it may not write its data folder', async ({ skip }) => {
     const locked = join(folder.path, 'locked')
     mkdirSync(locked)
     chmodSync(locked, 0o500)
-    const result = await byref(['serve', '--port', '0', '--data', locked])
-    expect(result.code).toBe(1)
-    expect(result.stderr).toMatch(/cannot be used.*permission/)
-    expect(existsSync(join(locked, 'conversations.sqlite'))).toBe(false)
+    const as = nobody()
+    if (!as && process.getuid?.() === 0) skip('nobody cannot read this clone')
+    const result = await byref(['serve', '--port', '0', '--data', locked], {}, as ?? undefined)
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.stderr).toMatch(/^byref: The data folder .*permission denied.*--data.*\n$/)
   })
 
   it('marks a run that a kill interrupted', async () => {
