@@ -1,14 +1,14 @@
 import { MISSING } from '../refs/field-path.ts'
 import { type Drafting, draft, put, seal } from './draft.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
-import { childOf, isContainer, isList, type Maybe, type Stored } from './versioned.ts'
-
-interface Frame {
-  out: Stored
-  patch: JsonObject
-  keys: string[]
-  next: number
-}
+import {
+  type Container,
+  childOf,
+  isContainer,
+  isList,
+  type Maybe,
+  type Stored,
+} from './versioned.ts'
 
 /**
  * One value merged into another (spec D2): objects deeply, lists and scalars replaced, null is a value. Neither is
@@ -19,8 +19,41 @@ export function merge(base: JsonValue, patch: JsonValue): JsonValue {
 }
 
 /** The same for values on the board. */
-export function mergeStored(base: Maybe, patch: JsonValue, drafting: Drafting): Stored {
+export function mergeStored(
+  base: Maybe,
+  patch: JsonValue,
+  drafting: Drafting,
+  depth: number = 0,
+): Stored {
   if (!mergeable(base, patch)) return patch
+  if (depth === MAX_DEPTH) return mergeDeep(base, patch, drafting)
+  let out = draft(base, drafting)
+  const fields = patch as JsonObject
+  for (const key of Object.keys(fields)) {
+    const item = fields[key] as JsonValue
+    const isScalar = typeof item !== 'object' || item === null
+    const value = isScalar ? item : mergeStored(childOf(out, key), item, drafting, depth + 1)
+    out = put(out, key, value, drafting)
+  }
+  return seal(out)
+}
+
+/** Whether both are objects, so that they meet instead of the second taking the place of the first. */
+export function mergeable(base: Maybe, patch: unknown): base is Container {
+  return base !== MISSING && isContainer(base) && !isList(base) && isPlainObject(patch)
+}
+
+/** From this depth on, without the engine's stack: data may be nested without end. */
+const MAX_DEPTH = 100
+
+interface Frame {
+  out: Container
+  patch: JsonObject
+  keys: string[]
+  next: number
+}
+
+function mergeDeep(base: Container, patch: JsonValue, drafting: Drafting): Stored {
   const stack: Frame[] = [open(base, patch, drafting)]
   for (;;) {
     const frame = stack.at(-1) as Frame
@@ -40,15 +73,7 @@ export function mergeStored(base: Maybe, patch: JsonValue, drafting: Drafting): 
   }
 }
 
-/** Whether both are objects, so that they meet instead of the second taking the place of the first. */
-export function mergeable(
-  base: Maybe,
-  patch: unknown,
-): base is Exclude<Stored, string | number | boolean | null> {
-  return base !== MISSING && isContainer(base) && !isList(base) && isPlainObject(patch)
-}
-
-function open(base: Stored, patch: JsonValue, drafting: Drafting): Frame {
+function open(base: Container, patch: JsonValue, drafting: Drafting): Frame {
   const fields = patch as JsonObject
   return { out: draft(base, drafting), patch: fields, keys: Object.keys(fields), next: 0 }
 }

@@ -9,6 +9,9 @@ import { type JsonValue, putKey } from './json.ts'
  */
 export type Stored = JsonValue | WideObject | WideList
 
+/** A stored value that has entries. */
+export type Container = Exclude<Stored, null | boolean | number | string>
+
 /** A stored value, or nothing. */
 export type Maybe = Stored | typeof MISSING
 
@@ -164,9 +167,7 @@ export function isList(value: Maybe): value is WideList | readonly JsonValue[] {
   return value instanceof WideList || Array.isArray(value)
 }
 
-export function isContainer(
-  value: Maybe,
-): value is Exclude<Stored, string | number | boolean | null> {
+export function isContainer(value: Maybe): value is Container {
   return typeof value === 'object' && value !== null
 }
 

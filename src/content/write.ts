@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from './json.ts'
 import { mergeable, mergeStored } from './merge.ts'
 import type { OutputMethod } from './message.ts'
 import {
+  type Container,
   childOf,
   isContainer,
   isList,
@@ -35,17 +36,17 @@ const MAX_GAP = 1000
  * {@link checkWrite} first: what that lets through does not throw here.
  */
 export function applyWrite(root: Maybe, write: Write, drafting: Drafting): Maybe {
-  const parents: Stored[] = []
+  const parents: Container[] = []
   let current = root
   for (const key of write.path) {
     const container = current === MISSING ? emptyFor(key) : current
-    parents.push(container)
+    parents.push(container as Container)
     current = childOf(container, key)
   }
   let value = act(current, write, drafting)
   for (let depth = write.path.length - 1; depth >= 0; depth--) {
     const key = write.path[depth] as FieldKey
-    let parent = draft(parents[depth] as Stored, drafting)
+    let parent = draft(parents[depth] as Container, drafting)
     if (value === MISSING) remove(parent, key, drafting)
     else parent = put(fill(parent, key, drafting), key, value, drafting)
     value = seal(parent)
@@ -109,15 +110,15 @@ function act(current: Maybe, { method, data }: Write, drafting: Drafting): Maybe
       return seal(out)
     }
     case 'push':
-      return appended(current === MISSING ? [] : current, [data], drafting)
+      return appended(current === MISSING ? [] : (current as Container), [data], drafting)
     case 'concat':
       if (current === MISSING) return data
       if (typeof current === 'string') return current + data
-      return appended(current, data as JsonValue[], drafting)
+      return appended(current as Container, data as JsonValue[], drafting)
   }
 }
 
-function appended(list: Stored, items: readonly JsonValue[], drafting: Drafting): Stored {
+function appended(list: Container, items: readonly JsonValue[], drafting: Drafting): Stored {
   return seal(append(draft(list, drafting), items, drafting))
 }
 
@@ -128,12 +129,12 @@ function concatenable(current: Maybe, data: unknown): boolean {
     : typeof current === 'string' && typeof data === 'string'
 }
 
-function emptyFor(key: FieldKey): JsonValue {
+function emptyFor(key: FieldKey): Container {
   return typeof key === 'number' ? [] : {}
 }
 
 /** Nulls up to the index, where a list is written behind its end. */
-function fill(list: Stored, key: FieldKey, drafting: Drafting): Stored {
+function fill(list: Container, key: FieldKey, drafting: Drafting): Container {
   if (!isList(list)) return list
   const gap = indexOf(key) - listLength(list)
   return gap > 0 ? append(list, Array(gap).fill(null), drafting) : list
