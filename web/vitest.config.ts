@@ -1,6 +1,7 @@
 import { mergeConfig } from 'vitest/config'
 import vite from './vite.config.ts'
 
+// What needs a page says so: `// @vitest-environment jsdom`.
 export default mergeConfig(vite, {
-  test: { name: 'web', environment: 'jsdom', include: ['src/**/*.test.{ts,tsx}'] },
+  test: { name: 'web', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/testing/setup.ts'] },
 })

@@ -107,6 +107,16 @@ describe('followConversation', () => {
     expect(texts(live)).toEqual(['m1'])
   })
 
+  it('goes on after a record that cannot be folded', async () => {
+    const broken = message(2)
+    if (broken.event.type === 'NEW_MESSAGE') Object.assign(broken.event.payload, { metadata: null })
+    const server = fakeServer([message(1), broken, message(3)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    expect(texts(live).filter((text) => text !== 'm2')).toEqual(['m1', 'm3'])
+    expect(server.streams).toEqual([3])
+  })
+
   it('passes over what is no record of this version', async () => {
     const server = fakeServer([])
     const live = follow(server)

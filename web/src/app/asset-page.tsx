@@ -63,7 +63,9 @@ function Asset({ id, field }: { id: string; field: string | null }) {
               {field ? <FieldPreview reference={field} /> : <AssetPreview details={data} />}
               <AssetFactsList details={data} />
               <section className="space-y-1.5">
-                <h2 className="text-xs font-medium text-ink-3">Meta, as the model sees it</h2>
+                <h2 className="text-xs font-medium text-ink-3">
+                  Meta, of whose lists a model sees three items each
+                </h2>
                 <MetaList meta={data.meta} />
               </section>
             </>

@@ -65,7 +65,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
           <AssetFactsList details={data}>
             <Origin entry={entry} />
           </AssetFactsList>
-          <Section title="Meta, as the model sees it">
+          <Section title="Meta, of whose lists a model sees three items each">
             <MetaList meta={data.meta} />
           </Section>
         </>

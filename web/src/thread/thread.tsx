@@ -22,8 +22,8 @@ export function Thread() {
   const items = useMemo(() => timeline({ messages, runs, calls }), [messages, runs, calls])
   const { hash } = useLocation()
   const { start, showEarlier } = useWindow(items, hash)
-  const { scroller, content, atBottom, toBottom } = useStickToBottom()
-  useLinkedItem(hash, items.length > 0)
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom()
+  useLinkedItem(hash, items.length > 0, release)
   const busy = runs.at(-1)?.status === 'running'
 
   return (
@@ -70,7 +70,7 @@ export function Thread() {
 }
 
 /** Brings what the address names into view, and marks it for a moment. */
-function useLinkedItem(hash: string, loaded: boolean): void {
+function useLinkedItem(hash: string, loaded: boolean, release: () => void): void {
   useEffect(() => {
     if (!hash || !loaded) return
     const frame = requestAnimationFrame(() => {
@@ -79,11 +79,12 @@ function useLinkedItem(hash: string, loaded: boolean): void {
       element.closest('details')?.setAttribute('open', '')
       const { top, bottom } = element.getBoundingClientRect()
       const visible = top >= 48 && bottom <= innerHeight
+      release()
       if (!visible) element.scrollIntoView({ block: 'center' })
       element.classList.remove('animate-flash')
       void element.offsetWidth
       element.classList.add('animate-flash', 'rounded-md')
     })
     return () => cancelAnimationFrame(frame)
-  }, [hash, loaded])
+  }, [hash, loaded, release])
 }

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 
 /** How near to the end still counts as being there, in pixels. */
 const NEAR = 48
@@ -12,6 +12,8 @@ export function useStickToBottom(): {
   content: RefObject<HTMLDivElement | null>
   atBottom: boolean
   toBottom: () => void
+  /** Lets go of the end, for something else that is to be seen. */
+  release: () => void
 } {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -54,6 +56,9 @@ export function useStickToBottom(): {
     scroller,
     content,
     atBottom,
+    release: useCallback(() => {
+      stuck.current = false
+    }, []),
     toBottom: () => {
       stuck.current = true
       scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })

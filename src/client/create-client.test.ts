@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from './api-error.ts'
+import { createClient } from './create-client.ts'
+
+describe('createClient', () => {
+  it('asks the routes of the API, with the token', async () => {
+    const { client, seen } = fake(() => json({ conversations: [], assets: [], cancelled: true }))
+    await client.conversations()
+    await client.events('a/b', { after: 7, limit: 2 })
+    await client.cancel('c')
+    await client.assets({ limit: 3 })
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET http://x/api/conversations',
+      'GET http://x/api/conversations/a%2Fb/events?after=7&limit=2',
+      'POST http://x/api/conversations/c/cancel',
+      'GET http://x/api/assets?limit=3',
+    ])
+    expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
+  })
+
+  it('sends a message as JSON', async () => {
+    const { client, seen } = fake(() => json({ messageId: 'm', runId: 'r' }, 202))
+    const message = { content: 'hello', attachments: [{ assetRef: 'asset://a1' }] }
+    expect(await client.send('c', message)).toEqual({ messageId: 'm', runId: 'r' })
+    expect(seen[0]?.headers.get('content-type')).toBe('application/json')
+    expect(JSON.parse(seen[0]?.body as string)).toEqual(message)
+  })
+
+  it('throws what the server refuses, with its code, message and status', async () => {
+    const body = { error: { code: 'conversation_busy', message: 'A run is going on.' } }
+    const { client } = fake(() => json(body, 409))
+    await expect(client.send('c', { content: 'x' })).rejects.toMatchObject({
+      name: 'ApiError',
+      code: 'conversation_busy',
+      message: 'A run is going on.',
+      status: 409,
+      transient: false,
+    })
+  })
+
+  it('says when the server cannot be reached, or is none of ours', async () => {
+    const gone = fake(() => {
+      throw new TypeError('fetch failed')
+    })
+    await expect(gone.client.info()).rejects.toMatchObject({
+      code: 'unreachable',
+      status: 0,
+      transient: true,
+    })
+    const other = fake(() => new Response('<html>', { status: 200 }))
+    await expect(other.client.info()).rejects.toMatchObject({ code: 'unexpected_response' })
+    const proxy = fake(() => new Response('Bad gateway', { status: 502 }))
+    await expect(proxy.client.info()).rejects.toMatchObject({ status: 502, transient: true })
+  })
+
+  it('gives null for an asset or debug data that is not there', async () => {
+    const missing = (code: string) =>
+      fake(() => json({ error: { code, message: '…' } }, 404)).client
+    expect(await missing('asset_not_found').asset('asset://a1')).toBeNull()
+    expect(await missing('message_not_found').debug('c', 'm')).toBeNull()
+    await expect(missing('conversation_not_found').debug('c', 'm')).rejects.toThrow(ApiError)
+  })
+
+  it('throws the reason of an abort, not an error of its own', async () => {
+    const { client } = fake((_, init) => {
+      throw init?.signal?.reason
+    })
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(client.events('c', { signal })).rejects.toThrow('enough')
+  })
+
+  it('makes addresses of assets, their fields and downloads', () => {
+    const { client } = fake(() => json({}))
+    expect(client.assetUrl('asset://a1')).toBe('http://x/api/assets/a1/content')
+    expect(client.assetUrl('a1', { download: true })).toBe(
+      'http://x/api/assets/a1/content?download=1',
+    )
+    const field = new URL(client.assetUrl('asset://team/a1/content/rows/0/odd%2Fkey'))
+    expect(field.pathname).toBe('/api/assets/a1/content')
+    expect(field.searchParams.get('path')).toBe('/content/rows/0/odd%2Fkey')
+    const other = new URL(client.assetUrl('asset://a1/content/x', { path: ['content', 'ä b', 2] }))
+    expect(other.searchParams.get('path')).toBe('/content/%C3%A4%20b/2')
+    expect(() => client.assetUrl('asset://content')).toThrow('content')
+  })
+
+  it('uploads a file as it is, under its name and type', async () => {
+    const { client, seen } = fake(() => json({ asset: { ref: 'asset://a1' }, table: null }, 201))
+    const progress: number[] = []
+    const file = new File(['a,b\n1,2\n'], 'två tal.csv', { type: 'text/csv' })
+    const result = await client.upload(file, { onProgress: (fraction) => progress.push(fraction) })
+    expect(result.asset.ref).toBe('asset://a1')
+    expect(seen[0]?.url).toBe('http://x/api/assets?name=tv%C3%A5%20tal.csv')
+    expect(seen[0]?.headers.get('content-type')).toBe('text/csv')
+    expect(seen[0]?.body).toBe(file)
+    expect(progress).toEqual([0, 1])
+  })
+
+  it('opens a conversation: pages first, then the stream from there', async () => {
+    const { client, seen } = fake((url) =>
+      url.includes('/stream')
+        ? new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
+        : json({ records: [], next: null }),
+    )
+    const live = client.conversation('c')
+    await new Promise<void>((resolve) => {
+      live.subscribe(() => live.status === 'live' && resolve())
+    })
+    live.close()
+    expect(seen.map(({ url }) => url)).toEqual([
+      'http://x/api/conversations/c/events?after=0&limit=500',
+      'http://x/api/conversations/c/stream?after=0',
+    ])
+    expect(seen[1]?.headers.get('last-event-id')).toBe('0')
+  })
+})
+
+interface Seen {
+  method: string
+  url: string
+  headers: Headers
+  body: unknown
+}
+
+function fake(answer: (url: string, init?: RequestInit) => Response) {
+  const seen: Seen[] = []
+  const client = createClient({
+    baseUrl: 'http://x/',
+    token: 'secret',
+    fetch: async (input, init) => {
+      const url = String(input)
+      const { method = 'GET', body } = init ?? {}
+      seen.push({ method, url, headers: new Headers(init?.headers), body })
+      return answer(url, init)
+    },
+  })
+  return { client, seen }
+}
+
+function json(value: unknown, status = 200): Response {
+  return Response.json(value, { status })
+}

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Transport } from './request.ts'
+import { upload } from './upload.ts'
+
+const transport: Transport = { baseUrl: '', fetch, native: true, headers: { 'x-test': '1' } }
+
+describe('upload, where there is XMLHttpRequest', () => {
+  afterEach(() => vi.unstubAllGlobals())
+
+  it('tells the progress and gives what the server made of the file', async () => {
+    const xhr = stubXhr()
+    const progress: number[] = []
+    const file = new File(['x'.repeat(10)], 'a.csv', { type: 'text/csv' })
+    const sent = upload(transport, file, { onProgress: (fraction) => progress.push(fraction) })
+    xhr.upload.onprogress?.({ loaded: 5, total: 10 })
+    xhr.upload.onprogress?.({ loaded: 10, total: 10 })
+    xhr.answer(201, { asset: { ref: 'asset://a1' }, table: null })
+    expect((await sent).asset.ref).toBe('asset://a1')
+    expect(progress).toEqual([0, 0.5, 1])
+    expect(xhr.opened).toEqual(['POST', '/api/assets?name=a.csv'])
+    expect(xhr.headers).toEqual({ 'x-test': '1', 'content-type': 'text/csv' })
+  })
+
+  it('throws what the server refuses', async () => {
+    const xhr = stubXhr()
+    const sent = upload(transport, new Blob(['x']))
+    xhr.answer(422, { error: { code: 'table_invalid', message: 'line 3 is broken' } })
+    await expect(sent).rejects.toMatchObject({ code: 'table_invalid', status: 422 })
+  })
+
+  it('throws when the line is cut or the answer is none of ours', async () => {
+    const cut = stubXhr()
+    const sent = upload(transport, new Blob(['x']))
+    cut.onerror?.()
+    await expect(sent).rejects.toMatchObject({ code: 'unreachable' })
+    const other = stubXhr()
+    const strange = upload(transport, new Blob(['x']))
+    other.answer(200, undefined, '<html>')
+    await expect(strange).rejects.toMatchObject({ code: 'unexpected_response' })
+  })
+
+  it('stops when aborted, before and meanwhile', async () => {
+    const xhr = stubXhr()
+    const controller = new AbortController()
+    const sent = upload(transport, new Blob(['x']), { signal: controller.signal })
+    controller.abort(new Error('never mind'))
+    await expect(sent).rejects.toThrow('never mind')
+    expect(xhr.aborted).toBe(true)
+    await expect(upload(transport, new Blob([]), { signal: controller.signal })).rejects.toThrow(
+      'never mind',
+    )
+  })
+})
+
+function stubXhr() {
+  const xhr = {
+    status: 0,
+    responseText: '',
+    upload: { onprogress: null as ((event: { loaded: number; total: number }) => void) | null },
+    onload: null as (() => void) | null,
+    onerror: null as (() => void) | null,
+    onabort: null as (() => void) | null,
+    opened: [] as string[],
+    headers: {} as Record<string, string>,
+    aborted: false,
+    open: (...parts: string[]) => {
+      xhr.opened = parts
+    },
+    setRequestHeader: (name: string, value: string) => {
+      xhr.headers[name] = value
+    },
+    send: () => {},
+    abort: () => {
+      xhr.aborted = true
+      xhr.onabort?.()
+    },
+    answer: (status: number, body: unknown, text = JSON.stringify(body)) => {
+      xhr.status = status
+      xhr.responseText = text
+      xhr.onload?.()
+    },
+  }
+  vi.stubGlobal('XMLHttpRequest', function Xhr() {
+    return xhr
+  })
+  return xhr
+}

@@ -1,0 +1,129 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { stateOf } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { Composer } from './composer.tsx'
+
+type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
+
+let requests: { path: string; body: unknown }[] = []
+
+beforeEach(() => {
+  requests = []
+  vi.stubGlobal('XMLHttpRequest', undefined)
+})
+
+describe('Composer', () => {
+  it('begins a conversation with the first message and goes there', async () => {
+    answer((path) => Response.json(path === '/api/conversations' ? { id: 'new' } : {}))
+    const { router } = await renderInApp(<Composer />, { id: null })
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api/conversations',
+      '/api/conversations/new/messages',
+    ])
+    expect(requests[1]?.body).toEqual({ content: 'hello', attachments: [] })
+    expect(box().value).toBe('')
+  })
+
+  it('sends on Enter but not on Shift and Enter, nor while a word is being composed', async () => {
+    answer(() => Response.json({}))
+    await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter', shiftKey: true })
+    fireEvent.keyDown(box(), { key: 'Enter', isComposing: true })
+    expect(requests).toEqual([])
+  })
+
+  it('attaches the table of a file where there is one, else the file', async () => {
+    const asset = (ref: string) => ({
+      ref,
+      assetId: ref.slice(8),
+      mime: 'text/csv',
+      kind: 'file',
+      size: 9,
+    })
+    answer((path) => {
+      if (path.includes('name=a.csv')) {
+        return Response.json({ asset: asset('asset://a1'), table: asset('asset://t1') })
+      }
+      if (path.startsWith('/api/assets?'))
+        return Response.json({ asset: asset('asset://b1'), table: null })
+      return Response.json(
+        path.startsWith('/api/assets/') ? { asset: asset('asset://t1'), meta: {} } : {},
+      )
+    })
+    await renderInApp(<Composer />)
+    fireEvent.change(screen.getByLabelText('Attach files'), {
+      target: { files: [new File(['x'], 'a.csv'), new File(['y'], 'b.bin')] },
+    })
+    await waitFor(() =>
+      expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false),
+    )
+    fireEvent.click(screen.getByRole('button', { name: 'Send' }))
+    await waitFor(() =>
+      expect(requests.at(-1)?.body).toEqual({
+        content: '',
+        attachments: [{ assetRef: 'asset://t1' }, { assetRef: 'asset://b1' }],
+      }),
+    )
+  })
+
+  it('says why an upload failed, and tries again on request', async () => {
+    let failed = false
+    answer(() => {
+      if (failed) return Response.json({ asset: { ref: 'asset://a1', assetId: 'a1' }, table: null })
+      failed = true
+      const error = { code: 'table_invalid', message: 'Line 3 has too few cells.' }
+      return Response.json({ error }, { status: 422 })
+    })
+    await renderInApp(<Composer />)
+    fireEvent.change(screen.getByLabelText('Attach files'), {
+      target: { files: [new File(['x'], 'a.csv')] },
+    })
+    expect(await screen.findByText('Line 3 has too few cells.')).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', true)
+    fireEvent.click(screen.getByRole('button', { name: 'Retry a.csv' }))
+    await waitFor(() =>
+      expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false),
+    )
+  })
+
+  it('keeps the text and says why when sending is refused', async () => {
+    const error = { code: 'conversation_busy', message: 'A run is going on.' }
+    answer(() => Response.json({ error }, { status: 409 }))
+    await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.click(screen.getByRole('button', { name: 'Send' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('conversation_busy')
+    expect(box().value).toBe('hello')
+  })
+
+  it('offers to stop instead of to send while a run is going on', async () => {
+    answer(() => Response.json({ cancelled: true }))
+    const state = stateOf({ type: 'RUN_STARTED', threadId: 'c1', runId: 'r' })
+    await renderInApp(<Composer />, { state })
+    expect(screen.queryByRole('button', { name: 'Send' })).toBeNull()
+    fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
+    await waitFor(() => expect(requests[0]?.path).toBe('/api/conversations/c1/cancel'))
+  })
+})
+
+function answer(give: Answer): void {
+  vi.stubGlobal('fetch', async (input: string, init?: RequestInit) => {
+    const { body } = init ?? {}
+    requests.push({ path: input, body: typeof body === 'string' ? JSON.parse(body) : body })
+    return give(input, init)
+  })
+}
+
+function box(): HTMLTextAreaElement {
+  return screen.getByRole('textbox', { name: 'Message' })
+}
+
+function type(text: string): void {
+  fireEvent.change(box(), { target: { value: text } })
+}

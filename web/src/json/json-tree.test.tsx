@@ -1,0 +1,48 @@
+// @vitest-environment jsdom
+import { fireEvent, screen } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { JsonTree } from './json-tree.tsx'
+
+const lines = () => screen.getAllByRole('treeitem').map(({ textContent }) => textContent?.trim())
+const press = (key: string) => fireEvent.keyDown(document.activeElement as Element, { key })
+
+describe('JsonTree', () => {
+  it('opens, closes and moves by keyboard', async () => {
+    await renderInApp(<JsonTree value={{ a: { b: 1 }, c: 2 }} label="Value" depth={1} />)
+    expect(lines()).toHaveLength(3)
+    screen.getAllByRole('treeitem')[0]?.focus()
+    press('ArrowDown')
+    expect(document.activeElement?.textContent).toContain('a:')
+    press('ArrowRight')
+    expect(lines()).toHaveLength(4)
+    press('ArrowRight')
+    expect(document.activeElement?.textContent).toContain('b:')
+    press('ArrowLeft')
+    expect(document.activeElement?.textContent).toContain('a:')
+    press('ArrowLeft')
+    expect(lines()).toHaveLength(3)
+    press('End')
+    expect(document.activeElement?.textContent).toContain('c:')
+  })
+
+  it('has one line that Tab reaches', async () => {
+    await renderInApp(<JsonTree value={{ a: 1, b: 2 }} label="Value" />)
+    const reached = screen.getAllByRole('treeitem').filter(({ tabIndex }) => tabIndex === 0)
+    expect(reached).toHaveLength(1)
+  })
+
+  it('opens the way to what is marked', async () => {
+    const value = { a: [{ deep: { er: 1 } }], z: 1 }
+    await renderInApp(
+      <JsonTree value={value} label="Value" depth={1} marked={[['a', 0, 'deep', 'er']]} />,
+    )
+    expect(lines().some((line) => line?.startsWith('er:'))).toBe(true)
+  })
+
+  it('cuts a long text and shows all of it on request', async () => {
+    await renderInApp(<JsonTree value={'x'.repeat(5_000)} label="Value" />)
+    fireEvent.click(screen.getByRole('button', { name: '5,000 characters' }))
+    expect(lines()[0]).toContain('x'.repeat(5_000))
+  })
+})

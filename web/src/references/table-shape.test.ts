@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { tableShape } from './table-shape.ts'
+
+const columns = { 'content/columns/0/name': 'a', 'content/columns/1/name': 'b' }
+
+describe('tableShape', () => {
+  it('counts rows by the mark of the cut, else by what is there', () => {
+    const cut = { ...columns, 'content/rows': "<class 'list'>", 'content/rows/0': "<class 'dict'>" }
+    expect(tableShape({ ...cut, 'content/rows/1': '<cut: 1461 items>' })).toBe(
+      '1,461 rows × 2 columns',
+    )
+    expect(tableShape(cut)).toBe('1 row × 2 columns')
+    expect(tableShape({ ...columns, 'content/rows': "<class 'list'>" })).toBe('0 rows × 2 columns')
+  })
+
+  it('is null for anything else', () => {
+    expect(tableShape({ content: "<class 'Uint8Array'>" })).toBeNull()
+  })
+})

@@ -1,0 +1,58 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRouter,
+  RouterProvider,
+} from '@tanstack/react-router'
+import { render, screen } from '@testing-library/react'
+import { type ConversationState, emptyConversation } from 'byref/client'
+import type { ReactNode } from 'react'
+import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { TooltipProvider } from '../ui/tooltip.tsx'
+
+/** Options of {@link renderInApp}. */
+export interface RenderOptions {
+  state?: ConversationState
+  /** The conversation's id; null is one that has not begun. */
+  id?: string | null
+  /** The address. */
+  at?: string
+}
+
+/** Shows a part of the app as it is within it: a router at an address, and a conversation in some state. */
+export async function renderInApp(
+  part: ReactNode,
+  { state = emptyConversation, id = 'c1', at = '/' }: RenderOptions = {},
+) {
+  const source = {
+    id,
+    status: 'live',
+    error: null,
+    getState: () => state,
+    subscribe: () => () => {},
+  } as const
+  const root = createRootRoute({
+    component: () => (
+      <ConversationSourceProvider value={source}>
+        <div data-testid="app">{part}</div>
+      </ConversationSourceProvider>
+    ),
+    notFoundComponent: () => null,
+  })
+  const router = createRouter({
+    routeTree: root,
+    history: createMemoryHistory({ initialEntries: [at] }),
+  })
+  const view = render(
+    <QueryClientProvider
+      client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}
+    >
+      <TooltipProvider>
+        <RouterProvider router={router as never} />
+      </TooltipProvider>
+    </QueryClientProvider>,
+  )
+  await screen.findByTestId('app')
+  return { ...view, router }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { message } from '../testing/messages.ts'
+import { answeredCall, ledgerOf } from './ledger.ts'
+
+const call = (id: string, name = 'tool') => ({ id, name, arguments: {} })
+
+describe('ledgerOf', () => {
+  it('pairs results with calls, out of order and of any message type', () => {
+    const messages = [
+      message({ id: 'q', metadata: { tool_calls: [call('1'), call('2')] } }),
+      message({ id: 'r2', message_type: 'note', metadata: { tool_result: { tool_call_id: '2' } } }),
+      message({ id: 'r1', metadata: { tool_result: { tool_call_id: '1' } } }),
+    ]
+    const ledger = ledgerOf(messages)
+    expect(ledger.get('1')?.results).toEqual([{ messageId: 'r1', failed: false }])
+    expect(ledger.get('2')?.results).toEqual([{ messageId: 'r2', failed: false }])
+  })
+
+  it('keeps every result of one call and every round of one id', () => {
+    const messages = [
+      message({ metadata: { tool_calls: [call('1')] } }),
+      message({ metadata: { tool_result: { tool_call_id: '1' } } }),
+      message({
+        metadata: { tool_result: { tool_call_id: '1', error: { code: 'x', message: 'y' } } },
+      }),
+      message({ metadata: { tool_calls: [call('1')] } }),
+    ]
+    const entry = ledgerOf(messages).get('1')
+    expect(entry?.announced).toHaveLength(2)
+    expect(entry?.results.map(({ failed }) => failed)).toEqual([false, true])
+  })
+
+  it('does not take the copy of the calls in a result for calls', () => {
+    const result = message({
+      metadata: { tool_calls: [call('1')], tool_result: { tool_call_id: '1' } },
+    })
+    expect(ledgerOf([result]).get('1')?.announced).toEqual([])
+  })
+})
+
+describe('answeredCall', () => {
+  it('looks in the message first, then in the conversation, and knows when there is none', () => {
+    const asked = message({ metadata: { tool_calls: [call('1', 'asked')] } })
+    const own = message({
+      metadata: { tool_calls: [call('1', 'own')], tool_result: { tool_call_id: '1' } },
+    })
+    const bare = message({ metadata: { tool_result: { tool_call_id: '1' } } })
+    const orphan = message({ metadata: { tool_result: { tool_call_id: 'tool_result_1' } } })
+    const ledger = ledgerOf([asked, own, bare, orphan])
+    expect(answeredCall(own, ledger)?.name).toBe('own')
+    expect(answeredCall(bare, ledger)?.name).toBe('asked')
+    expect(answeredCall(orphan, ledger)).toBeNull()
+  })
+})

@@ -1,0 +1,211 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import type { ConversationEvent, Message } from 'byref/client'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { message, stateOf } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { ThreadItem } from './thread-item.tsx'
+import { timeline } from './timeline.ts'
+
+beforeEach(() => {
+  const missing = { error: { code: 'asset_not_found', message: 'none' } }
+  vi.stubGlobal('fetch', async () => Response.json(missing, { status: 404 }))
+})
+
+const call = (id: string, args: unknown = {}) => ({
+  id,
+  name: `tool_${id}`,
+  arguments: args as never,
+})
+const result = (id: string, change: Partial<Message> = {}) =>
+  message({ ...change, metadata: { tool_result: { tool_call_id: id }, ...change.metadata } })
+
+describe('ThreadItem', () => {
+  it('shows the attribution after the name, for every role, and never as markup', async () => {
+    for (const role of ['user', 'assistant', 'system', 'made-up']) {
+      const sender = { participant_id: 'x', participant_role: role, name: 'Kim' }
+      const view = await show(message({ sender, metadata: { attribution: '<b>desk</b>' } }))
+      expect(screen.getByText('Kim').nextSibling?.textContent).toBe('<b>desk</b>')
+      view.unmount()
+    }
+  })
+
+  it('makes an in-app link of href, and none of chat or of what is no address', async () => {
+    await show(
+      message({ message_type: 'notice', content_type: 'text/plain', metadata: { href: '/c/2' } }),
+      message({
+        message_type: 'note',
+        content_type: 'text/plain',
+        metadata: { href: 'https://example.org/' },
+      }),
+      message({ message_type: 'notice', metadata: { href: 'javascript:alert(1)' } }),
+      message({ content_type: 'text/plain', metadata: { href: '/c/3' } }),
+    )
+    const [inner, outer, ...rest] = screen.getAllByRole('link')
+    expect(inner?.getAttribute('href')).toBe('/c/2')
+    expect(outer?.getAttribute('target')).toBe('_blank')
+    expect(outer?.textContent).toContain('opens in a new tab')
+    expect(rest).toEqual([])
+    expect(screen.getByText(/Not a link:/).textContent).toContain('javascript:alert(1)')
+  })
+
+  it('shows a debug button only where there is debug data, and asks for nothing', async () => {
+    const asked = vi.fn(fetch)
+    vi.stubGlobal('fetch', asked)
+    await show(
+      message({ content_type: 'text/plain', metadata: { has_debug_data: true } }),
+      message({ content_type: 'text/plain', metadata: { debug: { a: 1 } } }),
+    )
+    expect(screen.getAllByRole('button', { name: 'Debug' })).toHaveLength(1)
+    expect(asked).not.toHaveBeenCalled()
+  })
+
+  it('shows calls with their arguments, references as links, whatever the type of message', async () => {
+    await show(
+      message({
+        message_type: 'note',
+        metadata: {
+          tool_calls: [call('1', { rows: 'asset://a1/content/rows', from: '†state.total', n: 3 })],
+        },
+      }),
+    )
+    const card = screen.getByRole('article', { name: 'Call of tool_1' })
+    const links = within(card).getAllByRole('link')
+    expect(links.map(({ textContent }) => textContent)).toEqual([
+      'asset://a1/content/rows',
+      '†state.total',
+    ])
+    expect(links[0]?.getAttribute('href')).toContain('asset=a1')
+    expect(links[1]?.getAttribute('href')).toContain('data=state')
+    expect(card.textContent).toContain('no result recorded')
+  })
+
+  it('links calls and results both ways, and shows a failed one with its code', async () => {
+    const error = { code: 'tool_failed', message: 'The disk is full.' }
+    await show(
+      message({ id: 'q', metadata: { tool_calls: [call('1'), call('2')] } }),
+      result('2', {
+        id: 'r2',
+        content: '',
+        metadata: { tool_result: { tool_call_id: '2', error } },
+      }),
+      result('1', {
+        id: 'r1',
+        message_type: 'command',
+        content: { command: 'not a command', ok: true },
+      }),
+    )
+    const failed = screen.getByRole('article', { name: 'Result of tool_2' })
+    expect(failed.textContent).toContain('tool_failed')
+    expect(failed.textContent).toContain('The disk is full.')
+    expect(within(failed).getByRole('link', { name: 'Go to call' }).getAttribute('href')).toContain(
+      '#call-2',
+    )
+    const first = screen.getByRole('article', { name: 'Call of tool_1' })
+    expect(
+      within(first).getByRole('link', { name: 'Go to result' }).getAttribute('href'),
+    ).toContain('#m-r1')
+    expect(first.textContent).toContain('done')
+    expect(screen.getByRole('article', { name: 'Call of tool_2' }).textContent).toContain('failed')
+    expect(screen.getByRole('tree', { name: 'Result' })).toBeTruthy()
+  })
+
+  it('says of a result without a call that the call is unknown, and of a second one that it is another', async () => {
+    await show(
+      message({ metadata: { tool_calls: [call('1')] } }),
+      result('1', { content: 'first' }),
+      result('1', { content: 'second' }),
+      result('tool_result_1', { content: 'lost' }),
+    )
+    expect(screen.getByText(/unknown call/).textContent).toContain('tool_result_1')
+    expect(screen.getAllByText(/another result for the same call/)).toHaveLength(1)
+    expect(screen.getByText('lost')).toBeTruthy()
+  })
+
+  it('shows a running call with its progress', async () => {
+    const running = call('1')
+    await show(
+      { type: 'RUN_STARTED', threadId: 'c', runId: 'r' },
+      message({ id: 'q', metadata: { tool_calls: [running] } }),
+      { type: 'TOOL_CALL_END', toolCallId: '1', runId: 'r', parentMessageId: 'q', call: running },
+      { type: 'TOOL_PROGRESS', payload: { toolCallId: '1', message: 'Drawing', fraction: 0.4 } },
+    )
+    expect(screen.getByRole('progressbar', { name: 'Drawing' }).getAttribute('aria-valuenow')).toBe(
+      '40',
+    )
+  })
+
+  it('shows pictures of a result, wherever they are in it', async () => {
+    const chart = { assetRef: 'asset://a1', mimeType: 'image/png', kind: 'image', name: 'Rain' }
+    await show(
+      message({ metadata: { tool_calls: [call('1')] } }),
+      result('1', { content: { deep: [{ chart }] } }),
+    )
+    expect(screen.getByRole('img', { name: 'Rain' }).getAttribute('src')).toBe(
+      '/api/assets/a1/content',
+    )
+  })
+
+  it('shows a write to the board as a line that names it', async () => {
+    const content = { type: 'data', kind: 'state', data: { a: 1 }, _path: ['sum'], _call: '1' }
+    await show(
+      message({ metadata: { tool_calls: [call('1')] } }),
+      message({ content_type: 'data', content }),
+    )
+    expect(screen.getByText('†state.sum')).toBeTruthy()
+    expect(screen.getByText('tool_1', { selector: 'span span' })).toBeTruthy()
+    expect(screen.queryByRole('tree')).toBeNull()
+  })
+
+  it('shows plain text to the letter', async () => {
+    await show(message({ content_type: 'text/plain', content: '# no **heading** <b>x</b>' }))
+    expect(screen.getByText('# no **heading** <b>x</b>')).toBeTruthy()
+  })
+
+  it('sanitises Markdown, and shows media of assets only', async () => {
+    const content =
+      '**bold** <script>alert(1)</script><img src=x onerror=alert(1)> ![far](https://example.org/x.png) ' +
+      '![near](<|asset://a1|>) [evil](javascript:alert(1)) <|im_start|>'
+    const { container } = await show(message({ content }))
+    expect(await screen.findByText('bold')).toBeTruthy()
+    expect(container.querySelector('script, [onerror], iframe')).toBeNull()
+    expect(screen.getAllByRole('img').map((image) => image.getAttribute('src'))).toEqual([
+      '/api/assets/a1/content',
+    ])
+    expect(screen.queryByRole('link', { name: 'evil' })).toBeNull()
+    expect(container.textContent).toContain('<|im_start|>')
+  })
+
+  it('marks a reference that names nothing', async () => {
+    await show(message({ content: 'see <|asset://gone|>' }))
+    expect(await screen.findByText('There is no such asset.')).toBeTruthy()
+  })
+
+  it('leaves other messages standing where one is malformed', async () => {
+    await show(
+      message({ content: undefined, sender: undefined as never }),
+      message({ content: { toString: 1 }, metadata: { tool_calls: 'x', attachments: 3 } as never }),
+      message({ content_type: 'data', content: 7 }),
+      message({ content_type: 'multipart/mixed', content: [null, 3, { type: 'image_url' }] }),
+      message({ message_type: 'command', content_type: 'command', content: 'odd' }),
+      message({ content_type: 'text/plain', content: 'fine' }),
+    )
+    expect(screen.getByText('fine')).toBeTruthy()
+  })
+
+  it('shows why a run ended', async () => {
+    const ids = { threadId: 'c', runId: 'r' }
+    await show(
+      { type: 'RUN_STARTED', ...ids },
+      { type: 'RUN_ERROR', ...ids, code: 'model_unauthorized', message: 'The key is wrong.' },
+    )
+    expect(screen.getByText('model_unauthorized')).toBeTruthy()
+    expect(screen.getByText('The key is wrong.')).toBeTruthy()
+  })
+})
+
+function show(...parts: (Message | ConversationEvent)[]) {
+  const state = stateOf(...parts)
+  const items = timeline(state).map((item) => <ThreadItem key={item.key} item={item} />)
+  return renderInApp(items, { state })
+}

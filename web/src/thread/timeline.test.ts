@@ -1,0 +1,78 @@
+import type { ConversationEvent, Message } from 'byref/client'
+import { describe, expect, it } from 'vitest'
+import { message, stateOf } from '../testing/messages.ts'
+import { timeline } from './timeline.ts'
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
+
+function shown(...parts: (Message | ConversationEvent)[]): string[] {
+  return timeline(stateOf(...parts)).map((item) => {
+    if (item.type === 'message') return `${item.header ? '# ' : ''}${item.message.id}`
+    return item.type === 'logs' ? `logs ${item.messages.length}` : item.type
+  })
+}
+
+describe('timeline', () => {
+  it('heads a message unless the same sender spoke within a minute', () => {
+    expect(
+      shown(
+        message({ id: 'a', timestamp: at(0) }),
+        message({ id: 'b', timestamp: at(59) }),
+        message({ id: 'c', timestamp: at(120) }),
+        message({ id: 'd', timestamp: at(121), metadata: { attribution: 'other' } }),
+      ),
+    ).toEqual(['# a', 'b', '# c', '# d'])
+  })
+
+  it('lets results and data stand between without breaking a sender off', () => {
+    const tool = { participant_id: 't', participant_role: 'tool' }
+    expect(
+      shown(
+        message({ id: 'a' }),
+        message({ id: 'r', sender: tool, metadata: { tool_result: { tool_call_id: '1' } } }),
+        message({ id: 'd', sender: tool, content_type: 'data', content: { type: 'data' } }),
+        message({ id: 'b' }),
+      ),
+    ).toEqual(['# a', 'r', 'd', 'b'])
+  })
+
+  it('gathers log messages and never anything else with them', () => {
+    const log = () => message({ message_type: 'log' })
+    expect(shown(log(), log(), message({ id: 'a', message_type: 'notice' }), log())).toEqual([
+      'logs 2',
+      '# a',
+      'logs 1',
+    ])
+  })
+
+  it('puts a failed run where it ended, and none that went well', () => {
+    const ids = { threadId: 'c', runId: 'r' }
+    const usage = { inputTokens: null, outputTokens: null }
+    expect(
+      shown(
+        { type: 'RUN_STARTED', ...ids },
+        message({ id: 'a', timestamp: at(1) }),
+        { type: 'RUN_ERROR', ...ids, code: 'model_failed', message: 'no' },
+        message({
+          id: 'b',
+          timestamp: at(9),
+          sender: { participant_id: 'u', participant_role: 'user' },
+        }),
+        { type: 'RUN_STARTED', threadId: 'c', runId: 'r2' },
+        { type: 'RUN_FINISHED', threadId: 'c', runId: 'r2', result: { reason: 'done', usage } },
+      ),
+    ).toEqual(['# a', 'run-end', '# b'])
+  })
+
+  it('keeps calls whose message was never written', () => {
+    const ids = { threadId: 'c', runId: 'r' }
+    const call = { id: '1', name: 'tool', arguments: {} }
+    expect(
+      shown(
+        { type: 'RUN_STARTED', ...ids },
+        { type: 'TOOL_CALL_END', toolCallId: '1', runId: 'r', parentMessageId: 'm', call },
+        { type: 'RUN_ERROR', ...ids, code: 'interrupted', message: 'killed' },
+      ),
+    ).toEqual(['lost-calls', 'run-end'])
+  })
+})
