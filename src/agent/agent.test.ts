@@ -222,6 +222,71 @@ describe('createAgent', () => {
     expect(seen).toContain('nowhere')
   })
 
+  it('reads and writes the instance that a call names', async () => {
+    const echo = defineTool({
+      id: 'echo',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: ({ value }) => value,
+    })
+    const of = (instance: string) => {
+      const value = '†state.name'
+      return { name: 'echo', arguments: { value, _instance: instance, _outputPath: '†state.seen' } }
+    }
+    const model = scriptedModel([{ calls: [of('a'), of('b')] }, 'Done.'])
+    const run = createAgent({ model, tools: [echo] }).run({
+      messages: [
+        { type: 'state', state: { name: 'everybody' } },
+        { type: 'state', state: { name: 'Ada' }, _instance: 'a' },
+        { role: 'user', content: 'go' },
+      ],
+    })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual([
+      { written_to: ['†state#a.seen'], preview: 'Ada' },
+      { written_to: ['†state#b.seen'], preview: 'everybody' },
+    ])
+  })
+
+  it('refuses a write that breaks the schema, and a path that is none before the work', async () => {
+    let worked = 0
+    const measure = defineTool({
+      id: 'measure',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => ({ size: `${++worked} m` }),
+    })
+    const model = scriptedModel([
+      {
+        calls: [
+          { name: 'measure', arguments: { _outputPath: '†state.box' } },
+          { name: 'measure', arguments: { _outputPath: 'state.box' } },
+          { name: 'measure', arguments: { _outputPath: '†log.last || †errors.last' } },
+        ],
+      },
+      'Refused.',
+    ])
+    const size = { type: 'number' }
+    const box = { type: 'object', properties: { size } }
+    const run = createAgent({ model, tools: [measure] }).run({
+      messages: [
+        { type: 'state', schema: { type: 'object', properties: { box } } },
+        { role: 'user', content: 'go' },
+      ],
+    })
+    await run.result
+    const results = run.messages.flatMap(({ metadata }) => metadata.tool_result ?? [])
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      'schema_violation',
+      'invalid_reference',
+      undefined,
+    ])
+    expect(worked).toBe(2)
+    const data = run.messages.filter(({ content_type }) => content_type === 'data')
+    expect(data.map(({ content }) => (content as { kind: string }).kind)).toEqual(['state', 'log'])
+  })
+
   it('refuses what cannot be taken before anything is logged', async () => {
     const log = createMemoryLog()
     const agent = createAgent({ model: scriptedModel([]), log })
@@ -329,6 +394,8 @@ describe('createAgent', () => {
     }
     expect(await agent.assets.resolve(`${result.assetRef}/content/items/19999/i`)).toBe(19_999)
     expect(prompts(model)[1]?.length).toBeLessThan(20_000)
+    const events = await agent.log.read(run.conversation)
+    expect(JSON.stringify(events)).toContain(`"ref":"${result.assetRef}"`)
   })
 
   it('answers each call of a broken-off run, as providers demand', async () => {

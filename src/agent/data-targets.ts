@@ -16,14 +16,18 @@ export interface DataTarget {
 
 /**
  * Where a call's result is to be written: alternatives (`||`) of targets that are all written (`&&`), by the tool's own
- * path or else by the call's `_outputPath`. Empty where it is written nowhere. Throws `invalid_reference`.
+ * path or else by the call's `_outputPath`, in the call's `_instance` unless the path names one. Empty where it is written nowhere. Throws `invalid_reference`.
  */
 export function outputAlternatives(call: ModelCall, tool: Tool | undefined): OutputTarget[][] {
   const fixed = tool?.outputPath ?? true
   if (fixed === false) return []
   const path = typeof fixed === 'string' ? fixed : call.arguments._outputPath
   if (path === undefined || path === null || path === '') return []
-  return parseOutputPath(String(path))
+  const { _instance } = call.arguments
+  const instance = typeof _instance === 'string' && _instance !== '' ? { instance: _instance } : {}
+  return parseOutputPath(String(path)).map((targets) => {
+    return targets.map((target) => ({ ...instance, ...target }))
+  })
 }
 
 /** Every place that a call may write; none for a path that cannot be read, which is the call's own error later. */

@@ -1,21 +1,19 @@
 import type { Assets } from '../assets/assets.ts'
 import { metaOf } from '../content/asset-meta.ts'
 import type { ConversationEvent } from '../content/events.ts'
-import type { JsonValue } from '../content/json.ts'
 import type { Message, Participant } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { formatVariableRef } from '../refs/variable-ref.ts'
-import { outputAlternatives } from './data-targets.ts'
 import type { LoopOptions } from './loop.ts'
 import type { ModelCall } from './read-response.ts'
 import type { CallOutcome } from './run-call.ts'
 import type { Thread } from './thread.ts'
 
 /** A result whose JSON is longer becomes an asset, and the model gets its reference and a preview (spec X7). */
-const SPILL_BYTES = 32 * 1024
+const SPILL_CHARS = 32 * 1024
 
 /** How much of a value a preview shows. */
 const PREVIEW = { items: 3, text: 200 }
@@ -27,24 +25,20 @@ export async function recordCall(
   outcome: CallOutcome,
   options: LoopOptions,
 ): Promise<void> {
+  const { events } = outcome
   let result: Message
   try {
-    const writes = writesOf(call, outcome, options)
-    result =
-      'error' in outcome
-        ? failure(call, outcome.error)
-        : await success(call, outcome.value, writes, options)
-    await thread.append([
-      ...outcome.events,
-      ...writes.map(({ message }) => created(message)),
-      created(result),
-    ])
+    const writes = writesOf(call, outcome)
+    const large = writes.length === 0 ? await spill(call, outcome, options.assets) : null
+    result = resultOf(call, large ?? outcome, writes)
+    const written = [...writes.map(({ message }) => message), result].map(created)
+    await thread.append([...events, ...(large?.events ?? []), ...written])
   } catch (error) {
-    // A write that breaks a schema, or a path that names nothing: the result is that it was refused.
-    if (!(error instanceof ByrefError) || error.code.startsWith('storage')) throw error
+    // A write that breaks a schema: the result is that it was refused.
+    if (!(error instanceof ByrefError) || !REFUSALS.has(error.code)) throw error
     const { code, message } = error
-    result = failure(call, { code, message })
-    await thread.append([...outcome.events, created(result)])
+    result = resultMessage(call, null, { code, message })
+    await thread.append([...events, created(result)])
   }
   await thread.stream({
     type: 'TOOL_CALL_RESULT',
@@ -55,16 +49,22 @@ export async function recordCall(
   })
 }
 
+/** What the data say no to, with reasons that a model can act on. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'schema_violation',
+  'invalid_data',
+  'invalid_message',
+])
+
 interface Write {
   target: OutputTarget
   message: Message
 }
 
 /** The data messages of a result: success to the first alternative, an error to the second (spec D8). */
-function writesOf(call: ModelCall, outcome: CallOutcome, { tools }: LoopOptions): Write[] {
-  const tool = tools.find(({ id }) => id === call.name)
+function writesOf(call: ModelCall, outcome: CallOutcome): Write[] {
   const failed = 'error' in outcome
-  const targets = outputAlternatives(call, tool)[failed ? 1 : 0] ?? []
+  const targets = outcome.outputs[failed ? 1 : 0] ?? []
   const _date = new Date().toISOString()
   return targets.map((target) => ({
     target,
@@ -82,34 +82,38 @@ function writesOf(call: ModelCall, outcome: CallOutcome, { tools }: LoopOptions)
   }))
 }
 
-async function success(
+/** A result that is too large for a prompt as an asset, and what stands for it; null for one that is not. */
+async function spill(
   call: ModelCall,
-  value: unknown,
-  writes: readonly Write[],
-  { assets }: LoopOptions,
-): Promise<Message> {
-  if (writes.length === 0) return resultMessage(call, await spilled(call, value, assets))
-  const written_to = writes.map(({ target }) => formatVariableRef({ type: 'variable', ...target }))
-  return resultMessage(call, { written_to, preview: metaOf(value, PREVIEW) })
-}
-
-/** The value, or what stands for one that is too large for a prompt. */
-async function spilled(call: ModelCall, value: unknown, assets: Assets): Promise<unknown> {
-  const json = JSON.stringify(value) ?? 'null'
-  if (json.length <= SPILL_BYTES) return value
-  const scoped = assets.scoped({ by: 'tool', tool: call.name, toolCallId: call.id })
+  outcome: CallOutcome,
+  assets: Assets,
+): Promise<CallOutcome | null> {
+  if ('error' in outcome) return null
+  const { value } = outcome
+  if ((JSON.stringify(value) ?? '').length <= SPILL_CHARS) return null
+  const events: ConversationEvent[] = []
+  const scoped = assets.scoped({
+    by: 'tool',
+    tool: call.name,
+    toolCallId: call.id,
+    onEvent: (event) => void events.push(event),
+  })
   const { ref, size } = await scoped.saveAsset({
     asset_type: 'tool_result',
     asset_name: `${call.name} result`,
     content_type: 'application/json',
     content: value,
   })
-  const preview: JsonValue = metaOf(value, PREVIEW)
-  return { assetRef: ref, mimeType: 'application/json', kind: 'file', size, preview }
+  const preview = metaOf(value, PREVIEW)
+  const stand = { assetRef: ref, mimeType: 'application/json', kind: 'file', size, preview }
+  return { events, outputs: [], value: stand }
 }
 
-function failure(call: ModelCall, error: { code: string; message: string }): Message {
-  return resultMessage(call, null, error)
+function resultOf(call: ModelCall, outcome: CallOutcome, writes: readonly Write[]): Message {
+  if ('error' in outcome) return resultMessage(call, null, outcome.error)
+  if (writes.length === 0) return resultMessage(call, outcome.value)
+  const written_to = writes.map(({ target }) => formatVariableRef({ type: 'variable', ...target }))
+  return resultMessage(call, { written_to, preview: metaOf(outcome.value, PREVIEW) })
 }
 
 function resultMessage(

@@ -2,7 +2,9 @@ import type { AssetStore } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets.ts'
 import { extractAssets } from '../assets/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
+import { outputAlternatives } from './data-targets.ts'
 import type { LoopOptions } from './loop.ts'
 import type { ModelCall } from './read-response.ts'
 import { resolveArguments } from './resolve-arguments.ts'
@@ -10,8 +12,11 @@ import type { Thread } from './thread.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { validateInput } from './validate.ts'
 
-/** What a call came to: the tool's value with its bytes as references, or what went wrong. */
-export type CallOutcome = { events: ConversationEvent[] } & (
+/**
+ * What a call came to: the tool's value with its bytes as references, or what went wrong; the events of its assets; and
+ * where it is to be written (alternatives of targets that are all written).
+ */
+export type CallOutcome = { events: ConversationEvent[]; outputs: OutputTarget[][] } & (
   | { value: unknown }
   | { error: { code: string; message: string } }
 )
@@ -27,10 +32,13 @@ export async function runCall(
 ): Promise<CallOutcome> {
   const { signal } = options
   const events: ConversationEvent[] = []
+  let outputs: OutputTarget[][] = []
   try {
     signal.throwIfAborted()
     if (call.problem) throw new ByrefError('invalid_arguments', call.problem)
     const tool = findTool(call.name, options.tools)
+    // A path that names nothing is said before the work is done, not after.
+    outputs = outputAlternatives(call, tool)
     const onEvent = (event: ConversationEvent): void => void events.push(event)
     const assets = options.assets.scoped({
       by: 'tool',
@@ -38,7 +46,8 @@ export async function runCall(
       toolCallId: call.id,
       onEvent,
     })
-    const read = (variable: string): unknown => thread.board.read(variable)
+    const instance = instanceOf(call.arguments)
+    const read = (variable: string): unknown => thread.board.read(variable, { instance })
     const args = withoutBookkeeping(call.arguments)
     const resolved = await resolveArguments(tool, args, { assets, read })
     const input = await validateInput(tool, resolved)
@@ -68,10 +77,10 @@ export async function runCall(
       toolCallId: call.id,
       by: 'tool',
     })
-    return { value: value ?? null, events }
+    return { value: value ?? null, events, outputs }
   } catch (error) {
     if (signal.aborted) throw error
-    return { error: described(error), events }
+    return { error: described(error), events, outputs }
   }
 }
 
@@ -80,6 +89,11 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
   if (tool) return tool
   const known = tools.map(({ id }) => id).join(', ') || 'none'
   throw new ByrefError('tool_not_found', `There is no tool "${name}"; the tools are: ${known}`)
+}
+
+/** The instance that a call works on: it reads that one first, then the global one, and writes to it (spec D7). */
+function instanceOf({ _instance }: Record<string, unknown>): string | undefined {
+  return typeof _instance === 'string' && _instance !== '' ? _instance : undefined
 }
 
 /** The arguments without what the engine adds to every tool. */
