@@ -1,26 +1,31 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bodiesOf } from './asset-record.ts'
-import type { AssetRecord } from './asset-store.ts'
 import { linkFile, moveFile, osCode, removeFile } from './fs-durable.ts'
 import type { FsSpace } from './fs-layout.ts'
+import type { FsRecord } from './fs-records.ts'
 import { nonce } from './nonce.ts'
-
-/** A record as it lies on disk: `holder` names its refs, and no other save's. */
-export type FsRecord = AssetRecord & { holder: string }
 
 /**
  * How processes that know nothing of each other share bodies. Whoever needs a body first creates its ref, then makes
  * sure that the body is there. Whoever removes one first moves the body aside, then looks for refs again and puts it
  * back if there are some. In whatever order those four steps meet, a body with a ref ends up in its place.
+ *
+ * Gives true if the body is the given file now, false if there was one.
  */
 export async function holdBody(
   space: FsSpace,
   digest: string,
-  files: { record: string; body: string; holder: string },
-): Promise<void> {
+  files: {
+    /** Becomes the ref. */
+    record: string
+    holder: string
+    /** Becomes the body, unless there is one. */
+    body: string
+  },
+): Promise<boolean> {
   await linkFile(files.record, space.ref(digest, files.holder))
-  await linkFile(files.body, space.body(digest))
+  return linkFile(files.body, space.body(digest))
 }
 
 /** Gives up everything that the record holds, and removes the bodies that nobody holds now. */

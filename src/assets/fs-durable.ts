@@ -1,11 +1,31 @@
-import { copyFile, type FileHandle, link, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import * as callbacks from 'node:fs'
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  rename,
+  rm,
+  unlink,
+} from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { ByrefError } from '../errors.ts'
 import type { AssetBody } from './asset-store.ts'
 import { chunksOf } from './body.ts'
 import { createDigester } from './digest.ts'
 
 const MAX_KNOWN_FOLDERS = 20_000
+const MIB = 1024 * 1024
+
+// Without file handles, which cost more than a small file itself.
+const openFile = promisify(callbacks.open)
+const writeFile = promisify(callbacks.write)
+const closeFile = promisify(callbacks.close)
+const syncData = promisify(callbacks.fdatasync)
+const syncAll = promisify(callbacks.fsync)
+const linkPath = promisify(callbacks.link)
 
 /** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
 export function osCode(error: unknown): string | null {
@@ -13,7 +33,7 @@ export function osCode(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null
 }
 
-/** What was thrown, as an error that a caller can act on. Errors of our own and of the caller's stream pass. */
+/** What the operating system refused, as an error that a caller can act on; anything else as it is. */
 export function storageError(error: unknown, doing: string): unknown {
   const code = osCode(error)
   if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) return error
@@ -26,7 +46,7 @@ export function storageError(error: unknown, doing: string): unknown {
   return new ByrefError('storage_failed', `${doing} failed: ${reason}.`, { cause: error })
 }
 
-/** Writes a body to a new file, hashing as it goes. The file is not synced yet. */
+/** Writes a body to a new file, hashing as it goes. The file is not synced yet. What the body throws is passed on. */
 export async function writeBody(
   path: string,
   body: AssetBody,
@@ -36,10 +56,13 @@ export async function writeBody(
   try {
     const digester = createDigester()
     for await (const chunk of chunksOf(body)) {
-      signal?.throwIfAborted()
-      const written = writeAll(file, chunk)
-      digester.update(chunk)
-      await written
+      for (let at = 0; at < chunk.byteLength; at += MIB) {
+        signal?.throwIfAborted()
+        const piece = chunk.subarray(at, at + MIB)
+        const written = writeAll(file.fd, piece)
+        digester.update(piece)
+        await written
+      }
     }
     return digester.finish()
   } finally {
@@ -47,31 +70,63 @@ export async function writeBody(
   }
 }
 
-/** Writes small text to a new file and waits until the disk has it. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx')
+/** Writes a small new file; with `sync`, waits until the disk has it. */
+export async function writeSmall(
+  path: string,
+  data: Uint8Array | string,
+  options: { sync: boolean },
+): Promise<void> {
+  const fd = await openFile(path, 'wx')
   try {
-    await file.writeFile(text)
-    await file.datasync()
+    await writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data)
+    if (options.sync) await syncData(fd)
   } finally {
-    await file.close()
+    await closeFile(fd)
   }
 }
 
-/** Waits until the disk has the file's bytes. */
-export async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+')
+/** Waits until the disk has the file's bytes; false if there is no file. */
+export async function syncFile(path: string): Promise<boolean> {
+  let fd: number
   try {
+    fd = await openFile(path, 'r+')
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+  try {
+    await syncData(fd)
+  } finally {
+    await closeFile(fd)
+  }
+  return true
+}
+
+/**
+ * Writes bytes over an existing file, in place: its names stay its own, and none is made. False if there is no file.
+ */
+export async function rewriteFile(path: string, bytes: Uint8Array): Promise<boolean> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r+')
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+  try {
+    await writeAll(file.fd, bytes)
+    await file.truncate(bytes.byteLength)
     await file.datasync()
   } finally {
     await file.close()
   }
+  return true
 }
 
 /** A second name for a file; false if the name is taken. Where the disk has no links, a copy appears under it at once. */
 export async function linkFile(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to)
+    await linkPath(from, to)
     return true
   } catch (error) {
     const code = osCode(error)
@@ -112,6 +167,14 @@ export function createFolderMaker(
   }
 
   return ensure
+}
+
+/** Whether there is something of this name. */
+export async function isFile(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Removes a file; false if there was none. */
@@ -162,26 +225,26 @@ export function createFolderSync(): (path: string) => Promise<void> {
 }
 
 async function syncFolderNow(path: string): Promise<void> {
-  let folder: FileHandle
+  let folder: number
   try {
-    folder = await open(path, 'r')
+    folder = await openFile(path, 'r')
   } catch (error) {
     // Windows cannot open a folder, and needs no sync of one.
     if (osCode(error) === 'EISDIR' || osCode(error) === 'EPERM') return
     throw error
   }
   try {
-    await folder.sync()
+    await syncAll(folder)
   } catch (error) {
     if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
   } finally {
-    await folder.close()
+    await closeFile(folder)
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.byteLength; ) {
-    const { bytesWritten } = await file.write(bytes, at, bytes.byteLength - at)
+    const { bytesWritten } = await writeFile(fd, bytes, at, bytes.byteLength - at, null)
     at += bytesWritten
   }
 }
@@ -191,11 +254,7 @@ async function copyInto(from: string, to: string): Promise<boolean> {
   await copyFile(from, copy)
   try {
     await syncFile(copy)
-    const exists = await open(to, 'r').then(
-      (file) => file.close().then(() => true),
-      () => false,
-    )
-    if (exists) return false
+    if (await isFile(to)) return false
     await rename(copy, to)
     return true
   } finally {

@@ -1,8 +1,7 @@
-import { mkdir, open, readdir, readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { open, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ByrefError } from '../errors.ts'
 import {
-  assetExists,
   assetNotFound,
   bodiesOf,
   isExpired,
@@ -17,25 +16,15 @@ import type {
   StoreSaveOptions,
   StoreVerified,
 } from './asset-store.ts'
-import { streamFrom } from './body.ts'
+import { peek, streamFrom } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
-import { createDigester } from './digest.ts'
-import { type FsRecord, holdBody, releaseBodies, restoreBody } from './fs-bodies.ts'
-import {
-  createFolderMaker,
-  createFolderSync,
-  linkFile,
-  moveFile,
-  osCode,
-  removeFile,
-  storageError,
-  syncFile,
-  writeBody,
-  writeDurably,
-} from './fs-durable.ts'
-import { type FsSpace, fsLayout } from './fs-layout.ts'
-import { abandonedWriters, type FsWriter, openWriter, removeWriter } from './fs-writers.ts'
+import { createDigester, sha256 } from './digest.ts'
+import { releaseBodies, restoreBody } from './fs-bodies.ts'
+import { linkFile, moveFile, osCode, removeFile, storageError, writeBody } from './fs-durable.ts'
+import { fsFolder } from './fs-folder.ts'
+import { createPublisher, type Staged } from './fs-publish.ts'
+import { type FsRecord, parseRecord, readRecord, recordFiles, withoutHolder } from './fs-records.ts'
 import { nonce } from './nonce.ts'
 import { pageOf } from './record-page.ts'
 
@@ -49,6 +38,8 @@ export interface FsAssetStoreOptions {
 
 const DAY = 24 * 60 * 60 * 1000
 const READ_SIZE = 256 * 1024
+/** Bodies up to this size wait in memory, so that many that come at once are written together. */
+const SMALL = 64 * 1024
 
 /**
  * Keeps assets as files. What `save` gives out is on the disk: body and record are synced before they get their names,
@@ -58,48 +49,10 @@ const READ_SIZE = 256 * 1024
 export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore {
   const root = resolve(options.rootDir)
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? null
-  const layout = fsLayout(root)
-  const syncFolder = createFolderSync()
-  const ensureFolder = createFolderMaker(root, syncFolder)
+  const folder = fsFolder(root)
+  const { layout, ready, recover, syncFolder } = folder
+  const publish = createPublisher(folder, { publicNames: baseUrl !== null })
   const places = new Map<string, { createdAt: string; assetId: string }>()
-  let opened: Promise<FsWriter> | undefined
-
-  function ready(): Promise<FsWriter> {
-    opened ??= start().catch((error) => {
-      opened = undefined
-      throw storageError(error, `Opening the asset folder ${root}`)
-    })
-    return opened
-  }
-
-  async function start(): Promise<FsWriter> {
-    await mkdir(layout.writers, { recursive: true })
-    const writer = await openWriter(layout.writers)
-    await checkMarker(layout.marker, writer)
-    await recover({ graceMs: DAY, now: Date.now() })
-    return writer
-  }
-
-  /** Finishes what killed writers began: what has no name yet goes, with everything that it held. */
-  async function recover(when: { graceMs: number; now: number }): Promise<number> {
-    let leftovers = 0
-    for (const folder of await abandonedWriters(layout.writers, when)) {
-      for (const name of await readdir(folder).catch(() => [])) {
-        leftovers++
-        if (name.endsWith('.record')) await abandon(join(folder, name))
-      }
-      await removeWriter(folder)
-    }
-    return leftovers
-  }
-
-  async function abandon(intent: string): Promise<void> {
-    const record = parseRecord(await readFile(intent, 'utf8').catch(() => ''))
-    if (!record) return
-    const space = layout.space(record.namespace)
-    const published = await readRecord(space.record(record.assetId))
-    if (published?.holder !== record.holder) await releaseBodies(space, record)
-  }
 
   async function find(assetId: string, where: StoreOptions = {}): Promise<FsRecord | null> {
     await ready()
@@ -113,86 +66,46 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     return record
   }
 
-  async function openSpace(namespace: string | null, writer: FsWriter): Promise<FsSpace> {
-    const space = layout.space(namespace)
-    const made = ensureFolder(space.folder)
-    await made
-    if (!described.has(space.name)) {
-      const path = writer.path('space')
-      await writeDurably(path, JSON.stringify({ namespace }))
-      await linkFile(path, space.description)
-      await removeFile(path)
-      await syncFolder(space.folder)
-      described.add(space.name)
-    }
-    return space
-  }
-  const described = new Set<string>()
-
-  async function publish(staged: Staged, writer: FsWriter): Promise<void> {
-    const { record, files } = staged
-    const space = await openSpace(record.namespace, writer)
-    const intent = writer.path('record')
-    const target = space.record(record.assetId)
-    const folders = [...new Set(bodiesOf(record).map((body) => space.bodyFolder(body.digest)))]
-    await Promise.all([
-      writeDurably(intent, JSON.stringify(record)),
-      ensureFolder(join(target, '..')),
-      ...folders.map((folder) => ensureFolder(folder)),
-      ...[...files.values()].map((file) => syncFile(file)),
-    ])
-    let published = false
-    try {
-      for (const [digest, body] of files) {
-        await holdBody(space, digest, { record: intent, body, holder: record.holder })
-        if (baseUrl && digest === record.digest)
-          await linkFile(body, space.publicName(digest, record.mime))
-      }
-      await Promise.all(folders.map((folder) => syncFolder(folder)))
-      published = await linkFile(intent, target)
-      if (!published) throw assetExists(record.assetId)
-      await syncFolder(join(target, '..'))
-    } finally {
-      if (!published) await releaseBodies(space, record)
-      await removeFile(intent)
-    }
-  }
-
+  /** Brings a body to the disk, or into memory if it is small, and tells what it is. */
   async function stage(
     body: AssetBody,
-    mime: string,
-    options: StoreSaveOptions,
-    writer: FsWriter,
-    files: Map<string, string>,
-  ): Promise<FsRecord> {
-    const main = writer.path('body')
-    files.set('', main)
-    const written = await writeBody(main, body, options.signal)
-    files.delete('')
-    files.set(written.digest, main)
-    for (const part of options.parts ?? []) {
-      if (files.has(part.digest)) continue
-      const path = writer.path('body')
-      files.set(part.digest, path)
-      await writeBody(path, part.bytes, options.signal)
+    bodies: Staged['bodies'],
+    signal?: AbortSignal,
+  ): Promise<{ digest: string; size: number }> {
+    const { head, complete, body: whole } = await peek(body, SMALL, signal)
+    if (complete) {
+      // A copy: nobody may change it while it waits to be written.
+      const bytes = body instanceof Uint8Array ? head.slice() : head
+      const about = { digest: sha256(bytes), size: bytes.byteLength }
+      bodies.set(about.digest, bytes)
+      return about
     }
-    return { ...newRecord(written, mime, options), holder: nonce() }
+    const path = (await ready()).path('body')
+    bodies.set(path, path)
+    const about = await writeBody(path, whole, signal)
+    bodies.delete(path)
+    if (bodies.has(about.digest)) await removeFile(path)
+    else bodies.set(about.digest, path)
+    return about
   }
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions = {}) {
     if (options.objects?.length) throw objectsUnsupported('fs')
-    const files = new Map<string, string>()
+    const bodies: Staged['bodies'] = new Map()
     try {
-      const writer = await ready()
-      const record = await stage(body, mime, options, writer, files)
+      await ready()
+      const about = await stage(body, bodies, options.signal)
+      for (const part of options.parts ?? []) await stage(part.bytes, bodies)
       options.signal?.throwIfAborted()
-      await publish({ record, files }, writer)
+      const record = { ...newRecord(about, mime, options), holder: nonce() }
+      await publish({ record, bodies })
       return { assetId: record.assetId, info: withoutHolder(record) }
     } catch (error) {
       if (!(body instanceof Uint8Array) && !body.locked) await body.cancel(error).catch(() => {})
       throw storageError(error, 'Saving an asset')
     } finally {
-      await Promise.all([...files.values()].map((file) => removeFile(file)))
+      const files = [...bodies.values()].filter((one) => typeof one === 'string')
+      await Promise.all(files.map((file) => removeFile(file)))
     }
   }
 
@@ -242,7 +155,7 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     const intent = writer.path('record')
     if (!(await moveFile(path, intent))) return null
     places.delete(path)
-    await syncFolder(join(path, '..'))
+    await syncFolder(dirname(path))
     const record = await readRecord(intent)
     const freed = record
       ? await releaseBodies(layout.space(record.namespace), record)
@@ -378,70 +291,6 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
       }
     },
   }
-}
-
-interface Staged {
-  record: FsRecord
-  /** Temporary files by the digest of the body that they hold. */
-  files: Map<string, string>
-}
-
-async function checkMarker(path: string, writer: FsWriter): Promise<void> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (osCode(error) === 'ENOENT') return null
-    throw error
-  })
-  if (text === null) {
-    const temporary = writer.path('marker')
-    await writeDurably(temporary, `${JSON.stringify({ format: 'byref-assets', version: 1 })}\n`)
-    await linkFile(temporary, path)
-    await removeFile(temporary)
-    return
-  }
-  if (JSON.parse(text).version !== 1) {
-    throw new ByrefError(
-      'config_invalid',
-      `${path} is of a version that this byref does not know. Update byref, or choose another folder.`,
-    )
-  }
-}
-
-async function recordFiles(records: string): Promise<string[]> {
-  const paths: string[] = []
-  for (const shard of await readFolder(records)) {
-    const folder = join(records, shard)
-    for (const name of await readFolder(folder)) paths.push(join(folder, name))
-  }
-  return paths
-}
-
-async function readFolder(path: string): Promise<string[]> {
-  return readdir(path).catch((error: unknown) => {
-    if (osCode(error) === 'ENOENT') return []
-    throw storageError(error, 'Reading the asset folder')
-  })
-}
-
-async function readRecord(path: string): Promise<FsRecord | null> {
-  try {
-    return parseRecord(await readFile(path, 'utf8'))
-  } catch (error) {
-    if (osCode(error) === 'ENOENT') return null
-    throw storageError(error, 'Reading an asset')
-  }
-}
-
-function parseRecord(text: string): FsRecord | null {
-  try {
-    const record = JSON.parse(text)
-    return record?.version === 1 && typeof record.holder === 'string' ? record : null
-  } catch {
-    return null
-  }
-}
-
-function withoutHolder({ holder: _, ...record }: FsRecord): AssetRecord {
-  return record
 }
 
 function bodyDamaged(record: AssetRecord): ByrefError {
