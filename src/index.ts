@@ -3,7 +3,8 @@ export {
   type AgentOptions,
   createAgent,
 } from './agent/agent.ts'
-export type { Run, RunOptions, RunResult } from './agent/run.ts'
+export type { RunResult } from './agent/loop.ts'
+export type { Run, RunOptions } from './agent/run.ts'
 export {
   defineTool,
   type JsonSchema,

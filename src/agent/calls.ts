@@ -1,8 +1,8 @@
 import { type DataTarget, outputTargets, overlaps, variableTargets } from './data-targets.ts'
-import type { LoopOptions } from './loop.ts'
 import type { ModelCall } from './read-response.ts'
 import { recordCall } from './record-call.ts'
 import { runCall } from './run-call.ts'
+import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Thread } from './thread.ts'
 export async function runCalls(
   thread: Thread,
   calls: readonly ModelCall[],
-  options: LoopOptions,
+  options: RunSettings,
 ): Promise<void> {
   const writes: DataTarget[][] = calls.map((call) => outputTargets(call, options.tools))
   const recorded: Promise<void>[] = []

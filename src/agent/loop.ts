@@ -1,35 +1,25 @@
-import type { Assets } from '../assets/assets.ts'
-import type { ConversationEvent, TokenUsage } from '../content/events.ts'
+import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
 import type { Message, ToolCall } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
-import { callModel, type RetryOptions } from '../model/call-model.ts'
-import type { LanguageModel } from '../model/language-model.ts'
+import { callModel } from '../model/call-model.ts'
 import type { StoredReasoning } from '../model/model-messages.ts'
 import { runCalls } from './calls.ts'
 import { debugValue } from './debug-value.ts'
 import { type ModelResponse, readResponse, runReason } from './read-response.ts'
-import type { RunResult } from './run.ts'
+import type { RunSettings } from './run-settings.ts'
 import { saveModelFiles } from './save-model-files.ts'
 import { stepPrompt } from './step-prompt.ts'
 import type { Thread } from './thread.ts'
-import type { Tool } from './tool.ts'
 import { toolForModel } from './tool-schema.ts'
 
-/** What every run of an agent works with. */
-export interface LoopSettings {
-  model: LanguageModel
-  instructions: string
-  tools: readonly Tool[]
-  assets: Assets
-  maxSteps: number
-  retry?: RetryOptions
-}
-
-/** What one run works with. */
-export interface LoopOptions extends LoopSettings {
-  runId: string
-  signal: AbortSignal
+/** How a run ended. */
+export interface RunResult {
+  /** What the agent said last. */
+  text: string
+  reason: FinishReason
+  usage: TokenUsage
+  conversation: string
 }
 
 /**
@@ -38,7 +28,7 @@ export interface LoopOptions extends LoopSettings {
  *
  * @throws ByrefError of the `RUN_ERROR`.
  */
-export async function runLoop(thread: Thread, options: LoopOptions): Promise<RunResult> {
+export async function runLoop(thread: Thread, options: RunSettings): Promise<RunResult> {
   const { runId, signal, maxSteps } = options
   const usage: TokenUsage = { inputTokens: null, outputTokens: null }
   const finish = async (reason: RunResult['reason'], text: string): Promise<RunResult> => {
@@ -74,7 +64,7 @@ export async function runLoop(thread: Thread, options: LoopOptions): Promise<Run
 async function runStep(
   thread: Thread,
   stepName: string,
-  options: LoopOptions,
+  options: RunSettings,
 ): Promise<ModelResponse> {
   const { runId, signal, model, retry } = options
   await thread.append([{ type: 'STEP_STARTED', stepName, runId }])

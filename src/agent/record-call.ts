@@ -7,9 +7,9 @@ import type { OutputTarget } from '../content/output-path.ts'
 import { toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { formatVariableRef } from '../refs/variable-ref.ts'
-import type { LoopOptions } from './loop.ts'
 import type { ModelCall } from './read-response.ts'
 import type { CallOutcome } from './run-call.ts'
+import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 
 /** A result whose JSON is longer becomes an asset, and the model gets its reference and a preview (spec X7). */
@@ -23,7 +23,7 @@ export async function recordCall(
   thread: Thread,
   call: ModelCall,
   outcome: CallOutcome,
-  options: LoopOptions,
+  options: RunSettings,
 ): Promise<void> {
   const { events } = outcome
   let result: Message

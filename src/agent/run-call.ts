@@ -5,9 +5,9 @@ import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { outputAlternatives } from './data-targets.ts'
-import type { LoopOptions } from './loop.ts'
 import type { ModelCall } from './read-response.ts'
 import { resolveArguments } from './resolve-arguments.ts'
+import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { validateInput } from './validate.ts'
@@ -28,7 +28,7 @@ export type CallOutcome = { events: ConversationEvent[]; outputs: OutputTarget[]
 export async function runCall(
   thread: Thread,
   call: ModelCall,
-  options: LoopOptions,
+  options: RunSettings,
 ): Promise<CallOutcome> {
   const { signal } = options
   const events: ConversationEvent[] = []

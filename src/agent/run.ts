@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
+import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
@@ -7,7 +7,8 @@ import type { MessageInput } from '../content/to-message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { acceptMessages } from './accept-messages.ts'
 import { eventQueue } from './event-queue.ts'
-import { type LoopSettings, runLoop } from './loop.ts'
+import { type RunResult, runLoop } from './loop.ts'
+import type { AgentSettings } from './run-settings.ts'
 import { openThread, type Thread } from './thread.ts'
 
 /** What to run. */
@@ -18,15 +19,6 @@ export interface RunOptions {
   /** The namespace of the assets in this run; default the agent's. */
   namespace?: string
   signal?: AbortSignal
-}
-
-/** How a run ended. */
-export interface RunResult {
-  /** What the agent said last. */
-  text: string
-  reason: FinishReason
-  usage: TokenUsage
-  conversation: string
 }
 
 /** One run, which goes on whether or not anybody watches. Iterating it gives its events, from the first. */
@@ -52,7 +44,7 @@ export interface BegunRun {
 /** What a run needs beside what is asked of it. */
 export interface RunContext {
   log: ConversationLog
-  settings: LoopSettings
+  settings: AgentSettings
   /** Hears of every event, in order, and is waited for. */
   tell(conversation: string, event: Foldable): Promise<void>
 }

@@ -6,7 +6,7 @@ import { referenceGuide } from '../content/reference-guide.ts'
 import { ByrefError } from '../errors.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
 import { modelPrompt } from '../model/model-messages.ts'
-import type { LoopOptions } from './loop.ts'
+import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 
 /** Metas are read for at most this many assets, the newest; the block's own budget leaves out more. */
@@ -15,7 +15,7 @@ const MAX_METAS = 200
 /** The prompt of the next model call: a pure function of the log and of assets, which never change. */
 export async function stepPrompt(
   { state, board }: Thread,
-  { instructions, model, assets, tools }: LoopOptions,
+  { instructions, model, assets, tools }: RunSettings,
 ): Promise<LanguageModelV4Prompt> {
   const refs = state.assets.slice(-MAX_METAS).map(({ ref }) => ref)
   const metas = (await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))).filter(
