@@ -22,7 +22,7 @@ export function ConversationPage({ id }: { id: string | null }) {
         <Thread key={id} />
         <Composer key={`composer ${id}`} />
       </main>
-      <SidePane panel="inspector" side="right" label="Inspector" className="w-[26rem] xl:w-[30rem]">
+      <SidePane panel="inspector" side="right" label="Inspector" width={460}>
         <Inspector />
       </SidePane>
     </ConversationProvider>

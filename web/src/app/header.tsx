@@ -1,18 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
-import { Command, PanelLeftOpen, PanelRightClose, PanelRightOpen, SunMoon } from 'lucide-react'
+import {
+  Command,
+  Moon,
+  PanelLeftOpen,
+  PanelRightClose,
+  PanelRightOpen,
+  Sun,
+  SunMoon,
+} from 'lucide-react'
 import { type ReactNode, use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { infoQuery } from './client.ts'
 import { PaletteContext } from './palette-context.ts'
 import { setPanel, usePanel } from './panels.ts'
-import { toggleTheme } from './theme.ts'
+import { toggleTheme, useTheme } from './theme.ts'
 
 /** The line above a page: what it is, which model answers, and the switches of the app. */
 export function Header({ title, inspector = false }: { title: ReactNode; inspector?: boolean }) {
   const conversationsOpen = usePanel('conversations')
   const inspectorOpen = usePanel('inspector')
   const openPalette = use(PaletteContext)
+  const theme = useTheme()
+  const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-2 sm:px-3">
       {!conversationsOpen && (
@@ -33,9 +43,9 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
           <Command aria-hidden />
         </Button>
       </Tooltip>
-      <Tooltip text="Light or dark">
+      <Tooltip text={`Light or dark (now: ${theme})`}>
         <Button icon aria-label="Toggle theme" onClick={toggleTheme}>
-          <SunMoon aria-hidden />
+          <ThemeIcon aria-hidden />
         </Button>
       </Tooltip>
       {inspector && (

@@ -22,8 +22,15 @@ export function Shell() {
   }, [])
   return (
     <PaletteContext value={() => setPalette(true)}>
+      <button
+        type="button"
+        onClick={() => document.querySelector<HTMLElement>('textarea')?.focus()}
+        className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-solid focus:px-3 focus:py-1.5 focus:text-solid-ink"
+      >
+        Skip to the message box
+      </button>
       <div className="flex h-full overflow-hidden">
-        <SidePane panel="conversations" side="left" label="Conversations" className="w-60">
+        <SidePane panel="conversations" side="left" label="Conversations" width={240}>
           <Conversations />
         </SidePane>
         <div className="flex min-w-0 flex-1">

@@ -1,32 +1,49 @@
 import type { ReactNode } from 'react'
 import { cn } from '../ui/cn.ts'
 import { Modal } from '../ui/modal.tsx'
+import { ResizeHandle } from '../ui/resize-handle.tsx'
 import { closeDrawer, type Panels, useIsColumn, usePanel } from './panels.ts'
+import { useKeptNumber } from './use-kept-number.ts'
 
 /** Properties of {@link SidePane}. */
 export interface SidePaneProps {
   panel: keyof Panels
   side: 'left' | 'right'
   label: string
-  className?: string
+  /** The width of the column at first, in pixels. A column on the right can be resized. */
+  width: number
   children: ReactNode
 }
 
 /** A pane beside the thread: a column where there is room, a drawer over it elsewhere. */
-export function SidePane({ panel, side, label, className, children }: SidePaneProps) {
+export function SidePane({ panel, side, label, width, children }: SidePaneProps) {
   const isColumn = useIsColumn(panel)
   const open = usePanel(panel)
-  if (isColumn) {
-    return open ? <div className={cn('h-full shrink-0', className)}>{children}</div> : null
-  }
+  const [size, setSize] = useKeptNumber(`byref-width-${panel}`, width)
   if (!open) return null
+  if (isColumn) {
+    return (
+      <div className="relative h-full max-w-[60vw] shrink-0" style={{ width: size }}>
+        {side === 'right' && (
+          <ResizeHandle
+            label={`Width of the ${label.toLowerCase()}`}
+            size={size}
+            min={320}
+            max={960}
+            onResize={setSize}
+          />
+        )}
+        {children}
+      </div>
+    )
+  }
   return (
     <Modal
       title={label}
       onClose={closeDrawer}
       className={cn(
-        'inset-y-0 w-[min(92vw,26rem)] bg-surface',
-        side === 'left' ? 'left-0 w-[min(84vw,20rem)]' : 'right-0',
+        'inset-y-0 bg-surface',
+        side === 'left' ? 'left-0 w-[min(84vw,20rem)]' : 'right-0 w-[min(92vw,28rem)]',
       )}
     >
       {children}

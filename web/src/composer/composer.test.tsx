@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Composer } from './composer.tsx'
+import { keepDraft } from './drafts.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
 
@@ -11,6 +12,7 @@ let requests: { path: string; body: unknown }[] = []
 
 beforeEach(() => {
   requests = []
+  keepDraft('c1', '')
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
 
@@ -100,6 +102,17 @@ describe('Composer', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Send' }))
     expect((await screen.findByRole('alert')).textContent).toContain('conversation_busy')
     expect(box().value).toBe('hello')
+  })
+
+  it('keeps what was written in a conversation while another one is shown', async () => {
+    const first = await renderInApp(<Composer />)
+    type('half a thought')
+    first.unmount()
+    const other = await renderInApp(<Composer />, { id: 'c2' })
+    expect(box().value).toBe('')
+    other.unmount()
+    await renderInApp(<Composer />)
+    expect(box().value).toBe('half a thought')
   })
 
   it('offers to stop instead of to send while a run is going on', async () => {

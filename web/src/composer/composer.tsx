@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { keepDraft, readDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
@@ -20,7 +21,7 @@ export function Composer() {
   const running = useConversation((state) => state.runs.at(-1)?.status === 'running')
   const { status } = useConnection()
   const { uploads, add, retry, remove, clear } = useUploads()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(() => readDraft(id))
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
@@ -35,6 +36,12 @@ export function Composer() {
       }),
     [],
   )
+
+  useEffect(() => keepDraft(id, text), [id, text])
+
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) box.current?.focus()
+  }, [])
 
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.table ?? result.asset).ref }] : [],

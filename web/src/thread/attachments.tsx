@@ -9,7 +9,7 @@ import { tableShape } from '../references/table-shape.ts'
 /** The files of a message: pictures small, anything else by name. */
 export function Attachments({ attachments }: { attachments: Attachment[] }) {
   return (
-    <ul aria-label="Attachments" className="flex flex-wrap items-end gap-2">
+    <ul aria-label="Attachments" className="flex flex-wrap items-start gap-2">
       {attachments.map((attachment, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: attachments may repeat and never move
         <li key={index} className="max-w-full">

@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router'
+import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
@@ -24,6 +25,7 @@ export function Thread() {
   const { start, showEarlier } = useWindow(items, hash)
   const { scroller, content, atBottom, toBottom, release } = useStickToBottom()
   useLinkedItem(hash, items.length > 0, release)
+  useSeenWhenSent(messages, toBottom)
   const busy = runs.at(-1)?.status === 'running'
 
   return (
@@ -67,6 +69,21 @@ export function Thread() {
       <Debug />
     </section>
   )
+}
+
+/** Whoever says something wants to see it, wherever the thread was scrolled to. */
+function useSeenWhenSent(messages: readonly Message[], toBottom: () => void): void {
+  const before = useRef(0)
+  useEffect(() => {
+    const grew = before.current > 0 && messages.length > before.current
+    const spoke = messages.slice(before.current).some(isPerson)
+    before.current = messages.length
+    if (grew && spoke) toBottom()
+  }, [messages, toBottom])
+}
+
+function isPerson({ sender }: Message): boolean {
+  return sender?.participant_role === 'user'
 }
 
 /** Brings what the address names into view, and marks it for a moment. */

@@ -59,9 +59,9 @@ export function useStickToBottom(): {
     release: useCallback(() => {
       stuck.current = false
     }, []),
-    toBottom: () => {
+    toBottom: useCallback(() => {
       stuck.current = true
       scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })
-    },
+    }, []),
   }
 }
