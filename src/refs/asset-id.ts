@@ -23,7 +23,7 @@ export function assertAssetId(text: string, what: 'asset id' | 'namespace' = 'as
   const reason = typeof text === 'string' ? flaw(text) : 'it is not text'
   if (reason === null) return
   const shown = JSON.stringify(String(text).slice(0, 60))
-  throw new ByrefError('invalid_reference', `${shown} cannot be an ${what}: ${reason}.`)
+  throw new ByrefError('invalid_reference', `${shown} is no ${what}: ${reason}.`)
 }
 
 function flaw(text: string): string | null {
