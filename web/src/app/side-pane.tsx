@@ -21,20 +21,29 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
   const open = usePanel(panel)
   const [size, setSize] = useKeptNumber(`byref-width-${panel}`, width)
   if (!open) return null
-  if (isColumn) {
+  if (isColumn && side === 'left') {
     return (
-      <div className="relative h-full max-w-[60vw] shrink-0" style={{ width: size }}>
-        {side === 'right' && (
-          <ResizeHandle
-            label={`Width of the ${label.toLowerCase()}`}
-            size={size}
-            min={320}
-            max={960}
-            onResize={setSize}
-          />
-        )}
+      <div className="h-full shrink-0" style={{ width: size }}>
         {children}
       </div>
+    )
+  }
+  if (isColumn) {
+    return (
+      <aside
+        aria-label={label}
+        className="relative h-full max-w-[60vw] shrink-0"
+        style={{ width: size }}
+      >
+        <ResizeHandle
+          label={`Width of the ${label.toLowerCase()}`}
+          size={size}
+          min={320}
+          max={960}
+          onResize={setSize}
+        />
+        {children}
+      </aside>
     )
   }
   return (

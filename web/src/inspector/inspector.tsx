@@ -27,10 +27,7 @@ export function Inspector() {
       onValueChange={(next) => change({ tab: next as Tab }, { replace: true })}
       asChild
     >
-      <aside
-        aria-label="Inspector"
-        className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface"
-      >
+      <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
         <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3">
           <Tabs.List aria-label="Inspector" className="flex h-full gap-1">
             {TABS.map((name) => (
@@ -74,7 +71,7 @@ export function Inspector() {
             </Tabs.Content>
           )
         })}
-      </aside>
+      </div>
     </Tabs.Root>
   )
 }

@@ -92,7 +92,7 @@ function Data({ data, at }: { data: unknown; at: string }) {
           className="h-7 min-w-0 flex-1 rounded bg-transparent px-1.5 text-base outline-none placeholder:text-ink-3 focus-visible:outline-2 md:text-sm"
         />
         <span role="status" className="text-xs text-ink-3 tabular-nums">
-          {wanted && `${hits?.length === 500 ? '500+' : hits?.length} hits`}
+          {wanted && hits && countHits(hits.length)}
         </span>
         <Button icon aria-label="Expand all" title="Expand all" onClick={() => setDepth(12)}>
           <ChevronsUpDown aria-hidden />
@@ -107,6 +107,11 @@ function Data({ data, at }: { data: unknown; at: string }) {
       </div>
     </>
   )
+}
+
+function countHits(count: number): string {
+  if (count === 500) return '500+ hits'
+  return count === 1 ? '1 hit' : `${count} hits`
 }
 
 function pathOf(pointer: string): string[] {
