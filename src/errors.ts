@@ -40,6 +40,9 @@ export type ByrefErrorCode =
   | 'forbidden'
   | 'config_invalid'
   | 'dependency_missing'
+  // a client's view of a server
+  | 'unreachable'
+  | 'unexpected_response'
 
 /** Options of {@link ByrefError}; `cause` is what was caught, kept for whoever debugs. */
 export interface ByrefErrorOptions {

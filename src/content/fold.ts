@@ -167,7 +167,8 @@ function apply(state: ConversationState, event: ConversationEvent, at: string): 
 function withMessage(state: ConversationState, message: Message, at: string): ConversationState {
   const { [message.id]: _, ...streaming } = state.streaming
   const next = { ...state, streaming, messages: [...state.messages, message] }
-  const mark = message.metadata.tool_result
+  // A record that some other program wrote may have no metadata at all.
+  const mark = message.metadata?.tool_result
   if (!mark || !state.calls[mark.tool_call_id]) return next
   return changeCall(next, mark.tool_call_id, {
     status: mark.error ? 'failed' : 'done',

@@ -40,6 +40,8 @@ const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   forbidden: 403,
   config_invalid: 500,
   dependency_missing: 501,
+  unreachable: 502,
+  unexpected_response: 502,
 }
 
 /** The answer to a request that failed: code and message of byref's own errors, nothing of any other. */

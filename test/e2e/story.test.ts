@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LogRecord } from '../../src/content/events.ts'
@@ -60,6 +61,12 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
     await page.getByRole('button', { name: 'Send' }).click()
   }
 
+  async function endedRecordsOf(conversation: string): Promise<LogRecord[]> {
+    const last = async (): Promise<unknown> => (await recordsOf(conversation)).at(-1)?.event.type
+    await expect.poll(last).toBe('RUN_FINISHED')
+    return recordsOf(conversation)
+  }
+
   async function recordsOf(conversation: string): Promise<LogRecord[]> {
     const response = await fetch(
       `${server.url}/api/conversations/${conversation}/events?limit=1000`,
@@ -87,9 +94,10 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
     await ask(page, 'and which month was the wettest?')
     const wettest = thread.getByText(/2015-12/)
     await wettest.first().waitFor()
+    await thread.getByText(/the highest precipitation of 48 rows/).waitFor()
 
     const conversation = new URL(page.url()).pathname.split('/').pop() ?? ''
-    const records = await recordsOf(conversation)
+    const records = await endedRecordsOf(conversation)
     const calls = records.flatMap(({ event }) =>
       event.type === 'TOOL_CALL_END' ? [event.call] : [],
     )
@@ -104,6 +112,12 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
       .getByText(/month_sum_precipitation/)
       .first()
       .waitFor()
+
+    for (const tab of ['Assets', 'Data', 'Run', 'Prompt']) {
+      await page.getByRole('tab', { name: tab }).click()
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
+    }
 
     await page.reload()
     await wettest.first().waitFor()
