@@ -131,7 +131,9 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       if (fieldPath) {
         throw new ByrefError('asset_invalid', 'Assets never change: a field cannot be deleted.')
       }
-      return store.delete(assetId, { namespace })
+      const deleted = await store.delete(assetId, { namespace })
+      if (deleted) core.quota.forget(namespace)
+      return deleted
     },
 
     async resolve(ref, options) {

@@ -18,6 +18,7 @@ import { type BodyInput, limitBody, peek, tapBody, toBody } from './body.ts'
 import { type EncodedContent, encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
 import { parseMimeType } from './mime-type.ts'
+import { exceeded } from './quota.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
 
 /** The half of {@link Assets} that saves. */
@@ -71,21 +72,21 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     const name = options.name ?? (input instanceof File ? input.name : null)
     const { head, complete, body } = await peek(toBody(input), SNIFF_BYTES)
     const type = await sniff(head, { claim, name, complete })
-    const tap = scope.onEvent ? tapBody(limitBody(body, limits.bodyBytes), limits.eventBytes) : null
-    const saved = await store.save(tap?.body ?? limitBody(body, limits.bodyBytes), type, {
-      namespace,
-      assetId,
-      name,
-      expiresAt: timeOf(options.expiresAt),
-      owned: options.owned,
-      signal: options.signal,
-      attributes: defined({
-        description: options.description,
-        asset_type: options.assetType,
-        ...makerOf(options),
-      }),
+    const about = { namespace, assetId, name, expiresAt: timeOf(options.expiresAt) }
+    const attributes = defined({
+      description: options.description,
+      asset_type: options.assetType,
+      ...makerOf(options),
     })
-    return announce(saved.info, options, tap?.bytes() ?? null)
+    const { owned, signal } = options
+    let bytes: (() => Uint8Array | null) | undefined
+    const record = await withinLimits(body, namespace, async (limited) => {
+      const tap = scope.onEvent ? tapBody(limited, limits.eventBytes) : null
+      bytes = tap?.bytes
+      const rest = { ...about, owned, signal, attributes }
+      return (await store.save(tap?.body ?? limited, type, rest)).info
+    })
+    return announce(record, options, bytes?.() ?? null)
   }
 
   async function saveAsset(
@@ -134,20 +135,41 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     const namespace = locator.namespaceFor(options, scope.namespace)
     const contentType = asset.attributes.content_type ?? 'application/json'
     const mime = /^application\/(.+\+)?json$/.test(contentType) ? contentType : 'application/json'
-    const limited = limitBody(asset.body, limits.bodyBytes)
-    const saved = await store.save(limited, mime, {
-      namespace,
-      assetId: asset.assetId,
-      name: asset.name,
-      expiresAt: timeOf(options.expiresAt),
-      signal: options.signal,
-      owned: true,
-      parts: asset.parts,
-      objects: asset.objects,
-      attributes: { ...asset.attributes, structured: true, ...makerOf(options) },
+    const record = await withinLimits(asset.body, namespace, async (body) => {
+      const saved = await store.save(body, mime, {
+        namespace,
+        assetId: asset.assetId,
+        name: asset.name,
+        expiresAt: timeOf(options.expiresAt),
+        signal: options.signal,
+        owned: true,
+        parts: asset.parts,
+        objects: asset.objects,
+        attributes: { ...asset.attributes, structured: true, ...makerOf(options) },
+      })
+      return saved.info
     })
-    const bytes = limited instanceof Uint8Array ? limited : null
-    return announce(saved.info, options, bytes)
+    const bytes = asset.body instanceof Uint8Array ? asset.body : null
+    return announce(record, options, bytes)
+  }
+
+  /** Saves a body of at most the limit's size, if the namespace has room for it. */
+  async function withinLimits(
+    body: AssetBody,
+    namespace: string | null,
+    run: (body: AssetBody) => Promise<AssetRecord>,
+  ): Promise<AssetRecord> {
+    const limited = limitBody(body, limits.bodyBytes)
+    const known = limited instanceof Uint8Array ? limited.byteLength : 0
+    const reserved = await core.quota.reserve(namespace, known)
+    try {
+      const record = await run(limitBody(limited, reserved.room, () => exceeded(limits)))
+      reserved.end(record.size)
+      return record
+    } catch (error) {
+      reserved.end(null)
+      throw error
+    }
   }
 
   async function reportError({ code, message, mime, ...options }: AssetFailure): Promise<void> {

@@ -2,12 +2,16 @@ import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
 import { createFsAssetStore, type FsAssetStoreOptions } from './fs.ts'
 import { createMemoryAssetStore } from './memory.ts'
+import { createPassthroughAssetStore, type PassthroughAssetStoreOptions } from './passthrough.ts'
+import { createS3AssetStore, type S3AssetStoreOptions } from './s3.ts'
 
 /** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'
   fs?: FsAssetStoreOptions
+  s3?: S3AssetStoreOptions
+  passthrough?: PassthroughAssetStoreOptions
   namespacing?: {
     /** `context`: every call works in a namespace, and none is refused. Default: `none`. */
     mode?: 'none' | 'context'
@@ -87,6 +91,13 @@ export function createConfiguredStore(config: AssetsConfig): FullAssetStore {
         throw new ByrefError('config_invalid', 'Assets on fs need a folder: set fs.rootDir.')
       }
       return createFsAssetStore(config.fs)
+    case 's3':
+      if (!config.s3?.bucket) {
+        throw new ByrefError('config_invalid', 'Assets on s3 need a bucket: set s3.bucket.')
+      }
+      return createS3AssetStore(config.s3)
+    case 'passthrough':
+      return createPassthroughAssetStore(config.passthrough)
     default:
       throw new ByrefError(
         'config_invalid',

@@ -4,6 +4,7 @@ import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import type { AssetInfo } from './assets.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { ContentCache } from './content-cache.ts'
+import type { Quota } from './quota.ts'
 
 /** What all views of one `createAssets` share. */
 export interface AssetsCore {
@@ -12,6 +13,7 @@ export interface AssetsCore {
   locator: AssetLocator
   cache: ContentCache
   payloads: AssetPayloads
+  quota: Quota
 }
 
 /** What callers see of a record. */

@@ -23,6 +23,7 @@ import type { BodyInput } from './body.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { createImporter } from './import-file.ts'
+import { createQuota } from './quota.ts'
 import { type SweepOptions, type SweepResult, sweepAssets } from './sweep-assets.ts'
 import { withRecords } from './with-records.ts'
 
@@ -210,6 +211,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     locator: createAssetLocator(config.namespacing),
     cache: createContentCache(config.limits.cacheBytes),
     payloads: createAssetPayloads(config.limits.eventBytes),
+    quota: createQuota(config.limits, (namespace) => store.usage({ namespace })),
   }
   return viewOf(core, scope)
 }
@@ -231,8 +233,12 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     reportError,
     importFile: createImporter({ save, saveEncoded }, openAgain),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
-    sweep: async ({ namespace, ...options } = {}) =>
-      sweepAssets(core.store, namespaceFor({ namespace }), options),
+    async sweep({ namespace, ...options } = {}) {
+      const where = namespaceFor({ namespace })
+      const swept = await sweepAssets(core.store, where, options)
+      core.quota.forget(where)
+      return swept
+    },
     verify: ({ namespace, signal } = {}) =>
       core.store.verify({ namespace: namespaceFor({ namespace }), signal }),
     usage: async (options) => core.store.usage({ namespace: namespaceFor(options) }),

@@ -111,10 +111,15 @@ export async function peek(
   return { head, complete: done && read.byteLength <= length, body: rest }
 }
 
-/** The body, failing with `asset_too_large` as soon as it is longer than `limit` bytes. */
-export function limitBody(body: AssetBody, limit: number): AssetBody {
+/** The body, failing as soon as it is longer than `limit` bytes. */
+export function limitBody(
+  body: AssetBody,
+  limit: number,
+  tooLong: () => Error = () => tooLarge(limit),
+): AssetBody {
+  if (limit === Infinity) return body
   if (body instanceof Uint8Array) {
-    if (body.byteLength > limit) throw tooLarge(limit)
+    if (body.byteLength > limit) throw tooLong()
     return body
   }
   let size = 0
@@ -122,7 +127,7 @@ export function limitBody(body: AssetBody, limit: number): AssetBody {
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         size += chunk.byteLength
-        if (size > limit) throw tooLarge(limit)
+        if (size > limit) throw tooLong()
         controller.enqueue(chunk)
       },
     }),

@@ -15,7 +15,7 @@ export interface ExtractOptions {
   tool?: string
   toolCallId?: string
   namespace?: string | null
-  /** How many bodies are saved at once. Default: 32. */
+  /** How many bodies are saved at once, as long as they are small; large ones take several places. Default: 256. */
   concurrency?: number
   signal?: AbortSignal
 }
@@ -27,6 +27,9 @@ export interface Extracted {
   created: AssetCreated[]
   errors: AssetFailed[]
 }
+
+/** 256 places of this size: what is decoded and not yet saved stays below 64 MiB, or is one body. */
+const BYTES_PER_PLACE = 256 * 1024
 
 /** A body that is to be saved, or why it cannot be. */
 type SaveBody = (about: {
@@ -48,7 +51,7 @@ type Saved =
  * @throws ByrefError before anything is saved: `too_deep`, `too_many_assets`, `result_too_large`
  */
 export async function extractAssets(value: unknown, options: ExtractOptions): Promise<Extracted> {
-  const { assets, by, tool, toolCallId, namespace, concurrency = 32, signal } = options
+  const { assets, by, tool, toolCallId, namespace, concurrency = 256, signal } = options
   const { limits } = assets.config
   const nodes = findAssets(value, limits)
   const findings = nodes.flatMap((node) => [
@@ -86,7 +89,8 @@ export async function extractAssets(value: unknown, options: ExtractOptions): Pr
   }
 
   const results = new Map<Finding, unknown>()
-  await inParallel(findings, concurrency, async (finding) => {
+  const places = (finding: Finding) => 1 + Math.floor(sizeOfFinding(finding) / BYTES_PER_PLACE)
+  await inParallel(findings, { limit: concurrency, places }, async (finding) => {
     const save =
       finding.type === 'text' ? saveText(finding, saveBody) : saveValue(finding, saveBody)
     results.set(finding, await save)
@@ -117,15 +121,17 @@ async function saveText(finding: FoundText, saveBody: SaveBody): Promise<string>
 
 function checkSize(findings: Finding[], limit: number): void {
   let total = 0
-  for (const finding of findings) {
-    if (finding.type === 'text') for (const url of finding.urls) total += url.data.length * 0.75
-    else total += sizeOf(finding.body)
-  }
+  for (const finding of findings) total += sizeOfFinding(finding)
   if (total <= limit) return
   throw new ByrefError(
     'result_too_large',
     `The result holds more than ${limit} bytes of assets (limits.resultBytes).`,
   )
+}
+
+function sizeOfFinding(finding: Finding): number {
+  if (finding.type === 'value') return sizeOf(finding.body)
+  return finding.urls.reduce((sum, url) => sum + url.data.length * 0.75, 0)
 }
 
 function failureOf(error: unknown): { code: string; message: string } {

@@ -41,6 +41,9 @@ export interface Node {
 
 type Fields = Record<string, unknown>
 
+/** Values that hold nothing to look at. */
+const LEFT_ALONE = Symbol('left alone')
+
 /**
  * Finds everything in a value that becomes an asset. Iterative, so that neither depth nor cycles end it; changes nothing.
  * The first node is a list around the value.
@@ -67,13 +70,12 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
       known.parents.push(parent)
       return
     }
-    const isList = Array.isArray(item) || item instanceof Map || item instanceof Set
-    const found = isList ? null : (findBody(item, parent, key) ?? findShape(item, parent, key))
+    const found = Array.isArray(item) ? null : findValue(item, parent, key)
+    if (found === LEFT_ALONE) return
     if (found && !Object.values(found.rest).some(isObject)) {
       addLeaf(parent, key, found)
       return
     }
-    if (item instanceof Date || ArrayBuffer.isView(item)) return
     if (found) addCount(found)
     addNode(item, { own: found, parents: [parent], key, level: parent.level + 1 })
   }
@@ -139,6 +141,21 @@ function findInText(text: string, parent: Node, key: unknown): Finding | null {
   return urls.length > 0 ? { type: 'text', text, urls, origin: originOf(parent, key) } : null
 }
 
+/** What an object that is no list is; most are plain, so that this is asked first. */
+function findValue(
+  item: object,
+  parent: Node,
+  key: unknown,
+): FoundValue | typeof LEFT_ALONE | null {
+  const prototype = Object.getPrototypeOf(item)
+  if (prototype === Object.prototype || prototype === null) return findShape(item, parent, key)
+  if (item instanceof Map || item instanceof Set) return null
+  const body = findBody(item, parent, key)
+  if (body) return body
+  if (item instanceof Date || ArrayBuffer.isView(item)) return LEFT_ALONE
+  return findShape(item, parent, key)
+}
+
 function findBody(item: object, parent: Node, key: unknown): FoundValue | null {
   const body = bodyOf(item)
   if (!body) return null
@@ -149,7 +166,9 @@ function findBody(item: object, parent: Node, key: unknown): FoundValue | null {
 function findShape(item: object, parent: Node, key: unknown): FoundValue | null {
   const fields = item as Fields
   const keys = Object.keys(fields)
-  if (!keys.some((one) => DATA_KEYS.has(one)) || carriesRef(fields)) return null
+  let hasData = false
+  for (const one of keys) if (DATA_KEYS.has(one)) hasData = true
+  if (!hasData || carriesRef(fields)) return null
   const shape = shapeOf(fields, key)
   if (!shape) return null
   const rest: Fields = {}

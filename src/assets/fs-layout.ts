@@ -10,7 +10,7 @@ import { extensionOf } from './mime-type.ts'
  * byref-assets.json                           what this folder is, and its version
  * writers/<writer>/…                          unfinished work of one store in one process
  * <space>/space.json                          the namespace in full
- * <space>/records/ab/<key>.json               an asset, by the hash of its id
+ * <space>/records/a/<key>.json                an asset, by the hash of its id
  * <space>/bodies/cd/<digest>                  a body, by its SHA-256
  * <space>/bodies/cd/<digest>.<holder>.ref     one for each asset that needs the body
  * <space>/bodies/cd/<digest>.<id>.trash       a body that is being removed
@@ -57,7 +57,7 @@ export function fsLayout(root: string): FsLayout {
         bodies,
         record(assetId) {
           const key = sha256(assetId).slice(0, 40)
-          return join(records, shard(key), `${key}.json`)
+          return join(records, key.slice(0, 1), `${key}.json`)
         },
         bodyFolder: (digest) => join(bodies, shard(digest)),
         body: (digest) => join(bodies, shard(digest), digest),

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { assetExists, bodiesOf } from './asset-record.ts'
 import { holdBody, releaseBodies } from './fs-bodies.ts'
-import { isFile, linkFile, removeFile, syncFile, writeSmall } from './fs-durable.ts'
+import { isFile, linkFile, osCode, removeFile, syncFile, writeSmall } from './fs-durable.ts'
 import type { FsFolder } from './fs-folder.ts'
 import { encodeJournal, type Journal, settleJournal } from './fs-journal.ts'
 import type { FsSpace } from './fs-layout.ts'
@@ -56,7 +56,7 @@ export function createPublisher(folder: FsFolder, options: { publicNames: boolea
         })
         if (linked && !synced.has(digest)) await syncFile(body)
       }
-      await linkPublicName(space, record)
+      await linkPublicName(space, { record, bodies })
       await Promise.all(bodyFolders(space, record).map(syncFolder))
     })
     await syncFolder(dirname(space.record(record.assetId)))
@@ -80,9 +80,15 @@ export function createPublisher(folder: FsFolder, options: { publicNames: boolea
     }
   }
 
-  async function linkPublicName(space: FsSpace, record: FsRecord): Promise<void> {
+  /** The body's name in URLs. Another process may be moving the body: then the name is given to our own copy. */
+  async function linkPublicName(space: FsSpace, { record, bodies }: Staged): Promise<void> {
     if (!options.publicNames) return
-    await linkFile(space.body(record.digest), space.publicName(record.digest, record.mime))
+    const name = space.publicName(record.digest, record.mime)
+    await linkFile(space.body(record.digest), name).catch((error: unknown) => {
+      const own = bodies.get(record.digest)
+      if (osCode(error) !== 'ENOENT' || typeof own !== 'string') throw error
+      return linkFile(own, name)
+    })
   }
 
   async function publishGroup(group: Staged[]): Promise<PromiseSettledResult<void>[]> {
@@ -116,7 +122,7 @@ export function createPublisher(folder: FsFolder, options: { publicNames: boolea
           const body = await toFile(bodies, digest, writer, { sync: false })
           await holdBody(spaceOf(record), digest, { record: intent, holder: record.holder, body })
         }
-        await linkPublicName(spaceOf(record), record)
+        await linkPublicName(spaceOf(record), { record, bodies })
       }),
     )
     const synced = await Promise.allSettled(folders(bodyFolders).map(syncFolder))

@@ -21,7 +21,15 @@ import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { createDigester, sha256 } from './digest.ts'
 import { releaseBodies, restoreBody } from './fs-bodies.ts'
-import { linkFile, moveFile, osCode, removeFile, storageError, writeBody } from './fs-durable.ts'
+import {
+  isFile,
+  linkFile,
+  moveFile,
+  osCode,
+  removeFile,
+  storageError,
+  writeBody,
+} from './fs-durable.ts'
 import { fsFolder } from './fs-folder.ts'
 import { createPublisher, type Staged } from './fs-publish.ts'
 import { type FsRecord, parseRecord, readRecord, recordFiles, withoutHolder } from './fs-records.ts'
@@ -201,7 +209,11 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
       if (where.inline || !baseUrl) return dataUrlOf(await bytesOf(record), record.mime)
       const space = layout.space(record.namespace)
       const name = space.publicName(record.digest, record.mime)
-      await linkFile(space.body(record.digest), name)
+      // Opening the body puts it back, should a process that was killed have left it aside.
+      if (!(await isFile(name))) {
+        await (await openBody(record, record.digest)).close()
+        await linkFile(space.body(record.digest), name)
+      }
       return `${baseUrl}/${space.name}/bodies/${record.digest.slice(0, 2)}/${basename(name)}`
     },
 

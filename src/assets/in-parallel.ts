@@ -1,23 +1,35 @@
 /**
- * Runs `run` for every item, at most `limit` at once. Rejects with the first failure, after those that had begun have
- * ended; the rest is not begun.
+ * Runs `run` for every item in order, as many at once as have their `places` (one each, unless told) within `limit`; an
+ * item that needs more runs alone. Rejects with the first failure, after those that had begun have ended; the rest is
+ * not begun.
  */
 export async function inParallel<T>(
   items: readonly T[],
-  limit: number,
+  options: { limit: number; places?: (item: T) => number },
   run: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  let next = 0
+  const { limit, places = () => 1 } = options
+  const running = new Set<Promise<void>>()
+  let taken = 0
   let failed: { error: unknown } | undefined
-  async function work(): Promise<void> {
-    while (next < items.length && !failed) {
-      try {
-        await run(items[next++] as T)
-      } catch (error) {
-        failed ??= { error }
-      }
+
+  async function start(item: T, size: number): Promise<void> {
+    taken += size
+    try {
+      await run(item)
+    } catch (error) {
+      failed ??= { error }
     }
+    taken -= size
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, work))
+
+  for (const item of items) {
+    const size = Math.min(places(item), limit)
+    while (taken + size > limit) await Promise.race(running)
+    if (failed) break
+    const task = start(item, size).finally(() => running.delete(task))
+    running.add(task)
+  }
+  await Promise.all(running)
   if (failed) throw failed.error
 }

@@ -173,7 +173,7 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
         holder: record.holder,
         write: staged.write,
       })
-      await inParallel(options.parts ?? [], READS_AT_ONCE, (part) =>
+      await inParallel(options.parts ?? [], { limit: READS_AT_ONCE }, (part) =>
         holdBody(at, space, {
           digest: part.digest,
           holder: record.holder,
@@ -327,9 +327,13 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
       const after = where.cursor ?? undefined
       const page = await connector.list({ bucket, prefix: space.newest, after, limit })
       const records = new Array<S3Record | null>(page.objects.length).fill(null)
-      await inParallel([...page.objects.entries()], READS_AT_ONCE, async ([i, { key }]) => {
-        records[i] = await readRecord(recordOfPlace(space, key))
-      })
+      await inParallel(
+        [...page.objects.entries()],
+        { limit: READS_AT_ONCE },
+        async ([i, { key }]) => {
+          records[i] = await readRecord(recordOfPlace(space, key))
+        },
+      )
       const live = records.filter((record) => record !== null && !isExpired(record))
       const next = page.more ? (page.objects.at(-1)?.key ?? null) : null
       return { records: (live as S3Record[]).map(withoutHolder), next }
