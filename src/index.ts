@@ -4,6 +4,7 @@ export {
   createAgent,
 } from './agent/agent.ts'
 export type { RunResult } from './agent/loop.ts'
+export type { NativeToolName } from './agent/native-tools.ts'
 export type { Run, RunOptions } from './agent/run.ts'
 export {
   defineTool,

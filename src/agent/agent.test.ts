@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createAssets } from '../assets/assets.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { type Agent, createAgent } from './agent.ts'
 import type { Run, RunOptions } from './run.ts'
 import { defineTool } from './tool.ts'
@@ -376,6 +376,66 @@ describe('createAgent', () => {
     expect((await own.info(created[0] ?? '')).mime).toBe('image/png')
     const other = agent.assets.scoped({ namespace: 'tenant-b' })
     await expect(other.info(created[0] ?? '')).rejects.toMatchObject({ code: 'asset_not_found' })
+  })
+
+  it('has the native tools by name, and where the model gets no bytes by itself', () => {
+    const model = scriptedModel([])
+    const ids = (agent: Agent): string[] => agent.tools.map(({ id }) => id)
+    expect(ids(createAgent({ model, tools: ['fetch_asset', camera] }))).toEqual([
+      'fetch_asset',
+      'camera',
+    ])
+    const assets = { config: { resolveInLLM: false } }
+    expect(ids(createAgent({ model, tools: [camera], assets }))).toEqual([
+      'camera',
+      'save_asset',
+      'fetch_asset',
+    ])
+    expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
+      'no native tool "drop_asset"; there are save_asset, fetch_asset',
+    )
+  })
+
+  it('keeps what a model saves and fetches out of log and prompts, and shows it once', async () => {
+    const dataBase64 = PNG.toString('base64')
+    const assets = createAssets()
+    const saved = await assets.save(new Uint8Array(PNG), 'image/png')
+    const turns: ScriptedTurn[] = [
+      { calls: [{ name: 'save_asset', arguments: { mimeType: 'image/png', dataBase64 } }] },
+      { calls: [{ name: 'fetch_asset', arguments: { ref: saved.ref } }] },
+      { calls: [{ name: 'camera', arguments: { sample: `data:image/png;base64,${dataBase64}` } }] },
+      'Done.',
+    ]
+    const model = { ...scriptedModel(turns), provider: 'openai.responses' }
+    const agent = createAgent({ model, tools: ['save_asset', 'fetch_asset', camera], assets })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const log = JSON.stringify(await agent.log.read(run.conversation))
+    expect(log).not.toContain(dataBase64.slice(0, 40))
+    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+    expect(calls.map((call) => call.arguments)).toEqual([
+      { ref: expect.stringMatching(/^asset:/) },
+      { ref: saved.ref },
+      {
+        sample: {
+          assetRef: expect.stringMatching(/^asset:/),
+          mimeType: 'image/png',
+          kind: 'image',
+        },
+      },
+    ])
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content).slice(0, 2)).toEqual([
+      { assetRef: calls[0]?.arguments.ref, mimeType: 'image/png', size: PNG.length, kind: 'image' },
+      { assetRef: saved.ref, mimeType: 'image/png', fetched: true },
+    ])
+    const files = model.requests.map(({ prompt }) =>
+      prompt.flatMap((message) =>
+        message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
+      ),
+    )
+    expect(files.map((parts) => parts.length)).toEqual([0, 0, 1, 0])
+    expect(files[2]?.[0]).toMatchObject({ mediaType: 'image/png', data: { type: 'data' } })
   })
 
   it('gives a large result as a reference with a preview', async () => {

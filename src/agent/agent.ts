@@ -8,6 +8,7 @@ import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import { type NativeToolName, resolveTools } from './native-tools.ts'
 import { recoverRuns } from './recover.ts'
 import { type BegunRun, beginRun, type Run, type RunOptions } from './run.ts'
 import type { Tool } from './tool.ts'
@@ -18,7 +19,8 @@ export interface AgentOptions {
   model: LanguageModel
   /** What the agent is and how it should work. */
   instructions?: string
-  tools?: readonly Tool[]
+  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`. */
+  tools?: readonly (Tool | NativeToolName)[]
   /** Where assets live; default in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
@@ -64,13 +66,13 @@ export interface Agent {
 /**
  * Makes an agent.
  *
- * @throws ByrefError `config_invalid` for two tools with one id.
+ * @throws ByrefError `config_invalid` for two tools with one id, or a native tool that there is not.
  */
 export function createAgent(options: AgentOptions): Agent {
-  const { model, instructions = '', tools = [], maxSteps = 25, retry, callbacks = {} } = options
-  refuseDuplicates(tools)
+  const { model, instructions = '', maxSteps = 25, retry, callbacks = {} } = options
   const log = options.log ?? createMemoryLog()
   const assets = openAssets(options)
+  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
   const active = new Map<string, Run>()
   const streamListeners = new Set<(conversation: string, event: ConversationEvent) => void>()
 
@@ -153,11 +155,4 @@ function refused(conversation: string): BegunRun {
 function openAssets({ assets, namespace }: AgentOptions): Assets {
   if (assets === undefined || !('resolve' in assets)) return createAssets({ ...assets, namespace })
   return namespace === undefined ? assets : assets.scoped({ namespace })
-}
-
-function refuseDuplicates(tools: readonly Tool[]): void {
-  const ids = tools.map(({ id }) => id)
-  const twice = ids.find((id, i) => ids.indexOf(id) !== i)
-  if (twice === undefined) return
-  throw new ByrefError('config_invalid', `Two tools have the id "${twice}": ids must be unique`)
 }

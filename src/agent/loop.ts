@@ -6,6 +6,7 @@ import { callModel } from '../model/call-model.ts'
 import type { StoredReasoning } from '../model/model-messages.ts'
 import { runCalls } from './calls.ts'
 import { debugValue } from './debug-value.ts'
+import { extractArguments } from './extract-arguments.ts'
 import { type ModelResponse, readResponse, runReason } from './read-response.ts'
 import type { RunSettings } from './run-settings.ts'
 import { saveModelFiles } from './save-model-files.ts'
@@ -77,12 +78,15 @@ async function runStep(
     { prompt, tools: tools.length > 0 ? tools : undefined, abortSignal: signal },
     retry,
   )
-  const response = await readResponse(parts, (id) => freshCallId(thread, id), tell)
-  const { events, attachments } = await saveModelFiles(response.files, options.assets)
+  const read = await readResponse(parts, (id) => freshCallId(thread, id), tell)
+  const extracted = await extractArguments(read.calls, options.assets)
+  const response = { ...read, calls: extracted.calls }
+  const { events, attachments } = await saveModelFiles(read.files, options.assets)
   const message = assistantMessage(messageId, response, attachments)
   const calls = message.metadata.tool_calls ?? []
   await thread.append(
     [
+      ...extracted.events,
       ...events,
       { type: 'NEW_MESSAGE', payload: message },
       ...calls.map(
@@ -177,7 +181,9 @@ function storedReasoning({
   return { text, ...(providerMetadata ? { provider_metadata: providerMetadata } : {}) }
 }
 
-function withoutFiles({ files, ...response }: ModelResponse): Record<string, unknown> {
+/** The answer for debugging: no bytes that the model made, and no arguments but the logged ones. */
+function withoutFiles({ files, calls, ...rest }: ModelResponse): Record<string, unknown> {
+  const response = { ...rest, calls: calls.map(({ given, ...call }) => call) }
   return files.length > 0
     ? { ...response, files: files.map(({ mediaType }) => mediaType) }
     : response

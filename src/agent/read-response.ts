@@ -6,6 +6,8 @@ import type { ModelStreamPart } from '../model/language-model.ts'
 /** A call as the model made it. `problem` says what is wrong with arguments that are no JSON object. */
 export interface ModelCall extends ToolCall {
   problem?: string
+  /** The arguments as they came, where `arguments` holds references in place of bodies. */
+  given?: Record<string, unknown>
   /** What the provider wants back with the call in later prompts (thought signatures and the like). */
   providerMetadata?: Record<string, unknown>
 }

@@ -5,6 +5,7 @@ import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { outputAlternatives } from './data-targets.ts'
+import { withoutFetchedBytes } from './native-tools.ts'
 import type { ModelCall } from './read-response.ts'
 import { resolveArguments } from './resolve-arguments.ts'
 import type { RunSettings } from './run-settings.ts'
@@ -48,7 +49,7 @@ export async function runCall(
     })
     const instance = instanceOf(call.arguments)
     const read = (variable: string): unknown => thread.board.read(variable, { instance })
-    const args = withoutBookkeeping(call.arguments)
+    const args = withoutBookkeeping(call.given ?? call.arguments)
     const resolved = await resolveArguments(tool, args, { assets, read })
     const input = await validateInput(tool, resolved)
     const context: ToolContext = {
@@ -77,7 +78,7 @@ export async function runCall(
       toolCallId: call.id,
       by: 'tool',
     })
-    return { value: value ?? null, events, outputs }
+    return { value: withoutFetchedBytes(value ?? null), events, outputs }
   } catch (error) {
     if (signal.aborted) throw error
     return { error: described(error), events, outputs }

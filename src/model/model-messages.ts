@@ -50,6 +50,7 @@ export async function modelPrompt(source: PromptSource): Promise<LanguageModelV4
   const instructions = system.filter(Boolean).join('\n\n')
   if (instructions) prompt.push({ role: 'system', content: instructions })
   const results = resultsByCall(messages)
+  const lastCalls = messages.findLast(({ metadata }) => metadata.tool_calls?.length)
   for (const item of placeData(messages, { merge, board })) {
     if (item.type === 'data') {
       prompt.push({ role: 'user', content: [{ type: 'text', text: item.text }] })
@@ -59,6 +60,7 @@ export async function modelPrompt(source: PromptSource): Promise<LanguageModelV4
     if (message.message_type === 'log' || message.metadata.tool_result) continue
     if (message.sender.participant_role === 'assistant') {
       prompt.push(...assistantMessages(message, results))
+      if (message === lastCalls) prompt.push(...(await fetchedParts(message, results, source)))
     } else {
       prompt.push({ role: 'user', content: await userParts(message, source) })
     }
@@ -108,6 +110,29 @@ function assistantMessages(
     spoken,
     { role: 'tool', content: calls.map((call) => toolResult(call, results.get(call.id))) },
   ]
+}
+
+/** What `fetch_asset` read in the last step, as far as the model takes it: in this prompt and in no later one. */
+async function fetchedParts(
+  { metadata }: Message,
+  results: ReadonlyMap<string, Message>,
+  source: PromptSource,
+): Promise<LanguageModelV4Message[]> {
+  const content: UserPart[] = []
+  for (const { id } of metadata.tool_calls ?? []) {
+    const { fetched, assetRef, mimeType } = (results.get(id)?.content ?? {}) as Record<
+      string,
+      unknown
+    >
+    if (fetched !== true || typeof assetRef !== 'string') continue
+    const kind = String(mimeType).startsWith('image/') ? 'image' : 'file'
+    const attachment: Attachment = { kind, assetRef, mimeType: String(mimeType) }
+    content.push({ type: 'text', text: marker(attachment) })
+    const part = await filePart(attachment, source)
+    const unseen = `[the model takes no ${mimeType}; ask fetch_asset for format "text", or pass the reference on]`
+    content.push(part ?? { type: 'text', text: unseen })
+  }
+  return content.length > 0 ? [{ role: 'user', content }] : []
 }
 
 type Stored = { provider_metadata?: Record<string, unknown> }
