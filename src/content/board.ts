@@ -109,7 +109,7 @@ export function createBoard(
     const schema = block.schema ? (copyJson(block.schema) as JsonObject) : null
     const write = toWrite(block)
     if (write) {
-      const value = known?.value.now ?? MISSING
+      const value = known ? known.value.now : MISSING
       checkWrite(value, write)
       const binding = schema ?? schemaFor(known, block)
       if (binding && validate) checkSchema(value, write, { schema: binding, validate })
@@ -119,10 +119,10 @@ export function createBoard(
 
   /** An instance without a schema of its own is bound by the global one of its kind. */
   function schemaFor(known: Identity | undefined, block: DataBlock): JsonObject | null {
-    const own = known?.schema.now ?? MISSING
     const { _instance, ...global } = block
-    const shared = own === MISSING ? identities.get(identity(global))?.schema.now : own
-    return isContainer(shared ?? MISSING) ? (shared as JsonObject) : null
+    const shared = identities.get(identity(global))
+    const schemas = [known, shared].map((entry) => (entry ? entry.schema.now : MISSING))
+    return (schemas.find(isContainer) as JsonObject | undefined) ?? null
   }
 
   function apply({ key, block, known, write, schema }: Plan, message: Message): void {
@@ -294,7 +294,7 @@ function toPatch({ key, block, known, write, schema }: Plan, message: Message): 
       operations.push({ op: 'add', path: toPointer([key, field]), value })
     }
   }
-  if (write) operations.push(...writePatch(known?.value.now ?? MISSING, write, [key, 'data']))
+  if (write) operations.push(...writePatch(known ? known.value.now : MISSING, write, [key, 'data']))
   set('schema', schema)
   set('description', block.description)
   return operations

@@ -96,8 +96,8 @@ function callSpans(messages: readonly Message[]): Set<number> {
     if (metadata.tool_result) {
       const caller = callers.get(metadata.tool_result.tool_call_id) ?? index
       for (let i = index - 1; i >= caller && !spans.has(i); i--) spans.add(i)
-    } else {
-      for (const call of metadata.tool_calls ?? []) callers.set(call.id, index)
+    } else if (Array.isArray(metadata.tool_calls)) {
+      for (const call of metadata.tool_calls) if (call?.id) callers.set(call.id, index)
     }
   }
   return spans

@@ -75,7 +75,10 @@ export function checkSchema(
     const found = validate(part.schema, part.value) ?? []
     return found
       .map(({ instancePath, message = 'is not valid', keyword }) => {
-        return { path: [...part.path, ...fromPointer(instancePath)], message, keyword }
+        const keys = fromPointer(instancePath).map((key) =>
+          indexOf(key) === -1 ? key : indexOf(key),
+        )
+        return { path: [...part.path, ...keys], message, keyword }
       })
       .filter(({ path, keyword }) => concerns(write, path, keyword))
   })

@@ -128,7 +128,8 @@ export class WideList {
   }
 
   get(index: number, position: number): Maybe {
-    return index < this.length(position) ? (this.#slots[index]?.at(position) ?? MISSING) : MISSING
+    const slot = index < this.length(position) ? this.#slots[index] : undefined
+    return slot ? slot.at(position) : MISSING
   }
 
   /** Sets an item, or appends one at the end. */

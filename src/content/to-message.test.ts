@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from './message.ts'
+import { type MessageInput, toMessage } from './to-message.ts'
+
+const TIME = '2026-01-02T03:04:05.000Z'
+const FIXED = { id: 'm1', timestamp: TIME }
+const USER = { participant_id: 'user', participant_role: 'user' }
+
+const record: Message = {
+  id: '1234',
+  sender: { participant_id: '1234', participant_role: 'user' },
+  content: 'Hello World!',
+  content_type: 'text/plain',
+  message_type: 'chat',
+  timestamp: TIME,
+  metadata: {
+    attribution: 'Internal System',
+    footer_items: ['6.8k of 50k (13%) tokens used for request'],
+    zebra: { 2: 'b', 1: 'a', nested: [null, { deep: true }] },
+    apple: 1,
+  },
+}
+
+describe('toMessage', () => {
+  it.each<[string, MessageInput, Partial<Message>]>([
+    [
+      'text',
+      { ...FIXED, type: 'text', text: 'hi' },
+      { sender: USER, content_type: 'text/plain', content: 'hi', message_type: 'chat' },
+    ],
+    [
+      'text of a role and name',
+      { ...FIXED, type: 'text', text: 'hi', role: 'assistant', name: 'Bo' },
+      { sender: { participant_id: 'Bo', participant_role: 'assistant', name: 'Bo' } },
+    ],
+    [
+      'data',
+      {
+        ...FIXED,
+        type: 'data',
+        kind: 'user',
+        data: { a: 1 },
+        description: 'd',
+        schema: { type: 'object' },
+      },
+      {
+        content_type: 'data',
+        message_type: 'note',
+        content: {
+          type: 'data',
+          kind: 'user',
+          data: { a: 1 },
+          description: 'd',
+          schema: { type: 'object' },
+        },
+      },
+    ],
+    [
+      'data without a kind',
+      { ...FIXED, type: 'data', data: 0 },
+      { content: { type: 'data', data: 0 } },
+    ],
+    [
+      'a declaration',
+      { ...FIXED, type: 'data', kind: 'user', schema: {} },
+      { content: { type: 'data', kind: 'user', schema: {} } },
+    ],
+    [
+      'null as data',
+      { ...FIXED, type: 'state', state: null },
+      { content: { type: 'data', kind: 'state', data: null } },
+    ],
+    [
+      'input',
+      { ...FIXED, type: 'input', input: { a: 1 }, schema: {}, _instance: '①' },
+      { content: { type: 'data', kind: 'input', data: { a: 1 }, schema: {}, _instance: '①' } },
+    ],
+    [
+      'state at a path',
+      {
+        ...FIXED,
+        type: 'state',
+        state: 1,
+        _path: 'items[0]["odd.key"]',
+        _outputMethod: 'set',
+        _call: 'c1',
+      },
+      {
+        content: {
+          type: 'data',
+          kind: 'state',
+          data: 1,
+          _path: ['items', 0, 'odd.key'],
+          _outputMethod: 'set',
+          _call: 'c1',
+        },
+      },
+    ],
+    [
+      'a role and parts',
+      {
+        ...FIXED,
+        role: 'user',
+        content: [{ type: 'text', text: 'x' }],
+        metadata: { attachments: [] },
+      },
+      {
+        content_type: 'multipart/mixed',
+        content: [{ type: 'text', text: 'x' }],
+        metadata: { attachments: [] },
+      },
+    ],
+    [
+      "structured-assets.md's command",
+      {
+        ...FIXED,
+        receiver: { role: 'plugin', name: 'charts' },
+        content_type: 'command',
+        content: { command: 'draw', param: { data: 'asset://a/content' } },
+      },
+      {
+        receiver: { participant_id: 'charts', participant_role: 'plugin', name: 'charts' },
+        message_type: 'command',
+        content_type: 'command',
+        content: { command: 'draw', param: { data: 'asset://a/content' } },
+      },
+    ],
+    [
+      'an answer to a command',
+      {
+        ...FIXED,
+        sender: { role: 'plugin', name: 'charts' },
+        content: { command: 'draw', response: 1 },
+      },
+      { message_type: 'command-response', content_type: 'command' },
+    ],
+    [
+      'a reference',
+      { ...FIXED, content: { asset_id: 'a', field_path: ['content'] } },
+      { content_type: 'asset_ref', content: { asset_id: 'a', field_path: ['content'] } },
+    ],
+    [
+      'JSON',
+      { ...FIXED, content: { a: 1 } },
+      { content_type: 'application/json', content: { a: 1 } },
+    ],
+    [
+      'a record whose data is in a short form',
+      { ...FIXED, content_type: 'data', content: { type: 'state', state: { a: 1 } } },
+      { content: { type: 'data', kind: 'state', data: { a: 1 } } },
+    ],
+  ])('reads %s', (_, input, expected) => {
+    const message = toMessage(input)
+    expect(message).toMatchObject({ id: 'm1', timestamp: TIME, ...expected })
+    expect(message.content).toStrictEqual(expected.content ?? message.content)
+    expect(toMessage(message)).toEqual(message)
+  })
+
+  it('gives what is missing', () => {
+    const message = toMessage({ type: 'text', text: 'hi' })
+    expect(message.id).toMatch(/^[0-9a-z]{32}$/)
+    expect(Math.abs(Date.parse(message.timestamp) - Date.now())).toBeLessThan(5000)
+    expect(message.metadata).toEqual({})
+  })
+
+  it('gives a complete record back, unknown parts equal in value and order', () => {
+    const extended = { ...record, thread: { id: 't' } }
+    expect(JSON.stringify(toMessage(extended))).toBe(JSON.stringify(extended))
+    expect(JSON.stringify(toMessage({ ...extended, id: undefined } as never).metadata)).toBe(
+      JSON.stringify(record.metadata),
+    )
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['text', 'hi', /is an object/],
+    ['null', null, /is an object/],
+    ['a list', [], /is an object/],
+    ['nothing known', { role: 'user' }, /has a type/],
+    ['an unknown type', { type: 'image' }, /"image"/],
+    ['no text', { type: 'text' }, /has a text/],
+    [
+      'a kind that no reference can name',
+      { type: 'data', kind: 'my kind', data: 1 },
+      /"my kind" cannot be a kind/,
+    ],
+    [
+      'a kind that is a heading',
+      { type: 'data', kind: 'a\n## Data: ¶b', data: 1 },
+      /cannot be a kind/,
+    ],
+    ['an empty instance', { type: 'data', data: 1, _instance: '' }, /_instance/],
+    ['a schema that is none', { type: 'data', schema: 'object' }, /schema/],
+    ['a description that is none', { type: 'data', description: 1 }, /description/],
+    [
+      'an unknown method',
+      { type: 'data', data: 1, _outputMethod: 'append' },
+      /set, merge, assign, push, concat, delete/,
+    ],
+    ['a path that is none', { type: 'data', data: 1, _path: 'a b' }, /is no _path/],
+    ['a path with a bad key', { type: 'data', data: 1, _path: ['a', -1] }, /is no _path/],
+    ['a participant that is none', { ...record, sender: 'user' }, /participant/],
+    ['a role that is none', { content: 'x', sender: { role: 7 } }, /participant_role/],
+    ['an unknown message_type', { ...record, message_type: 'shout' }, /message_type/],
+    ['a time that is none', { ...record, timestamp: 'yesterday' }, /ISO 8601/],
+    ['metadata that is none', { content: 'x', metadata: [] }, /metadata/],
+    ['an empty id', { ...record, id: '' }, /id/],
+    ['data that is none', { ...record, content_type: 'data', content: 7 }, /data block/],
+  ])('refuses %s', (_, input, reason) => {
+    expect(() => toMessage(input as never)).toThrow(reason)
+    expect(() => toMessage(input as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_message' }),
+    )
+  })
+})
