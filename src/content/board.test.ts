@@ -759,8 +759,8 @@ const { value: anyJson } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const anyWrite = fc.record({
   path: fc.oneof(
-    fc.array(anyKey, { maxLength: 3 }),
-    fc.constantFrom(['a', 'w3'], ['a', 39], ['a', 5, 'b']),
+    fc.array<string | number>(anyKey, { maxLength: 3 }),
+    fc.constantFrom<(string | number)[]>(['a', 'w3'], ['a', 39], ['a', 5, 'b']),
   ),
   method: fc.constantFrom<OutputMethod>('set', 'merge', 'assign', 'push', 'concat', 'delete'),
   data: anyJson,
