@@ -85,7 +85,7 @@ async function detect(head: Uint8Array, complete: boolean): Promise<string | nul
 
 async function detectBytes(head: Uint8Array): Promise<string | null> {
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
-  return found ? normalizeMimeType(found.mime) : null
+  return found ? normalizeMimeType(essenceOf(found.mime)) : null
 }
 
 /** What well-formed text can be. A file that starts with `BM` is then no picture. */
