@@ -129,6 +129,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     async delete(ref, options) {
       const { assetId, namespace, fieldPath } = locate(ref, options)
       if (fieldPath) {
+        if (!(await store.info(assetId, { namespace }))) return false
         throw new ByrefError('asset_invalid', 'Assets never change: a field cannot be deleted.')
       }
       const deleted = await store.delete(assetId, { namespace })

@@ -27,6 +27,7 @@ export interface TableSource {
 const KEEP_BYTES = 8 * 1024 * 1024
 /** Longest text of one record; a quote that is never closed must not swallow the file. */
 const MAX_RECORD = 16 * 1024 * 1024
+const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** The form of table that files of this type have, or null. */
@@ -89,6 +90,8 @@ async function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): Promise
 
 async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[]> {
   const text = await openText(source)
+  let width = 0
+  let line = 0
   const delimiter = format === 'tsv' ? '\t' : delimiterOf(text.head)
   const parser = parse({
     delimiter,
@@ -96,6 +99,11 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     skip_empty_lines: true,
     relax_quotes: format === 'tsv',
     max_record_size: MAX_RECORD,
+    on_record(cells: string[], { lines }) {
+      width ||= cells.length
+      line = lines
+      return cells
+    },
   })
   const input = Readable.from(text.chunks)
   input.on('error', (error) => parser.destroy(error))
@@ -104,7 +112,9 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     yield* parser
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw broken(source, lineOf(error), reasonOf(error), error)
+    // The parser meets the missing quote at the end of the file; the record begins behind the last whole one.
+    const unclosed = UNCLOSED.has(error.code)
+    throw broken(source, unclosed ? line + 1 : lineOf(error), reasonOf(error, width), error)
   } finally {
     input.destroy()
     parser.destroy()
@@ -259,11 +269,11 @@ function lineOf(error: CsvError): number | null {
   return typeof error.lines === 'number' ? error.lines : null
 }
 
-function reasonOf(error: CsvError): string {
+function reasonOf(error: CsvError, width: number): string {
   switch (error.code) {
     case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
       const found = Array.isArray(error.record) ? error.record.length : 'another number of'
-      return `it has ${found} fields where the first line has ${error.column}.`
+      return `it has ${found} fields where the first line has ${width}.`
     }
     case 'CSV_QUOTE_NOT_CLOSED':
     case 'CSV_MAX_RECORD_SIZE':

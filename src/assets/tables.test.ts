@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAssets } from './assets.ts'
+import { createMemoryAssetStore } from './memory.ts'
+import { TableError } from './table-error.ts'
+
+const data = new URL('../../node_modules/vega-datasets/data/', import.meta.url)
+const vega = (name: string) => readFile(new URL(name, data))
+
+interface TableContent {
+  columns: { name: string; type: string; missing: number }[]
+  rows: Record<string, unknown>[]
+  source: string
+}
+
+async function importText(text: string | Uint8Array, name = 'x.csv', mime?: string) {
+  const assets = createAssets()
+  const body = typeof text === 'string' ? Buffer.from(text) : text
+  const { asset, table } = await assets.importFile(body, { name, mime })
+  const content = table ? ((await assets.resolve(table.ref)) as TableContent) : null
+  return { assets, asset, table, content }
+}
+
+async function failure(text: string, name = 'x.csv'): Promise<TableError> {
+  const failed = await importText(text, name).catch((error: unknown) => error)
+  expect(failed).toBeInstanceOf(TableError)
+  return failed as TableError
+}
+
+describe('importFile', () => {
+  it('reads a real CSV: numbers, dates and text by column', async () => {
+    const csv = await vega('seattle-weather.csv')
+    const { content, asset, table, assets } = await importText(csv, 'seattle-weather.csv')
+    expect(content?.columns.map(({ name, type }) => [name, type])).toEqual([
+      ['date', 'date'],
+      ['precipitation', 'number'],
+      ['temp_max', 'number'],
+      ['temp_min', 'number'],
+      ['wind', 'number'],
+      ['weather', 'string'],
+    ])
+    expect(content?.rows).toHaveLength(1461)
+    expect(content?.rows[0]).toEqual({
+      date: '2012-01-01',
+      precipitation: 0,
+      temp_max: 12.8,
+      temp_min: 5,
+      wind: 4.7,
+      weather: 'drizzle',
+    })
+    expect(content?.source).toBe(asset.ref)
+    expect(table).toMatchObject({ structured: true, name: 'seattle-weather.csv', kind: 'file' })
+    const meta = await assets.meta(table?.ref ?? '')
+    expect(JSON.stringify(meta)).toContain('1461')
+    expect(JSON.stringify(meta).length).toBeLessThan(20_000)
+    expect((await assets.get(asset.ref)).bytes.byteLength).toBe(csv.byteLength)
+  })
+
+  it('reads JSON rows: missing cells are null, columns in the order they came', async () => {
+    const { content } = await importText(await vega('cars.json'), 'cars.json')
+    expect(content?.columns.find(({ name }) => name === 'Horsepower')).toEqual({
+      name: 'Horsepower',
+      type: 'number',
+      missing: 6,
+    })
+    expect(content?.columns.find(({ name }) => name === 'Year')?.type).toBe('date')
+    const mixed = await importText('[{"a":1,"b":"x"},{"b":null,"c":{"d":1}},{"a":"2"}]', 'x.json')
+    expect(mixed.content?.columns).toEqual([
+      { name: 'a', type: 'mixed', missing: 1 },
+      { name: 'b', type: 'string', missing: 2 },
+      { name: 'c', type: 'object', missing: 2 },
+    ])
+    expect(mixed.content?.rows[1]).toEqual({ a: null, b: null, c: { d: 1 } })
+  })
+
+  it('reads NDJSON and TSV', async () => {
+    const { content } = await importText('{"a":1}\n\n{"a":2}\r\n{"a":3}', 'x.ndjson')
+    expect(content?.rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }])
+    const tsv = await importText('size\tnote\n5" pipe\ta, b\n', 'x.tsv')
+    expect(tsv.content?.rows).toEqual([{ size: '5" pipe', note: 'a, b' }])
+    const named = await importText('a\tb\n1\t2\n', 'x', 'text/tab-separated-values')
+    expect(named.content?.rows).toEqual([{ a: 1, b: 2 }])
+  })
+
+  it('makes no table of other JSON, and none of a picture', async () => {
+    for (const json of ['{"a":1}', '[]', '[1,2]', '[{"a":1},2]', '"x"', '[[1]]']) {
+      expect((await importText(json, 'x.json')).table).toBe(null)
+    }
+    expect((await importText(new Uint8Array([0x89, 0x50, 0x4e, 0x47]), 'x.png')).table).toBe(null)
+  })
+
+  it.each([
+    ['numbers', '1,-2.5,+3,.5,1e3', [1, -2.5, 3, 0.5, 1000]],
+    ['numbers with spaces', ' 1, 2 ', [1, 2]],
+    ['text with a zero in front', '007,1', ['007', '1']],
+    ['numbers too long to be exact', '12345678901234567890,1', ['12345678901234567890', '1']],
+    ['booleans', 'true,FALSE,True', [true, false, true]],
+    ['dates', '2024-02-29,2023-01-05', ['2024-02-29', '2023-01-05']],
+    ['dates with slashes', '2024/2/9,2023/12/31', ['2024-02-09', '2023-12-31']],
+    [
+      'times',
+      '2024-02-29 10:00:00,2024-02-29T10:00Z',
+      ['2024-02-29T10:00:00', '2024-02-29T10:00Z'],
+    ],
+    ['named dates', 'Jan 1 2000,"Mar 31, 2001"', ['2000-01-01', '2001-03-31']],
+    ['days that do not exist', '2023-02-29,2023-01-01', ['2023-02-29', '2023-01-01']],
+    ['ambiguous dates', '1/2/2024,3/4/2024', ['1/2/2024', '3/4/2024']],
+    ['mixed', '1,x', ['1', 'x']],
+    ['empty cells', '1,,3', [1, null, 3]],
+    ['nothing', ',,', [null, null, null]],
+    ['infinities', 'Infinity,1', ['Infinity', '1']],
+  ])('reads %s', async (_, line, values) => {
+    const cells = line.match(/"[^"]*"|[^,]+|(?<=,)(?=,)|^(?=,)|(?<=,)$/g) ?? []
+    // A second column, so that an empty cell is no empty line.
+    const csv = `a,b\n${cells.map((cell) => `${cell},x`).join('\n')}\n`
+    const { content } = await importText(csv)
+    expect(content?.rows.map((row) => row.a)).toEqual(values)
+  })
+
+  it('says which days do not exist by leaving them text', async () => {
+    const { content } = await importText('a,b\n2023-02-29,2023-02-28\n')
+    expect(content?.columns.map(({ type }) => type)).toEqual(['string', 'date'])
+  })
+
+  it('finds the separator, also beside quotes', async () => {
+    expect((await importText('a;b\n"1,5;";2\n')).content?.rows).toEqual([{ a: '1,5;', b: 2 }])
+    expect((await importText('a|b\n1|2\n')).content?.rows).toEqual([{ a: 1, b: 2 }])
+    expect((await importText('"a,b"\n1\n')).content?.rows).toEqual([{ 'a,b': 1 }])
+  })
+
+  it('reads what other programs write', async () => {
+    expect((await importText('\ufeffa,b\r\n1,"x\r\ny"\r\n')).content?.rows).toEqual([
+      { a: 1, b: 'x\r\ny' },
+    ])
+    const utf16 = Buffer.from('\ufeffa,b\n1,ö\n', 'utf16le')
+    expect((await importText(utf16, 'x.csv', 'text/csv')).content?.rows).toEqual([{ a: 1, b: 'ö' }])
+    const windows = Buffer.from('name,n\nM\xfcller,1\n', 'latin1')
+    expect((await importText(windows, 'x.csv')).content?.rows).toEqual([{ name: 'Müller', n: 1 }])
+    expect((await importText('a,a,,b\n1,2,3,4\n')).content?.rows).toEqual([
+      { a: 1, a_2: 2, column_3: 3, b: 4 },
+    ])
+    expect((await importText('a,b\n\n1,2\n\n\n')).content?.rows).toHaveLength(1)
+    expect((await importText('a,b\n')).content).toMatchObject({
+      columns: [
+        { name: 'a', type: 'string', missing: 0 },
+        { name: 'b', type: 'string', missing: 0 },
+      ],
+      rows: [],
+    })
+  })
+
+  it('takes any header, also that of a prototype', async () => {
+    const { content } = await importText('__proto__,constructor\n1,2\n')
+    expect(Object.keys(content?.rows[0] ?? {})).toEqual(['__proto__', 'constructor'])
+  })
+
+  it('names the line and the reason of a broken table, and keeps the file', async () => {
+    const cases: [string, string, number, RegExp][] = [
+      ['a,b\n1,2\n1,2,3\n', 'x.csv', 3, /3 fields.*2/],
+      ['a,b\n1,2\n1\n', 'x.csv', 3, /1 fields.*2/],
+      ['a,b\n1,"2\n3,4\n', 'x.csv', 2, /never closed/],
+      ['a,b\n1,"2"x\n', 'x.csv', 2, /closing quote/],
+      ['a,b\n1,x"y\n', 'x.csv', 2, /quote/],
+      ['', 'x.csv', 1, /empty/],
+      ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /no JSON/],
+      ['{"a":1}\n[1]\n', 'x.ndjson', 2, /no JSON object/],
+    ]
+    for (const [text, name, line, reason] of cases) {
+      const error = await failure(text, name)
+      expect(error.code).toBe('table_invalid')
+      expect(error.reason).toMatch(reason)
+      expect(error.line).toBe(line)
+      expect(error.message).toContain(name)
+      expect(error.asset).toMatchObject({ size: Buffer.byteLength(text), name })
+    }
+  })
+
+  it('holds no more than the cache of a table that is too big for it', async () => {
+    const limits = { cacheBytes: 1000 }
+    const assets = createAssets({ store: createMemoryAssetStore(), config: { limits } })
+    const csv = `a,b\n${'1,2\n'.repeat(5000)}`
+    const { table } = await assets.importFile(Buffer.from(csv), { name: 'x.csv' })
+    expect(await assets.resolve(`${table?.ref}/content/rows/4999`)).toEqual({ a: 1, b: 2 })
+  })
+
+  it('reads files that are parsed twice as files that are kept', async () => {
+    const rows = Array.from({ length: 300_000 }, (_, i) => `${i},text ${i},2024-01-0${(i % 9) + 1}`)
+    const csv = Buffer.from(`n,t,d\n${rows.join('\n')}\n`)
+    expect(csv.byteLength).toBeGreaterThan(8 * 1024 * 1024)
+    const { content } = await importText(csv)
+    expect(content?.rows).toHaveLength(300_000)
+    expect(content?.rows[299_999]).toEqual({ n: 299_999, t: 'text 299999', d: '2024-01-03' })
+    expect(content?.columns.map(({ type }) => type)).toEqual(['number', 'string', 'date'])
+  })
+
+  it('gives back every text that is written by the rules of CSV', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é', ';', '\t') })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 8 }),
+        async (rows) => {
+          const quoted = rows.map((row) => row.map((text) => `"${text.replace(/"/g, '""')}"`))
+          const csv = `"name","x"\n${quoted.map((row) => row.join(',')).join('\n')}\n`
+          const { content } = await importText(csv)
+          expect(content?.rows.map((row) => [row.name ?? '', row.x ?? ''])).toEqual(
+            rows.map((row) => row.map((text) => (text.trim() === '' ? '' : text))),
+          )
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+})
