@@ -17,11 +17,9 @@ const FLAGS = [
 ]
 
 describe('a browser for the end-to-end tests', () => {
-  it.runIf(process.env.BYREF_REQUIRE_BROWSER)('is there where it is required', () => {
-    expect(
-      executablePath,
-      'BYREF_TEST_BROWSER, which npm test sets where it finds one',
-    ).toBeTruthy()
+  it('is there where BYREF_REQUIRE_BROWSER asks for it', () => {
+    const found = executablePath !== undefined || !process.env.BYREF_REQUIRE_BROWSER
+    expect(found, 'no BYREF_TEST_BROWSER, which npm test sets where it finds one').toBe(true)
   })
 })
 
