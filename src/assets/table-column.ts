@@ -31,6 +31,9 @@ const BOOLEAN = /^(?:true|false)$/i
 const DATE =
   /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
 const NAMED_DATE = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})$/
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const ZERO = 48
+const NINE = 57
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /** For cells that are text, as CSV has them: text becomes numbers, booleans or dates where the whole column is. */
@@ -38,6 +41,7 @@ export function textColumn(name: string): ColumnReader {
   let seen = 0
   let missing = 0
   const can = { number: true, boolean: true, date: true }
+  let known: ColumnType | null = null
 
   function type(): ColumnType {
     if (seen === missing) return seen === 0 ? 'string' : 'empty'
@@ -50,28 +54,21 @@ export function textColumn(name: string): ColumnReader {
     see(cell) {
       seen++
       const text = String(cell).trim()
-      if (text === '') {
-        missing++
-        return
+      if (text === '') missing++
+      else {
+        if (can.number) can.number = isNumber(text)
+        if (can.boolean) can.boolean = BOOLEAN.test(text)
+        if (can.date) can.date = isoDate(text) !== null
       }
-      can.number &&= isNumber(text)
-      can.boolean &&= BOOLEAN.test(text)
-      can.date &&= isoDate(text) !== null
     },
     column: () => ({ name, type: type(), missing }),
     read(cell) {
+      known ??= type()
       const text = String(cell).trim()
       if (text === '') return null
-      switch (type()) {
-        case 'number':
-          return Number(text)
-        case 'boolean':
-          return text.toLowerCase() === 'true'
-        case 'date':
-          return isoDate(text)
-        default:
-          return cell
-      }
+      if (known === 'number') return Number(text)
+      if (known === 'date') return isoDate(text)
+      return known === 'boolean' ? text.toLowerCase() === 'true' : cell
     },
   }
 }
@@ -115,28 +112,30 @@ function isNumber(text: string): boolean {
 
 /** The date or time as ISO 8601 text, or null for what is no unambiguous date. */
 function isoDate(text: string): string | null {
-  const named = NAMED_DATE.exec(text)
-  if (named) {
-    const month = MONTHS.indexOf((named[1] ?? '').slice(0, 3).toLowerCase()) + 1
-    return month > 0 ? calendarDate(named[3], String(month), named[2]) : null
-  }
+  const first = text.charCodeAt(0)
+  if (first < ZERO || first > NINE) return namedDate(text)
   const found = DATE.exec(text)
   if (!found) return null
-  const [, year, , month, day, time, zone = ''] = found
-  const date = calendarDate(year, month, day)
+  const [, year = '', , month = '', day = '', time, zone = ''] = found
+  const date = calendarDate(Number(year), Number(month), Number(day))
   if (date === null || time === undefined) return date
   const moment = `${date}T${time}${zone.toUpperCase().replace(/(\d{2})(\d{2})$/, '$1:$2')}`
   return Number.isNaN(Date.parse(moment)) ? null : moment
 }
 
-function calendarDate(
-  year: string | undefined,
-  month: string | undefined,
-  day: string | undefined,
-): string | null {
-  const text = `${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
-  const date = new Date(`${text}T00:00:00Z`)
-  return Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text ? null : text
+function namedDate(text: string): string | null {
+  const found = NAMED_DATE.exec(text)
+  if (!found) return null
+  const [, name = '', day, year] = found
+  return calendarDate(Number(year), MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1, Number(day))
+}
+
+/** The day as text, if the calendar has it. */
+function calendarDate(year: number, month: number, day: number): string | null {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0)
+  if (day < 1 || day > days) return null
+  return `${String(year).padStart(4, '0')}-${month < 10 ? '0' : ''}${month}-${day < 10 ? '0' : ''}${day}`
 }
 
 function jsonType(value: unknown): ColumnType {

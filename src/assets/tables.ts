@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { parse as parseAll } from 'csv-parse/sync'
 import { essenceOf } from './mime-type.ts'
 import { headText } from './sniff.ts'
 import { type ColumnReader, type TableColumn, textColumn, valueColumn } from './table-column.ts'
@@ -28,6 +29,7 @@ const KEEP_BYTES = 8 * 1024 * 1024
 /** Longest text of one record; a quote that is never closed must not swallow the file. */
 const MAX_RECORD = 16 * 1024 * 1024
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
+const PLAIN = { enumerable: true, configurable: true, writable: true }
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** The form of table that files of this type have, or null. */
@@ -90,8 +92,6 @@ async function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): Promise
 
 async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[]> {
   const text = await openText(source)
-  let width = 0
-  let line = 0
   const delimiter = format === 'tsv' ? '\t' : delimiterOf(text.head)
   const parser = parse({
     delimiter,
@@ -99,11 +99,6 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     skip_empty_lines: true,
     relax_quotes: format === 'tsv',
     max_record_size: MAX_RECORD,
-    on_record(cells: string[], { lines }) {
-      width ||= cells.length
-      line = lines
-      return cells
-    },
   })
   const input = Readable.from(text.chunks)
   input.on('error', (error) => parser.destroy(error))
@@ -112,9 +107,7 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     yield* parser
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    // The parser meets the missing quote at the end of the file; the record begins behind the last whole one.
-    const unclosed = UNCLOSED.has(error.code)
-    throw broken(source, unclosed ? line + 1 : lineOf(error), reasonOf(error, width), error)
+    throw await csvError(source, { delimiter, head: text.head }, error)
   } finally {
     input.destroy()
     parser.destroy()
@@ -250,10 +243,13 @@ function rowOf(
   readers: ColumnReader[],
   cells: readonly unknown[],
 ): Record<string, unknown> {
-  const row: Record<string, unknown> = Object.create(null)
-  names.forEach((name, i) => {
-    row[name] = readers[i]?.read(cells[i])
-  })
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string
+    const value = readers[i]?.read(cells[i])
+    if (name === '__proto__') Object.defineProperty(row, name, { value, ...PLAIN })
+    else row[name] = value
+  }
   return row
 }
 
@@ -265,8 +261,35 @@ function broken(source: TableSource, line: number | null, reason: string, cause?
   return new TableError({ name: source.name, line, reason }, { cause })
 }
 
-function lineOf(error: CsvError): number | null {
-  return typeof error.lines === 'number' ? error.lines : null
+/** What is wrong with a CSV, and where. */
+async function csvError(
+  source: TableSource,
+  { delimiter, head }: { delimiter: string; head: string },
+  error: CsvError,
+): Promise<TableError> {
+  const { lines, bytes_records: bytes } = error as CsvError & {
+    lines?: number
+    bytes_records?: number
+  }
+  // The parser meets a missing quote at the end of the file; its record begins behind the last whole one.
+  const line = UNCLOSED.has(error.code) ? await lineAt(source, bytes ?? 0) : (lines ?? null)
+  const [header = []] = parseAll(head, { delimiter, bom: true, to: 1, relax_quotes: true })
+  return broken(source, line, reasonOf(error, header.length), error)
+}
+
+/** The line, from 1, that the byte of the file's text belongs to. */
+async function lineAt(source: TableSource, byte: number): Promise<number> {
+  const { chunks } = await openText(source)
+  let line = 1
+  let at = 0
+  for await (const chunk of chunks) {
+    for (const char of chunk) {
+      if (at >= byte) return line
+      if (char === '\n') line++
+      at += Buffer.byteLength(char)
+    }
+  }
+  return line
 }
 
 function reasonOf(error: CsvError, width: number): string {
