@@ -27,9 +27,22 @@ export type { AssetsConfig } from './assets/assets-config.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract.ts'
 export { createFsAssetStore, type FsAssetStoreOptions } from './assets/fs.ts'
 export { createMemoryAssetStore } from './assets/memory.ts'
+export {
+  createPassthroughAssetStore,
+  type PassthroughAssetStoreOptions,
+} from './assets/passthrough.ts'
+export { createS3AssetStore, type S3AssetStoreOptions } from './assets/s3.ts'
+export {
+  createS3Connector,
+  type S3Connector,
+  type S3ConnectorOptions,
+} from './assets/s3-connector.ts'
+export { type SweepOptions, type SweepResult, sweepAssets } from './assets/sweep-assets.ts'
+export { TableError } from './assets/table-error.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'
 export { assetMeta, type MetaOptions } from './content/asset-meta.ts'
-export { type Board, createBoard } from './content/board.ts'
+export { type Board, type BoardOptions, createBoard } from './content/board.ts'
+export { escapeBlocks } from './content/escape-blocks.ts'
 export type {
   AssetCreated,
   AssetFailed,
@@ -40,6 +53,7 @@ export type {
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
 export { type ConversationState, emptyConversation, fold } from './content/fold.ts'
+export { applyPatch, type PatchOperation } from './content/json-patch.ts'
 export type {
   Attachment,
   DataBlock,
@@ -49,7 +63,11 @@ export type {
   Participant,
   ToolCall,
 } from './content/message.ts'
+export { type MetasBlockOptions, metasBlock } from './content/metas-block.ts'
+export { newId } from './content/new-id.ts'
+export { type ReferenceGuideOptions, referenceGuide } from './content/reference-guide.ts'
 export { renderContext } from './content/render-context.ts'
+export { SchemaViolationError, type ValidateSchema } from './content/schema-check.ts'
 export { type MessageInput, toMessage } from './content/to-message.ts'
 export { ByrefError, type ByrefErrorCode } from './errors.ts'
 export type {
@@ -70,3 +88,10 @@ export {
 } from './refs/asset-ref.ts'
 export { findEmbeddedRefs } from './refs/embedded-refs.ts'
 export { FieldPathError, resolveFieldPath } from './refs/field-path.ts'
+export { VariableError } from './refs/variable-error.ts'
+export {
+  escapeDagger,
+  formatVariableRef,
+  parseVariableRef,
+  type VariableExpression,
+} from './refs/variable-ref.ts'

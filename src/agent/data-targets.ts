@@ -1,10 +1,7 @@
 import { type OutputTarget, parseOutputPath } from '../content/output-path.ts'
+import { variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-path.ts'
-import {
-  parseVariableRef,
-  type VariableExpression,
-  type VariableRef,
-} from '../refs/variable-ref.ts'
+import { parseVariableRef } from '../refs/variable-ref.ts'
 import type { ModelCall } from './read-response.ts'
 import type { Tool } from './tool.ts'
 
@@ -69,8 +66,4 @@ export function overlaps(reads: readonly DataTarget[], writes: readonly DataTarg
       return read.kind === write.kind && same
     })
   })
-}
-
-function variablesIn(expression: VariableExpression): VariableRef[] {
-  return expression.type === 'variable' ? [expression] : expression.of.flatMap(variablesIn)
 }
