@@ -90,7 +90,6 @@ export { findEmbeddedRefs } from './refs/embedded-refs.ts'
 export { FieldPathError, resolveFieldPath } from './refs/field-path.ts'
 export { VariableError } from './refs/variable-error.ts'
 export {
-  escapeDagger,
   formatVariableRef,
   parseVariableRef,
   type VariableExpression,
