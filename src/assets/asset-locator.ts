@@ -97,11 +97,9 @@ export function createAssetLocator(config: {
       return placeOf(parsed, namespace)
     },
 
-    refOf(assetId, namespace) {
-      return formatAssetRef({
-        id: assetId,
-        ...(includeInRef && namespace !== null && { namespace }),
-      })
+    refOf(assetId, namespace, fieldPath) {
+      const shown = includeInRef && namespace !== null ? { namespace } : {}
+      return formatAssetRef({ id: assetId, ...shown, fieldPath })
     },
   }
 }

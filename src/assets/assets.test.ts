@@ -2,9 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAssets } from './assets.ts'
+import { toAssetStore } from './asset-facade.ts'
+import type { AssetStore } from './asset-store.ts'
+import { type Assets, createAssets } from './assets.ts'
+import type { AssetsConfig } from './assets-config.ts'
 import { createFsAssetStore } from './fs.ts'
 import { createMemoryAssetStore } from './memory.ts'
+import { createPassthroughAssetStore } from './passthrough.ts'
+import { createS3AssetStore } from './s3.ts'
+import { memoryConnector, threeMethods } from './stores.fixture.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -12,58 +18,531 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const stores = {
+const stores: Record<string, () => AssetStore> = {
   memory: () => createMemoryAssetStore(),
-  fs: () => createFsAssetStore({ rootDir: join(folder, String(Math.random())) }),
+  fs: () => createFsAssetStore({ rootDir: join(folder, crypto.randomUUID()) }),
+  s3: () => createS3AssetStore({ bucket: 'b', connector: memoryConnector() }),
+  'three methods': () => threeMethods(),
 }
 
-describe.each(Object.entries(stores))('createAssets on %s', (_, store) => {
-  it('saves, reads and deletes', async () => {
-    const assets = createAssets({ store: store() })
-    const info = await assets.save(new TextEncoder().encode('a,b\n1,2\n'), null, { name: 'x.csv' })
-    expect(info).toMatchObject({ mime: 'text/csv', kind: 'file', size: 8, name: 'x.csv' })
-    expect(await assets.resolve(info.ref)).toBe('a,b\n1,2\n')
-    expect((await assets.list()).assets).toEqual([info])
-    const opened = await assets.open(info.assetId, { start: -4 })
-    expect(await new Response(opened.stream).text()).toBe('1,2\n')
-    expect(await assets.getDataUrl(info.ref)).toBe('data:text/csv;base64,YSxiCjEsMgo=')
-    expect(await assets.delete(info.ref)).toBe(true)
-    await expect(assets.info(info.ref)).rejects.toMatchObject({ code: 'asset_not_found' })
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+const text = (value: Uint8Array) => Buffer.from(value).toString()
+const code = (name: string) => expect.objectContaining({ code: name })
+
+describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
+  const open = (config?: AssetsConfig): Assets => createAssets({ store: store(), config })
+
+  it('takes a bare id, a URL and a reference object everywhere', async () => {
+    const assets = open()
+    const { ref, assetId } = await assets.save(Buffer.from('a,b\n1,2\n'), null, { name: 'x.csv' })
+    for (const form of [
+      assetId,
+      ref,
+      { asset_id: assetId, field_path: null },
+      ` ${ref}/content `,
+    ]) {
+      expect(await assets.getDataUrl(form)).toBe('data:text/csv;base64,YSxiCjEsMgo=')
+      expect(await assets.getBase64(form)).toEqual({ base64: 'YSxiCjEsMgo=', mime: 'text/csv' })
+      expect(text((await assets.get(form)).bytes)).toBe('a,b\n1,2\n')
+      expect(await assets.resolve(form)).toBe('a,b\n1,2\n')
+      expect(await assets.info(form)).toEqual({
+        assetId,
+        ref: `asset://${assetId}`,
+        mime: 'text/csv',
+        kind: 'file',
+        size: 8,
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        name: 'x.csv',
+        description: null,
+        createdAt: expect.any(String),
+        expiresAt: null,
+        structured: false,
+      })
+      expect(await assets.meta(form)).toEqual({
+        asset_id: assetId,
+        asset_name: 'x.csv',
+        content_type: 'text/csv',
+        content: "<class 'Uint8Array'>",
+      })
+      const opened = await assets.open(form, { start: -4 })
+      expect(opened).toMatchObject({ mime: 'text/csv', size: 8, start: 4, end: 8 })
+      expect(await new Response(opened.stream).text()).toBe('1,2\n')
+    }
+    expect((await assets.list()).assets).toEqual([await assets.info(ref)])
   })
 
-  it('imports a table', async () => {
-    const assets = createAssets({ store: store() })
-    const csv = 'date,rain,ok\n2012/01/01,0.5,true\n2012/01/02,,false\n'
-    const { asset, table } = await assets.importFile(new Blob([csv]), { name: 'w.csv' })
-    expect(await assets.resolve(`${table?.ref}/content/rows`)).toEqual([
-      { date: '2012-01-01', rain: 0.5, ok: true },
-      { date: '2012-01-02', rain: null, ok: false },
-    ])
-    expect(await assets.resolve(`${table?.ref}/content/source`)).toBe(asset.ref)
-    expect(await assets.meta(table?.ref ?? '')).toMatchObject({
-      asset_id: table?.assetId,
-      asset_type: 'table',
-      content: { columns: [{ name: 'date', type: 'date', missing: 0 }, {}, {}] },
-    })
-    await expect(
-      assets.importFile(new Blob(['a,b\n1,2\n1,2,3\n']), { name: 'bad.csv' }),
-    ).rejects.toMatchObject({ code: 'table_invalid', line: 3, asset: { mime: 'text/csv' } })
+  it('says what is unknown and what is no reference', async () => {
+    const assets = open()
+    for (const ref of [
+      'unknown',
+      'asset://unknown',
+      { asset_id: 'unknown' },
+      '../../secret',
+      'a/b',
+    ]) {
+      await expect(assets.get(ref)).rejects.toEqual(code('asset_not_found'))
+      await expect(assets.info(ref)).rejects.toEqual(code('asset_not_found'))
+      await expect(assets.meta(ref)).rejects.toEqual(code('asset_not_found'))
+      await expect(assets.resolve(ref)).rejects.toEqual(code('asset_not_found'))
+      await expect(assets.urlFor(ref)).rejects.toEqual(code('asset_not_found'))
+      expect(await assets.delete(ref)).toBe(false)
+    }
+    for (const ref of [
+      '',
+      '..',
+      'asset://',
+      'asset://..',
+      'content',
+      'https://x.org/a',
+      'a\u0000',
+    ]) {
+      await expect(assets.get(ref)).rejects.toEqual(code('invalid_reference'))
+    }
   })
 
   it('keeps structured content with bytes at its leaves', async () => {
-    const assets = createAssets({ store: store() })
+    const assets = open()
     const content = {
-      image: new Uint8Array([1, 2, 3]),
+      image: new Uint8Array(PNG),
+      floats: new Float32Array([1.5, -2]),
       labels: ['a', null],
       at: new Date(5),
-      n: 7n,
+      never: new Date(Number.NaN),
+      big: 7n,
+      nan: Number.NaN,
+      minusZero: -0,
+      link: new URL('https://example.com/'),
+      map: new Map<unknown, unknown>([['k', { deep: new Uint8Array([9]) }]]),
+      set: new Set([1, 'x']),
+      $byref: { own: 'key' },
+      'odd key/%': { '': 1 },
     }
-    const info = await assets.saveAsset({ content_type: "<class 'dict'>", content })
+    const info = await assets.saveAsset({
+      asset_type: 'chart',
+      asset_name: 'one',
+      description: 'a chart',
+      content_type: "<class 'dict'>",
+      content,
+    })
+    expect(info).toMatchObject({ structured: true, name: 'one', description: 'a chart' })
     expect(await assets.resolve(info.ref)).toEqual(content)
     expect(await assets.resolve(`${info.ref}/content/labels/0`)).toBe('a')
-    expect((await assets.get(`${info.ref}/content/image`)).bytes).toEqual(content.image)
-    expect(await assets.meta(info.ref)).toMatchObject({
-      content: { image: "<class 'Uint8Array'>", labels: ['a', "<class 'NoneType'>"] },
+    expect(await assets.resolve(`${info.ref}/content/labels/1`)).toBe(null)
+    expect(await assets.resolve(`${info.ref}/content/odd%20key%2F%25//`)).toBe(1)
+    expect(await assets.resolve(`${info.ref}/content/map/k/deep/0`)).toBe(9)
+    expect(await assets.resolve(`${info.ref}/asset_name`)).toBe('one')
+    expect(await assets.resolve(`${info.ref}/asset_type`)).toBe('chart')
+    expect(Object.is(await assets.resolve(`${info.ref}/content/minusZero`), -0)).toBe(true)
+    const image = await assets.open(`${info.ref}/content/image`, { start: 1, end: 4 })
+    expect(image).toMatchObject({ mime: 'image/png', size: PNG.byteLength })
+    expect(await new Response(image.stream).text()).toBe('PNG')
+    expect(await assets.getDataUrl(`${info.ref}/content/image`)).toMatch(
+      /^data:image\/png;base64,iV/,
+    )
+    expect(text((await assets.get(`${info.ref}/content/labels`)).bytes)).toBe('["a",null]')
+    expect(await assets.meta(info.ref)).toEqual({
+      asset_type: 'chart',
+      asset_id: info.assetId,
+      asset_name: 'one',
+      description: 'a chart',
+      content_type: "<class 'dict'>",
+      content: {
+        image: "<class 'Uint8Array'>",
+        floats: "<class 'Float32Array'>",
+        labels: ['a', "<class 'NoneType'>"],
+        at: '1970-01-01T00:00:00.005Z',
+        never: 'Invalid Date',
+        big: '7',
+        nan: 'NaN',
+        minusZero: expect.closeTo(0),
+        link: 'https://example.com/',
+        map: "<class 'Map'>",
+        set: "<class 'Set'>",
+        $byref: { own: 'key' },
+        'odd key/%': { '': 1 },
+      },
     })
+  })
+
+  it('gives every reader a copy of its own', async () => {
+    const assets = open()
+    const rows = [{ a: 1 }, { a: 2 }]
+    const info = await assets.saveAsset({ content_type: 'application/json', content: { rows } })
+    rows.push({ a: 3 })
+    const first = (await assets.resolve(`${info.ref}/content/rows`)) as { a: number }[]
+    first.reverse()
+    for (const row of first) row.a = 0
+    expect(await assets.resolve(`${info.ref}/content/rows`)).toEqual([{ a: 1 }, { a: 2 }])
+  })
+
+  it('says what a field path misses, and where to look', async () => {
+    const assets = open()
+    const { ref } = await assets.saveAsset({
+      content_type: 'application/json',
+      content: { series: [{ label: 'x' }] },
+    })
+    await expect(assets.resolve(`${ref}/content/serie/0`)).rejects.toEqual(code('field_not_found'))
+    await expect(assets.resolve(`${ref}/content/serie/0`)).rejects.toThrow('"series"')
+    await expect(assets.resolve(`${ref}/series/0/label`)).rejects.toThrow(
+      `${ref}/content/series/0/label`,
+    )
+    for (const path of ['__proto__', 'constructor', 'series/length', 'series/map', 'toString']) {
+      await expect(assets.resolve(`${ref}/content/${path}`)).rejects.toEqual(
+        code('field_not_found'),
+      )
+    }
+  })
+
+  it('resolves files by their type: text, JSON, else bytes', async () => {
+    const assets = open()
+    const json = await assets.save(Buffer.from('[{"a":1}]'), null, { name: 'x.json' })
+    const md = await assets.save(Buffer.from('# ö'), 'text/markdown')
+    const png = await assets.save(PNG)
+    const utf16 = await assets.save(Buffer.from('\ufeffö', 'utf16le'), 'text/plain')
+    expect(await assets.resolve(json.ref)).toEqual([{ a: 1 }])
+    expect(await assets.resolve(`${json.ref}/content/0/a`)).toBe(1)
+    expect(await assets.resolve(md.ref)).toBe('# ö')
+    expect(await assets.resolve(utf16.ref)).toBe('ö')
+    expect(new Uint8Array((await assets.resolve(png.ref)) as Uint8Array)).toEqual(
+      new Uint8Array(PNG),
+    )
+  })
+
+  it('saves an asset whose content is text or bytes as a file', async () => {
+    const assets = open()
+    const picture = await assets.saveAsset({ content_type: 'image/png', content: PNG })
+    expect(picture).toMatchObject({ structured: false, mime: 'image/png', kind: 'image' })
+    const note = await assets.saveAsset({ content_type: 'text/markdown', content: '# hi' })
+    expect(note).toMatchObject({ structured: false, mime: 'text/markdown' })
+    expect(await assets.resolve(note.ref)).toBe('# hi')
+    const command = await assets.saveAsset({ content_type: 'command', content: { command: 'x' } })
+    expect(await assets.resolve(`${command.ref}/content_type`)).toBe('command')
+    const scalar = await assets.saveAsset({ content_type: 'data', content: 5 })
+    expect(await assets.resolve(scalar.ref)).toBe(5)
+    const nothing = await assets.saveAsset({ content_type: 'data', content: null })
+    expect(await assets.resolve(nothing.ref)).toBe(null)
+  })
+
+  it('refuses live objects where they cannot be kept, and names the field', async () => {
+    class Chart {
+      title = 'x'
+    }
+    const assets = open()
+    const content = { charts: [{ chart: new Chart() }] }
+    const saving = assets.saveAsset({ content_type: "<class 'dict'>", content })
+    if (name === 'memory') {
+      const { ref } = await saving
+      expect(await assets.resolve(`${ref}/content/charts/0/chart`)).toBe(content.charts[0]?.chart)
+      expect(await assets.resolve(`${ref}/content/charts/0/chart/title`)).toBe('x')
+      const cyclic: Record<string, unknown> = { a: 1 }
+      cyclic.self = cyclic
+      const kept = await assets.saveAsset({ content_type: 'data', content: cyclic })
+      expect(await assets.resolve(`${kept.ref}/content/self/self/a`)).toBe(1)
+    } else {
+      await expect(saving).rejects.toEqual(code('asset_unsupported'))
+      await expect(saving).rejects.toThrow('/charts/0/chart')
+      const functions = assets.saveAsset({ content_type: 'data', content: { f: () => 1 } })
+      await expect(functions).rejects.toThrow('/f')
+    }
+  })
+
+  it('refuses content without end, and bodies over the limit', async () => {
+    const assets = open({ limits: { depth: 10, bodyBytes: 100 } })
+    let deep: unknown = 1
+    for (let i = 0; i < 20; i++) deep = [deep]
+    await expect(assets.saveAsset({ content_type: 'data', content: deep })).rejects.toEqual(
+      code('too_deep'),
+    )
+    await expect(assets.save(new Uint8Array(101))).rejects.toEqual(code('asset_too_large'))
+    await expect(assets.save(new Blob([new Uint8Array(101)]))).rejects.toEqual(
+      code('asset_too_large'),
+    )
+    await expect(
+      assets.saveAsset({ content_type: 'data', content: 'x'.repeat(101) }),
+    ).rejects.toEqual(code('asset_too_large'))
+    expect(await assets.usage()).toEqual({ assets: 0, bytes: 0 })
+    expect((await assets.save(new Uint8Array(100))).size).toBe(100)
+  })
+
+  it('keeps a namespace within its quotas', async () => {
+    const assets = open({ limits: { quotaAssets: 3, quotaBytes: 1000 } })
+    await assets.save(new Uint8Array(400))
+    await expect(assets.save(new Uint8Array(601))).rejects.toEqual(code('quota_exceeded'))
+    await expect(assets.save(new Blob([new Uint8Array(601)]))).rejects.toEqual(
+      code('quota_exceeded'),
+    )
+    const second = await assets.save(new Uint8Array(600).fill(1))
+    await expect(assets.save(new Uint8Array(1))).rejects.toThrow('1000 bytes')
+    if (name === 'three methods') return
+    await assets.delete(second.ref)
+    await assets.save(new Uint8Array(300).fill(2))
+    await assets.save(new Uint8Array(300).fill(2))
+    await expect(assets.save(new Uint8Array(1))).rejects.toThrow('3 assets')
+    const many = open({ limits: { quotaAssets: 5 } })
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => many.save(new Uint8Array(10).fill(i))),
+    )
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(5)
+  })
+
+  it('tells of every asset once, in order of the scopes, before save resolves', async () => {
+    const told: string[] = []
+    const own = (who: string) => async (event: { type: string; payload: { mime?: string } }) => {
+      await new Promise((go) => setTimeout(go, 1))
+      told.push(`${who} ${event.type} ${event.payload.mime}`)
+    }
+    const assets = createAssets({ store: store(), onEvent: own('outer') })
+    const scoped = assets.scoped({ by: 'agent', onEvent: own('inner') })
+    await scoped.save(PNG)
+    expect(told).toEqual(['inner ASSET_CREATED image/png', 'outer ASSET_CREATED image/png'])
+    await scoped.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
+    expect(told.slice(2)).toEqual([
+      'inner ASSET_CREATED text/csv',
+      'outer ASSET_CREATED text/csv',
+      'inner ASSET_CREATED application/json',
+      'outer ASSET_CREATED application/json',
+    ])
+  })
+
+  it('never puts a body into an event, and lets handlers read it', async () => {
+    const payloads: { base64: string; dataUrl: string; ref: string }[] = []
+    const assets = createAssets({
+      store: store(),
+      config: { limits: { eventBytes: 1000 } },
+      onEvent: (event) => payloads.push(event.payload as never),
+    })
+    const marker = Buffer.from('THE-BODY-OF-THE-ASSET')
+    await assets.save(marker, 'text/plain', {
+      by: 'tool',
+      tool: 't',
+      toolCallId: 'c',
+      origin: '/a',
+    })
+    await assets.save(new Blob([marker]).stream(), 'text/plain')
+    await assets.saveAsset({ content_type: 'text/plain', content: String(marker) })
+    await assets.save(new Uint8Array(2000))
+    expect(payloads[0]).toEqual({
+      assetId: expect.any(String),
+      ref: expect.any(String),
+      mime: 'text/plain',
+      kind: 'file',
+      by: 'tool',
+      tool: 't',
+      toolCallId: 'c',
+      origin: '/a',
+      size: marker.byteLength,
+      digest: expect.any(String),
+    })
+    for (const payload of payloads.slice(0, 3)) {
+      expect(payload.base64).toBe(marker.toString('base64'))
+      expect(payload.dataUrl).toBe(`data:text/plain;base64,${marker.toString('base64')}`)
+      expect(Object.keys(payload)).not.toContain('base64')
+      expect(JSON.stringify({ ...payload })).not.toContain(marker.toString('base64'))
+      expect(JSON.stringify(structuredClone(payload))).not.toContain(String(marker))
+    }
+    expect(() => payloads[3]?.base64).toThrow(
+      expect.objectContaining({ code: 'asset_unsupported' }),
+    )
+    expect(() => payloads[3]?.base64).toThrow('open(ref)')
+  })
+
+  it('forgets an asset when its time is over', async () => {
+    const assets = open()
+    const soon = await assets.save(PNG, null, { expiresAt: new Date(Date.now() + 3_600_000) })
+    expect(soon.expiresAt).toMatch(/^\d{4}-/)
+    const past = await assets.save(PNG, null, { expiresAt: '2020-01-01' })
+    await expect(assets.get(past.ref)).rejects.toEqual(code('asset_not_found'))
+    await expect(assets.save(PNG, null, { expiresAt: 'tomorrow' })).rejects.toEqual(
+      code('asset_invalid'),
+    )
+  })
+
+  it('takes ids of the caller, and refuses what cannot be one', async () => {
+    const assets = open()
+    for (const assetId of ['', '.', '..', 'content', 'asset://x', 'a\nb', 'x'.repeat(201)]) {
+      await expect(assets.save(PNG, null, { assetId })).rejects.toEqual(code('invalid_reference'))
+      await expect(
+        assets.saveAsset({ asset_id: assetId, content_type: 'data', content: {} }),
+      ).rejects.toEqual(code('invalid_reference'))
+    }
+    if (name === 'three methods') {
+      await expect(assets.save(PNG, null, { assetId: 'mine' })).rejects.toEqual(
+        code('asset_unsupported'),
+      )
+      return
+    }
+    const odd = 'A id/with#all?of%it'
+    const info = await assets.saveAsset({ asset_id: odd, content_type: 'data', content: { a: 1 } })
+    expect(info.assetId).toBe(odd)
+    expect(await assets.resolve(`${info.ref}/content/a`)).toBe(1)
+    expect((await assets.meta(odd)).asset_id).toBe(odd)
+    await expect(
+      assets.saveAsset({ asset_id: odd, content_type: 'data', content: 1 }),
+    ).rejects.toEqual(code('asset_exists'))
+  })
+
+  it('is the store of the reference too', async () => {
+    const assets = open()
+    const facade = toAssetStore(assets)
+    const { assetId } = await facade.save(new Uint8Array(PNG), 'image/png')
+    expect((await facade.get(assetId)).mime).toBe('image/png')
+    expect(await facade.urlFor(assetId, { inline: true })).toMatch(/^data:image\/png/)
+    expect(await facade.info?.(assetId)).toMatchObject({ assetId, size: PNG.byteLength })
+    expect(await facade.info?.('unknown')).toBe(undefined)
+  })
+})
+
+describe('createAssets', () => {
+  it('makes the store that its configuration names', async () => {
+    expect(createAssets().config).toMatchObject({
+      backend: 'memory',
+      namespacing: { mode: 'none', includeInRef: false },
+      inlineThresholdBytes: 100_000,
+      resolveInLLM: true,
+    })
+    const fs = { rootDir: join(folder, 'configured'), baseUrl: 'https://cdn.example.com/a/' }
+    const assets = createAssets({ config: { backend: 'fs', fs } })
+    const { ref, digest } = await assets.save(PNG)
+    expect(await assets.urlFor(ref)).toBe(
+      `https://cdn.example.com/a/_/bodies/${digest.slice(0, 2)}/${digest}.png`,
+    )
+    expect(await assets.urlFor(ref, { inline: true })).toMatch(/^data:image\/png/)
+    expect(createAssets({ config: { backend: 'passthrough' } }).config.backend).toBe('passthrough')
+    const s3 = { bucket: 'b', connector: memoryConnector(), secretAccessKey: 'hidden' }
+    const onS3 = createAssets({ config: { backend: 's3', s3 } })
+    expect(JSON.stringify(onS3.config)).not.toContain('hidden')
+    expect((await onS3.save(PNG)).mime).toBe('image/png')
+    for (const config of [{ backend: 'fs' }, { backend: 's3' }, { backend: 'tape' }]) {
+      expect(() => createAssets({ config: config as AssetsConfig })).toThrow(
+        expect.objectContaining({ code: 'config_invalid' }),
+      )
+    }
+  })
+
+  it('gives fs assets without a baseUrl as data URLs', async () => {
+    const assets = createAssets({
+      config: { backend: 'fs', fs: { rootDir: join(folder, 'plain') } },
+    })
+    const { ref } = await assets.save(Buffer.from('x'), 'text/plain')
+    expect(await assets.urlFor(ref)).toBe('data:text/plain;base64,eA==')
+  })
+})
+
+describe('createAssets on passthrough', () => {
+  it('leaves the one read to the application; the second says why', async () => {
+    const seen: string[] = []
+    const assets = createAssets({
+      store: createPassthroughAssetStore(),
+      onEvent: (event) => seen.push((event.payload as unknown as { base64: string }).base64),
+    })
+    const { ref } = await assets.save(PNG)
+    expect(seen).toEqual([PNG.toString('base64')])
+    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
+    await assets.meta(ref)
+    await assets.list()
+    expect((await assets.get(ref)).bytes.byteLength).toBe(PNG.byteLength)
+    for (const read of [
+      assets.get(ref),
+      assets.getDataUrl(ref),
+      assets.open(ref),
+      assets.resolve(ref),
+    ]) {
+      await expect(read).rejects.toThrow(/gone: it was read before.*ASSET_CREATED/)
+      await expect(read).rejects.toEqual(code('asset_not_found'))
+    }
+    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
+  })
+
+  it('counts any public read as the one', async () => {
+    const reads: ((assets: Assets, ref: string) => Promise<unknown>)[] = [
+      (assets, ref) => assets.getBase64(ref),
+      (assets, ref) => assets.getDataUrl(ref),
+      (assets, ref) => assets.open(ref, { start: 0, end: 1 }),
+      (assets, ref) => assets.urlFor(ref, { inline: true }),
+      (assets, ref) => assets.resolve(ref),
+    ]
+    for (const read of reads) {
+      const assets = createAssets({ store: createPassthroughAssetStore() })
+      const { ref } = await assets.save(PNG)
+      await read(assets, ref)
+      await expect(assets.get(ref)).rejects.toThrow('read before')
+    }
+  })
+
+  it('imports tables without using up the file, and gives their rows once', async () => {
+    const assets = createAssets({ store: createPassthroughAssetStore() })
+    const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
+    expect(text((await assets.get(asset.ref)).bytes)).toBe('a,b\n1,2\n')
+    expect(await assets.resolve(`${table?.ref}/content/rows`)).toEqual([{ a: 1, b: 2 }])
+    await expect(assets.resolve(`${table?.ref}/content/rows`)).rejects.toThrow('read before')
+  })
+
+  it('lets go of what nobody reads: after a time, and beyond a number of bytes', async () => {
+    const brief = createAssets({ store: createPassthroughAssetStore({ ttlMs: 0 }) })
+    const { ref } = await brief.save(PNG)
+    await expect(brief.get(ref)).rejects.toThrow('nobody read it in time')
+    const small = createAssets({ store: createPassthroughAssetStore({ maxBytes: 250 }) })
+    const saved = []
+    for (let i = 0; i < 3; i++) saved.push(await small.save(new Uint8Array(100).fill(i)))
+    await expect(small.get(saved[0]?.ref ?? '')).rejects.toThrow('make room')
+    expect((await small.get(saved[2]?.ref ?? '')).bytes.byteLength).toBe(100)
+    const big = await small.save(new Blob([new Uint8Array(251)]))
+    await expect(small.get(big.ref)).rejects.toThrow('larger than 250 bytes')
+    expect((await small.info(big.ref)).size).toBe(251)
+  })
+})
+
+describe('createAssets on a store of three methods', () => {
+  it('knows its assets again after a restart, in their namespaces', async () => {
+    const store = threeMethods()
+    const config = { namespacing: { mode: 'context' } } as const
+    const created: unknown[] = []
+    const before = createAssets({ store, config, onEvent: (event) => created.push(event.payload) })
+    const { ref } = await before.save(PNG, null, { namespace: 'a', name: 'x.png' })
+    const table = await before.saveAsset(
+      { content_type: 'data', content: { n: 1n } },
+      { namespace: 'a' },
+    )
+    const after = createAssets({ store, config })
+    await expect(after.get(ref, { namespace: 'a' })).rejects.toEqual(code('asset_not_found'))
+    const log = JSON.parse(JSON.stringify(created))
+    for (const event of log) after.remember(event, { namespace: 'a' })
+    expect(await after.info(ref, { namespace: 'a' })).toMatchObject({
+      name: 'x.png',
+      kind: 'image',
+    })
+    expect((await after.get(ref, { namespace: 'a' })).bytes.byteLength).toBe(PNG.byteLength)
+    expect(await after.resolve(`${table.ref}/content/n`, { namespace: 'a' })).toBe(1n)
+    await expect(after.get(ref, { namespace: 'b' })).rejects.toEqual(code('asset_not_found'))
+  })
+
+  it('finds what was saved before, where there are no namespaces', async () => {
+    const store = threeMethods()
+    const before = createAssets({ store })
+    const { ref } = await before.save(PNG)
+    const table = await before.saveAsset({
+      content_type: 'data',
+      content: { image: new Uint8Array(PNG) },
+    })
+    const after = createAssets({ store })
+    expect(await after.info(ref)).toMatchObject({ mime: 'image/png', size: PNG.byteLength })
+    expect(await after.meta(table.ref)).toEqual(await before.meta(table.ref))
+    expect(await after.resolve(`${table.ref}/content/image/1`)).toBe(0x50)
+  })
+
+  it('uses its URLs, and names what it cannot do', async () => {
+    const assets = createAssets({ store: threeMethods() })
+    const { ref, assetId } = await assets.save(PNG)
+    expect(await assets.urlFor(ref)).toBe(`https://example.com/${assetId}`)
+    expect(await assets.urlFor(ref, { inline: true })).toMatch(/^data:/)
+    await expect(assets.delete(ref)).rejects.toThrow('no method "delete"')
+    const broken = createAssets({
+      store: { ...threeMethods(), save: () => Promise.reject(new Error('kaputt')) },
+    })
+    await expect(broken.save(PNG)).rejects.toThrow('kaputt')
+    await expect(broken.save(PNG)).rejects.toEqual(code('storage_failed'))
   })
 })

@@ -50,8 +50,9 @@ export async function releaseBodies(
 export async function removeUnheld(space: FsSpace, digest: string): Promise<boolean> {
   for (;;) {
     if (await isHeld(space, digest)) {
-      await restoreBody(space, digest)
-      return false
+      if (!(await restoreBody(space, digest))) return false
+      // Whoever held it may have let go meanwhile, and found nothing to remove.
+      continue
     }
     const trash = join(space.bodyFolder(digest), `${digest}.${nonce()}.trash`)
     const moved = await moveFile(space.body(digest), trash)

@@ -20,7 +20,7 @@ import { peek, streamFrom } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { createDigester, sha256 } from './digest.ts'
-import { releaseBodies, restoreBody } from './fs-bodies.ts'
+import { releaseBodies, removeUnheld, restoreBody } from './fs-bodies.ts'
 import {
   isFile,
   linkFile,
@@ -140,7 +140,8 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
       } catch (error) {
         if (osCode(error) !== 'ENOENT') throw storageError(error, 'Reading an asset')
       }
-      if (!(await restoreBody(space, digest))) {
+      if (await restoreBody(space, digest)) await removeUnheld(space, digest)
+      else {
         if (!(await find(record.assetId, record))) throw assetNotFound(record.assetId)
         if (attempt >= 3) throw bodyDamaged(record)
       }

@@ -65,17 +65,20 @@ export async function releaseBodies(
 /** Removes the body if no ref holds it; true if it did. */
 export async function removeUnheld(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
   const { connector, bucket } = at
-  if (await isHeld(at, space, digest)) return false
-  const body = space.body(digest)
-  const aside = `${space.asideOf(digest)}${nonce()}`
-  const moved = await connector.copy({ bucket, key: body, to: aside })
-  await connector.delete({ bucket, key: body })
-  if (await isHeld(at, space, digest)) {
-    await restoreBody(at, space, digest)
-    return false
+  for (;;) {
+    if (await isHeld(at, space, digest)) {
+      if (!(await restoreBody(at, space, digest))) return false
+      // Whoever held it may have let go meanwhile, and found nothing to remove.
+      continue
+    }
+    const body = space.body(digest)
+    const aside = `${space.asideOf(digest)}${nonce()}`
+    const moved = await connector.copy({ bucket, key: body, to: aside })
+    await connector.delete({ bucket, key: body })
+    if (await isHeld(at, space, digest)) continue
+    if (moved) await connector.delete({ bucket, key: aside })
+    return moved
   }
-  await connector.delete({ bucket, key: aside })
-  return moved
 }
 
 /** Puts a body back that is aside; false if there is none. */

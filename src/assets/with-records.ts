@@ -13,7 +13,7 @@ import { BUNDLE_TYPE, type Bundle, bundle, unbundle } from './bundle.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { sha256 } from './digest.ts'
-import { kindOf, normalizeMimeType } from './mime-type.ts'
+import { isJsonType, normalizeMimeType } from './mime-type.ts'
 import { pageOf } from './record-page.ts'
 
 /** A store of three methods may also delete. */
@@ -27,9 +27,12 @@ type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> 
  */
 export function withRecords(store: SmallStore): FullAssetStore {
   const records = new Map<string, AssetRecord>()
+  /** Ids that are known from events alone, which do not tell what structured content needs. */
+  const remembered = new Set<string>()
 
   async function find(assetId: string, options: StoreOptions = {}): Promise<AssetRecord | null> {
     const namespace = options.namespace ?? null
+    if (remembered.has(assetId)) await complete(assetId)
     const record = records.get(assetId) ?? (namespace === null ? await discover(assetId) : null)
     return record && record.namespace === namespace && !isExpired(record) ? record : null
   }
@@ -43,6 +46,15 @@ export function withRecords(store: SmallStore): FullAssetStore {
     const record = newRecord(about, normalizeMimeType(mime), { assetId, attributes })
     records.set(assetId, record)
     return record
+  }
+
+  async function complete(assetId: string): Promise<void> {
+    const record = records.get(assetId)
+    if (record && isJsonType(record.mime)) {
+      const { attributes } = await load(record)
+      records.set(assetId, { ...record, attributes })
+    }
+    remembered.delete(assetId)
   }
 
   async function known(assetId: string, options?: StoreOptions): Promise<AssetRecord> {
@@ -205,8 +217,8 @@ export function withRecords(store: SmallStore): FullAssetStore {
 
     remember({ assetId, mime, size = 0, digest = '', name = null }, options = {}) {
       if (records.has(assetId)) return
-      const record = newRecord({ digest, size }, mime, { assetId, name, ...options })
-      records.set(assetId, { ...record, kind: kindOf(mime) })
+      records.set(assetId, newRecord({ digest, size }, mime, { assetId, name, ...options }))
+      remembered.add(assetId)
     },
   }
 }

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+
+/** A body that anybody can make again from its number: `size` bytes, different for every number. */
+export function bodyOf(number: number, size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
+  let state = (number * 2_654_435_761) >>> 0
+  for (let i = 0; i < size; i++) {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0
+    bytes[i] = state >>> 24
+  }
+  return bytes
+}
+
+/** SHA-256 in hex. */
+export function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The bytes as a stream of uneven chunks. */
+export function streamOf(bytes: Uint8Array, chunk = 7919): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.byteLength) return controller.close()
+      controller.enqueue(bytes.slice(at, at + chunk))
+      at += chunk
+    },
+  })
+}
