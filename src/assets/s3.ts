@@ -56,7 +56,7 @@ const READS_AT_ONCE = 16
  * stopped. URLs are public ones if there is a `publicBaseUrl`, else signed for an hour.
  */
 export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore {
-  const { bucket, keyPrefix = '', publicBaseUrl } = options
+  const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
   const connector = withStorageErrors(options.connector ?? createS3Connector(options))
   const at: S3Bucket = { connector, bucket }
   const described = new Set<string>()
@@ -229,7 +229,8 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     while (offset < end) {
       try {
         const stream = await openBody(record, digest, offset, end)
-        for await (const chunk of stream) {
+        for await (const chunk of withoutPauses(stream, timeoutMs)) {
+          if (chunk.byteLength === 0) continue
           offset += chunk.byteLength
           failures = 0
           yield new Uint8Array(chunk)
@@ -406,6 +407,27 @@ interface Staged {
   write(key: string): Promise<void>
   /** Removes what was needed on the way. */
   discard(): Promise<void>
+}
+
+/** The chunks of a stream; fails when none comes for `timeoutMs`. */
+async function* withoutPauses(
+  stream: ReadableStream<Uint8Array>,
+  timeoutMs: number,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { promise: late, reject } = Promise.withResolvers<never>()
+      const error = () => reject(new Error(`nothing came for ${timeoutMs} ms`))
+      const timer = setTimeout(error, timeoutMs)
+      const next = await Promise.race([reader.read(), late]).finally(() => clearTimeout(timer))
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    // Not awaited: a stream that stalls may never say that it has ended.
+    reader.cancel().catch(() => {})
+  }
 }
 
 function withoutHolder({ holder: _, ...record }: S3Record): AssetRecord {
