@@ -1,19 +1,18 @@
 import { ByrefError } from '../errors.ts'
 import { evaluateVariable, variablesIn } from '../refs/evaluate-variable.ts'
-import { fieldKeys, MISSING } from '../refs/field-path.ts'
-import { type MissingVariable, VariableError } from '../refs/variable-error.ts'
-import { formatLabel, parseVariableRef, type VariableRef } from '../refs/variable-ref.ts'
-import { kindOf, methodOf } from './data-block.ts'
+import type { FieldKey } from '../refs/field-key.ts'
+import { explainMissing, MISSING } from '../refs/field-path.ts'
+import { VariableError } from '../refs/variable-error.ts'
+import { formatVariable, parseVariableRef, type VariableRef } from '../refs/variable-ref.ts'
+import { copyJson } from './copy-json.ts'
+import { kindOf, labelOf, methodOf } from './data-block.ts'
 import { WIDE } from './draft.ts'
-import { copyJson, type JsonObject, type JsonValue } from './json.ts'
-import type { PatchOperation } from './json-patch.ts'
-import { toPointer } from './json-patch.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
 import type { DataBlock, Message } from './message.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { type MessageInput, toMessage } from './to-message.ts'
-import { childOf, isContainer, NOW, Slot, toJson, valueAt } from './versioned.ts'
+import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
 import { applyWrite, checkWrite, type Write } from './write.ts'
-import { writePatch } from './write-patch.ts'
 
 /** A point in the conversation: after the message of this id, or after the last one up to this time (ISO 8601 or Date). */
 export type BoardPoint = string | Date
@@ -38,7 +37,7 @@ export interface BoardEntry {
   messageId: string
 }
 
-/** The whole board as one JSON object by label (`user`, `user#①`): what `STATE_SNAPSHOT` carries. */
+/** The whole board as one JSON object by label (`user`, `user#①`): AG-UI's `STATE_SNAPSHOT`. */
 export type BoardSnapshot = { readonly [label: string]: JsonObject }
 
 /** Options of {@link createBoard}. */
@@ -57,11 +56,6 @@ export interface Board {
    */
   append(message: MessageInput): Message
   /**
-   * What appending the message would change, as a JSON Patch of {@link Board.snapshot} (`STATE_DELTA`): throws what
-   * `append` would throw, and changes nothing.
-   */
-  preview(message: MessageInput): PatchOperation[]
-  /**
    * The value of a variable reference such as `†state.user.name`, frozen. Throws `VariableError` where there is none,
    * `invalid_reference` for text that is no reference, `message_not_found` for an unknown point.
    */
@@ -70,6 +64,7 @@ export interface Board {
   has(ref: string, options?: ReadOptions): boolean
   /** Every identity, in the order of their first messages. */
   entries(options?: { at?: BoardPoint }): BoardEntry[]
+  /** The entries by label. `jsonPatch` of two snapshots is what changed between them. */
   snapshot(options?: { at?: BoardPoint }): BoardSnapshot
 }
 
@@ -77,20 +72,11 @@ interface Identity {
   label: string
   kind: string
   instance?: string
-  value: Slot
-  schema: Slot
-  description: Slot
-  messageId: Slot
+  /** The fields of the entry that change: data, schema, description and messageId. */
+  fields: Record<Field, Slot>
 }
 
-/** What a data message does. */
-interface Plan {
-  key: string
-  block: DataBlock
-  known: Identity | undefined
-  write: Write | null
-  schema: JsonObject | null
-}
+type Field = 'data' | 'schema' | 'description' | 'messageId'
 
 /**
  * A board with these messages on it. Reading a variable costs the length of its path, now and at any past point, and
@@ -103,51 +89,30 @@ export function createBoard(
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
-  function plan(block: DataBlock): Plan {
-    const key = identity(block)
-    const known = identities.get(key)
-    const schema = block.schema ? (copyJson(block.schema) as JsonObject) : null
+  function take(message: Message, block: DataBlock): void {
+    const label = identity(block)
+    const entry = identities.get(label) ?? born(label, block)
+    const { fields } = entry
+    const schema = block.schema ? copyJson(block.schema) : MISSING
+    const value = fields.data.at(NOW)
     const write = toWrite(block)
     if (write) {
-      const value = known ? known.value.now : MISSING
       checkWrite(value, write)
-      const binding = schema ?? schemaFor(known, block)
-      if (binding && validate) checkSchema(value, write, { schema: binding, validate })
+      // An instance without a schema of its own is bound by the global one of its kind.
+      const { _instance, ...global } = block
+      const schemas = [entry, identities.get(identity(global))].map((one) =>
+        one?.fields.schema.at(NOW),
+      )
+      const bound = [schema, ...schemas].find(isPlainObject) as JsonObject | undefined
+      if (bound && validate) checkSchema(value, write, { schema: bound, validate })
     }
-    return { key, block, known, write, schema }
-  }
-
-  /** An instance without a schema of its own is bound by the global one of its kind. */
-  function schemaFor(known: Identity | undefined, block: DataBlock): JsonObject | null {
-    const { _instance, ...global } = block
-    const shared = identities.get(identity(global))
-    const schemas = [known, shared].map((entry) => (entry ? entry.schema.now : MISSING))
-    return (schemas.find(isContainer) as JsonObject | undefined) ?? null
-  }
-
-  function apply({ key, block, known, write, schema }: Plan, message: Message): void {
+    // From here on nothing throws: a refused message leaves no trace.
     const position = timeline.add(message)
-    const entry = known ?? born(block, key)
-    identities.set(key, entry)
-    if (write) {
-      const value = applyWrite(entry.value.now, write, { position, wide: WIDE })
-      entry.value.set(value, position)
-    }
-    if (schema) entry.schema.set(schema, position)
-    if (block.description !== undefined) entry.description.set(block.description, position)
-    entry.messageId.set(message.id, position)
-  }
-
-  function find(
-    ref: VariableRef,
-    instance: string | undefined,
-    position: number,
-  ): JsonValue | typeof MISSING {
-    for (const entry of candidates(ref, instance)) {
-      const value = valueAt(entry.value.at(position), ref.path, position)
-      if (value !== MISSING) return toJson(value, position)
-    }
-    return MISSING
+    if (write) fields.data.set(applyWrite(value, write, { position, wide: WIDE }), position)
+    if (schema !== MISSING) fields.schema.set(schema, position)
+    if (block.description !== undefined) fields.description.set(block.description, position)
+    fields.messageId.set(message.id, position)
+    identities.set(label, entry)
   }
 
   /** Who may answer for a reference: the instance it names, else the one that is asked for and then the global one. */
@@ -161,32 +126,35 @@ export function createBoard(
     })
   }
 
-  function explain(
-    ref: VariableRef,
-    instance: string | undefined,
-    position: number,
-  ): MissingVariable {
-    const entry = candidates(ref, instance).find(({ value }) => value.at(position) !== MISSING)
-    if (!entry) {
-      const known = [...identities.values()].filter(({ value }) => value.at(position) !== MISSING)
-      const first = known.slice(0, 20).map(({ label }) => `†${label}`)
-      return { ref, depth: -1, keys: { first, count: known.length } }
+  function find(ref: VariableRef, instance: string | undefined, position: number) {
+    for (const { fields } of candidates(ref, instance)) {
+      const value = valueAt(fields.data.at(position), ref.path, position)
+      if (value !== MISSING) return toJson(value, position)
     }
-    let value = entry.value.at(position)
+    return MISSING
+  }
+
+  function explain(ref: VariableRef, instance: string | undefined, position: number): string {
+    const has = ({ fields }: Identity) => fields.data.at(position) !== MISSING
+    const entry = candidates(ref, instance).find(has)
+    if (!entry) {
+      const labels = [...identities.values()].filter(has).map(({ label }) => `†${label}`)
+      const there =
+        labels.length > 0
+          ? `${labels.length} have one: ${labels.slice(0, 20).join(', ')}`
+          : 'nothing has one yet'
+      return `${formatVariable(ref, [])} has no value; ${there}.`
+    }
+    let value = entry.fields.data.at(position)
     let depth = 0
-    for (const key of ref.path) {
-      const child = childOf(value, key, position)
+    for (; ; depth++) {
+      const child = childOf(value, ref.path[depth] as FieldKey, position)
       if (child === MISSING) break
       value = child
-      depth++
     }
-    const there: VariableRef = { type: 'variable', kind: entry.kind, path: ref.path }
-    if (entry.instance !== undefined) there.instance = entry.instance
-    return {
-      ref: there,
-      depth,
-      keys: value === MISSING ? null : fieldKeys(toJson(value, position)),
-    }
+    const path = ref.path.slice(0, depth)
+    const name = formatVariable(entry, path)
+    return explainMissing(name, toJson(value, position), ref.path[depth] as FieldKey)
   }
 
   function evaluate(text: string, { instance, at }: ReadOptions) {
@@ -202,137 +170,77 @@ export function createBoard(
     return { value, expression, position }
   }
 
+  function labelled(at: BoardPoint | undefined): [string, BoardEntry][] {
+    const position = timeline.positionOf(at)
+    const entries: [string, BoardEntry][] = []
+    for (const { label, fields, ...entry } of identities.values()) {
+      const found: Record<string, unknown> = entry
+      for (const [field, slot] of Object.entries(fields)) {
+        const value = slot.at(position)
+        if (value !== MISSING) found[field] = toJson(value, position)
+      }
+      if (found.messageId) entries.push([label, found as unknown as BoardEntry])
+    }
+    return entries
+  }
+
   const board: Board = {
     append(input) {
       const message = toMessage(input)
-      if (message.content_type === 'data') apply(plan(message.content as DataBlock), message)
+      if (message.content_type === 'data') take(message, message.content as DataBlock)
       else timeline.add(message)
       return message
-    },
-    preview(input) {
-      const message = toMessage(input)
-      if (message.content_type !== 'data') return []
-      return toPatch(plan(message.content as DataBlock), message)
     },
     read(ref, options = {}) {
       const { value, expression, position } = evaluate(ref, options)
       if (value !== MISSING) return value
-      const refs = variablesIn(expression)
-      throw new VariableError(refs.map((one) => explain(one, options.instance, position)))
+      const reasons = variablesIn(expression).map((one) => explain(one, options.instance, position))
+      throw new VariableError(reasons.join(' '))
     },
-    has(ref, options = {}) {
-      return evaluate(ref, options).value !== MISSING
-    },
-    entries({ at } = {}) {
-      const position = timeline.positionOf(at)
-      return [...identities.values()].flatMap((entry) => toEntry(entry, position) ?? [])
-    },
-    snapshot({ at } = {}) {
-      const position = timeline.positionOf(at)
-      const pairs = [...identities.values()].flatMap((entry) => {
-        const found = toEntry(entry, position)
-        return found ? [[entry.label, found]] : []
-      })
-      return Object.fromEntries(pairs) as BoardSnapshot
-    },
+    has: (ref, options = {}) => evaluate(ref, options).value !== MISSING,
+    entries: ({ at } = {}) => labelled(at).map(([, entry]) => entry),
+    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)) as unknown as BoardSnapshot,
   }
-
   for (const message of messages) board.append(message)
   return board
 }
 
-function labelOf(block: DataBlock): string {
-  return formatLabel(kindOf(block), block._instance)
+function born(label: string, block: DataBlock): Identity {
+  const slot = () => new Slot(MISSING, 0)
+  const fields = { messageId: slot(), data: slot(), schema: slot(), description: slot() }
+  return { label, ...headOf(block), fields }
 }
 
-function born(block: DataBlock, label: string): Identity {
-  const entry: Identity = {
-    label,
-    kind: kindOf(block),
-    value: new Slot(MISSING, 0),
-    schema: new Slot(MISSING, 0),
-    description: new Slot(MISSING, 0),
-    messageId: new Slot(MISSING, 0),
-  }
-  if (block._instance !== undefined) entry.instance = block._instance
-  return entry
+function headOf(block: DataBlock): { kind: string; instance?: string } {
+  const kind = kindOf(block)
+  return block._instance === undefined ? { kind } : { kind, instance: block._instance }
 }
 
 /** The write of a block; null if it only declares. */
 function toWrite(block: DataBlock): Write | null {
-  const { data, _path: path = [], _outputMethod, _instance: instance } = block
+  const { data, _path: path = [], _outputMethod } = block
   if (data === undefined && path.length === 0 && _outputMethod === undefined) return null
-  const write: Write = { kind: kindOf(block), path, method: methodOf(block) }
-  if (instance !== undefined) write.instance = instance
-  if (data !== undefined) write.data = copyJson(data)
-  return write
-}
-
-function toEntry(identity: Identity, position: number): BoardEntry | null {
-  const messageId = identity.messageId.at(position)
-  if (typeof messageId !== 'string') return null
-  const data = identity.value.at(position)
-  const schema = identity.schema.at(position)
-  const description = identity.description.at(position)
-  const entry: BoardEntry = { kind: identity.kind, messageId }
-  if (identity.instance !== undefined) entry.instance = identity.instance
-  if (data !== MISSING) entry.data = toJson(data, position)
-  if (schema !== MISSING) entry.schema = schema as JsonObject
-  if (typeof description === 'string') entry.description = description
-  return entry
-}
-
-function toPatch({ key, block, known, write, schema }: Plan, message: Message): PatchOperation[] {
-  const head = { kind: kindOf(block), messageId: message.id, ...instanceOf(block) }
-  const operations: PatchOperation[] = [
-    known
-      ? { op: 'replace', path: toPointer([key, 'messageId']), value: message.id }
-      : { op: 'add', path: toPointer([key]), value: head },
-  ]
-  const set = (field: string, value: JsonValue | null | undefined) => {
-    if (value !== null && value !== undefined) {
-      operations.push({ op: 'add', path: toPointer([key, field]), value })
-    }
-  }
-  if (write) operations.push(...writePatch(known ? known.value.now : MISSING, write, [key, 'data']))
-  set('schema', schema)
-  set('description', block.description)
-  return operations
-}
-
-function instanceOf({ _instance }: DataBlock): { instance?: string } {
-  return _instance === undefined ? {} : { instance: _instance }
+  const write = { ...headOf(block), path, method: methodOf(block) }
+  return data === undefined ? write : { ...write, data: copyJson(data) }
 }
 
 /** Positions of messages: by id, and by time. A message whose clock ran behind counts as of the one before it. */
 function createTimeline() {
   const positions = new Map<string, number>()
   const times: number[] = []
-
-  function atTime(time: number): number {
-    let low = 0
-    let high = times.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((times[middle] as number) <= time) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
   return {
     /** The position of the message, from 1. */
     add({ id, timestamp }: Message): number {
-      times.push(Math.max(Date.parse(timestamp), times.at(-1) ?? Number.NEGATIVE_INFINITY))
+      times.push(Math.max(Date.parse(timestamp), times.at(-1) ?? 0))
       positions.set(id, times.length)
       return times.length
     },
     positionOf(point: BoardPoint | undefined): number {
       if (point === undefined) return NOW
-      const known = typeof point === 'string' ? positions.get(point) : undefined
+      const known = positions.get(point as string)
       if (known !== undefined) return known
-      const time = point instanceof Date ? point.getTime() : Date.parse(point)
-      if (!Number.isNaN(time)) return atTime(time)
+      const time = new Date(point).getTime()
+      if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',
         `${JSON.stringify(point)} is neither the id of a message on this board nor a time.`,

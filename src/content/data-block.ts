@@ -1,24 +1,39 @@
 import { ByrefError } from '../errors.ts'
-import { type FieldKey, isFieldKey } from '../refs/field-key.ts'
-import { isKind, parseVariableRef } from '../refs/variable-ref.ts'
+import { isFieldKey } from '../refs/field-key.ts'
+import { formatLabel, isKind, parseVariableRef } from '../refs/variable-ref.ts'
 import { isPlainObject } from './json.ts'
 import type { DataBlock, OutputMethod } from './message.ts'
 
-const METHODS: readonly string[] = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
+const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
 /**
  * The block of a data message in its one stored form: `input` and `state` forms become data of that kind, a `_path` in
  * text (`items[0].name`) becomes a list of keys. Unknown keys survive. Throws `invalid_message` for what makes no sense.
  */
 export function toDataBlock(source: Record<string, unknown>): DataBlock {
-  const { type, kind, _path, ...rest } = source
-  const block: DataBlock = { type: 'data', ...withData(type, rest) }
-  const named = type === 'data' ? kind : type
-  if (named !== undefined) block.kind = checkKind(named)
-  const path = toPath(_path)
-  if (path) block._path = path
-  check(block)
-  return block
+  const { type, kind = type === 'data' ? undefined : type, _path, ...rest } = source
+  const block: DataBlock & Record<string, unknown> = { type: 'data', kind: kind as string, ...rest }
+  if (type === 'input' || type === 'state') {
+    block.data = rest[type]
+    delete block[type]
+  }
+  block._path = toPath(_path)
+  for (const key in block) if (block[key] === undefined) delete block[key]
+  const { schema = {}, description = '', _instance = '_', _outputMethod = 'set' } = block
+  const isKnown = type === 'data' || type === 'input' || type === 'state'
+  const isText = typeof description === 'string' && typeof _instance === 'string' && _instance
+  if (
+    isKnown &&
+    isKind(String(kind ?? '_')) &&
+    isPlainObject(schema) &&
+    isText &&
+    METHODS.includes(_outputMethod)
+  )
+    return block
+  throw new ByrefError(
+    'invalid_message',
+    `${JSON.stringify(block)?.slice(0, 200)} is no data message: it has a type (text, data, input, state), a kind of letters, digits, "_" and "-", a schema object, a description and an _instance that are text, and an _outputMethod of ${METHODS.join(', ')}.`,
+  )
 }
 
 /** The kind of a block: `data` where it has none. */
@@ -26,56 +41,24 @@ export function kindOf(block: DataBlock): string {
   return block.kind ?? 'data'
 }
 
+/** A block's kind and instance, as headings and references write it: what tells one identity from another. */
+export function labelOf(block: DataBlock): string {
+  return formatLabel(kindOf(block), block._instance)
+}
+
 /** How a block acts where it says nothing: it sets what is at a path, and merges into the whole. */
 export function methodOf(block: DataBlock): OutputMethod {
   return block._outputMethod ?? (block._path?.length ? 'set' : 'merge')
 }
 
-/** In the forms `input` and `state` the data stands under the form's own name. */
-function withData(type: unknown, rest: Record<string, unknown>): Record<string, unknown> {
-  if (type === 'data') return rest
-  if (type !== 'input' && type !== 'state')
-    throw invalid(`A data message has no type ${show(type)}`)
-  const { [type]: data, ...others } = rest
-  return data === undefined ? others : { data, ...others }
-}
-
-function checkKind(kind: unknown): string {
-  if (typeof kind === 'string' && isKind(kind)) return kind
-  throw invalid(
-    `${show(kind)} cannot be a kind: it is a letter or "_", then letters, digits, "_" and "-", so that †kind names it`,
-  )
-}
-
-function check(block: DataBlock): void {
-  const { schema, description, _instance, _outputMethod } = block
-  if (schema !== undefined && !isPlainObject(schema))
-    throw invalid('A schema is a JSON Schema object')
-  if (description !== undefined && typeof description !== 'string') {
-    throw invalid('A description is text')
-  }
-  if (_instance !== undefined && (typeof _instance !== 'string' || _instance === '')) {
-    throw invalid('An _instance is text that is not empty')
-  }
-  if (_outputMethod !== undefined && !METHODS.includes(_outputMethod)) {
-    throw invalid(`${show(_outputMethod)} is no _outputMethod: use ${METHODS.join(', ')}`)
-  }
-}
-
-function toPath(path: unknown): FieldKey[] | null {
-  if (path === undefined || path === null) return null
+function toPath(path: unknown): DataBlock['_path'] {
+  if (path === undefined || path === null) return undefined
   if (Array.isArray(path) && path.every(isFieldKey)) return path
-  const step = typeof path === 'string' && path !== '' && !/^[.[]/.test(path) ? `.${path}` : path
-  const read = typeof step === 'string' ? parseVariableRef(`†_${step}`) : null
-  if (read?.type === 'variable' && read.instance === undefined && read.kind === '_')
-    return read.path
-  throw invalid(`${show(path)} is no _path: give a list of keys, such as ["items", 0, "name"]`)
-}
-
-function invalid(reason: string): ByrefError {
-  return new ByrefError('invalid_message', `${reason}.`)
-}
-
-function show(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 80)
+  const steps = /^[.[]|^$/.test(String(path)) ? path : `.${path}`
+  const read = typeof path === 'string' ? parseVariableRef(`†_${steps}`) : null
+  if (read?.type === 'variable' && read.kind === '_' && !read.instance) return read.path
+  throw new ByrefError(
+    'invalid_message',
+    `${JSON.stringify(path)} is no _path: give a list of keys, such as ["items", 0, "name"].`,
+  )
 }

@@ -1,31 +1,26 @@
 import { type FieldKey, indexOf } from '../refs/field-key.ts'
-import { type JsonObject, type JsonValue, putKey } from './json.ts'
-import {
-  type Container,
-  isList,
-  isWide,
-  listLength,
-  type Stored,
-  WideList,
-  WideObject,
-} from './versioned.ts'
+import { MISSING } from '../refs/field-path.ts'
+import { type JsonValue, putKey } from './json.ts'
+import { type Container, childOf, isList, type Maybe, type Stored, Wide } from './versioned.ts'
 
 /** How containers change: at which position, and from how many entries on they become wide. */
 export interface Drafting {
   position: number
-  /** Default use: {@link WIDE}. Infinity keeps everything plain JSON. */
+  /** Infinity keeps everything plain JSON. */
   wide: number
 }
 
-/** From this many entries on, a container keeps versions per key instead of being copied. */
+/** From this many entries on, the board keeps versions of a container per key instead of copying it. */
 export const WIDE = 32
+
+/** For values that are plain JSON throughout. */
+export const PLAIN: Drafting = { position: 0, wide: Number.POSITIVE_INFINITY }
 
 /** A container that may be changed: a wide one itself, a small one as a copy, a plain one of many entries as a wide one. */
 export function draft(container: Container, { position, wide }: Drafting): Container {
-  if (isWide(container)) return container
-  const size = Array.isArray(container) ? container.length : Object.keys(container as object).length
-  if (size >= wide) return widen(container, position)
-  return Array.isArray(container) ? [...container] : { ...(container as JsonObject) }
+  if (container instanceof Wide) return container
+  if (Object.keys(container).length >= wide) return widen(container, position)
+  return Array.isArray(container) ? [...container] : { ...container }
 }
 
 /** Sets a key of a draft and gives the draft, which becomes wide where the value is. */
@@ -35,42 +30,74 @@ export function put(
   value: Stored,
   { position }: Drafting,
 ): Container {
-  if (!isWide(target)) {
-    if (isWide(value)) return put(widen(target, position), key, value, { position, wide: 0 })
-    if (Array.isArray(target)) target[indexOf(key)] = value
-    else putKey(target as Record<string, JsonValue>, String(key), value)
-  } else if (target instanceof WideList) {
-    target.set(indexOf(key), value, position)
-  } else {
-    target.set(String(key), value, position)
-  }
-  return target
-}
-
-/** Takes a key out of a draft; items after it move up. */
-export function remove(target: Container, key: FieldKey, { position }: Drafting): void {
-  if (target instanceof WideList) target.delete(indexOf(key), position)
-  else if (target instanceof WideObject) target.delete(String(key), position)
-  else if (Array.isArray(target)) target.splice(indexOf(key), 1)
-  else delete (target as Record<string, JsonValue>)[String(key)]
+  const out = value instanceof Wide && !(target instanceof Wide) ? widen(target, position) : target
+  if (out instanceof Wide) out.set(key, value, position)
+  else if (Array.isArray(out)) out[indexOf(key)] = value
+  else putKey(out as Record<string, Stored>, String(key), value)
+  return out
 }
 
 /** Appends to a draft of a list. */
-export function append(target: Container, items: readonly Stored[], drafting: Drafting): Container {
-  let list = target
-  for (const item of items) list = put(list, isList(list) ? listLength(list) : 0, item, drafting)
-  return list
+export function append(
+  target: Container,
+  items: readonly JsonValue[],
+  drafting: Drafting,
+): Container {
+  let out = target
+  for (const item of items) out = put(out, isList(out) ? out.length : 0, item, drafting)
+  return out
 }
 
 /** Ends a draft: what is plain is frozen. */
-export function seal<T extends Container>(target: T): T {
-  return isWide(target) ? target : Object.freeze(target)
+export function seal(target: Container): Container {
+  return target instanceof Wide ? target : Object.freeze(target)
 }
 
-function widen(container: Container, position: number): WideObject | WideList {
-  const wide = Array.isArray(container) ? new WideList() : new WideObject()
-  for (const [key, value] of Object.entries(container as Record<string, JsonValue>)) {
-    put(wide, key, value, { position, wide: 0 })
+/**
+ * The value with another one at a path, or with nothing there. Missing containers are made: a list where the next key
+ * is an integer; what lies between the end of a list and an index behind it is null.
+ */
+export function setAt(
+  root: Maybe,
+  path: readonly FieldKey[],
+  value: Maybe,
+  drafting: Drafting,
+): Maybe {
+  const parents: Container[] = []
+  let current = root
+  for (const key of path) {
+    const container = current === MISSING ? emptyFor(key) : current
+    parents.push(container as Container)
+    current = childOf(container, key)
   }
+  let next = value
+  for (let depth = path.length - 1; depth >= 0; depth--) {
+    const key = path[depth] as FieldKey
+    let out = draft(parents[depth] as Container, drafting)
+    if (next === MISSING) {
+      remove(out, key, drafting)
+    } else {
+      while (isList(out) && out.length < indexOf(key)) out = append(out, [null], drafting)
+      out = put(out, key, next, drafting)
+    }
+    next = seal(out)
+  }
+  return next
+}
+
+/** What is made where a key is written and nothing is. */
+export function emptyFor(key: FieldKey): Container {
+  return typeof key === 'number' ? [] : {}
+}
+
+function remove(target: Container, key: FieldKey, { position }: Drafting): void {
+  if (target instanceof Wide) target.delete(key, position)
+  else if (Array.isArray(target)) target.splice(indexOf(key), 1)
+  else delete (target as Record<string, Stored>)[key]
+}
+
+function widen(container: Container, position: number): Container {
+  const wide = new Wide(Array.isArray(container))
+  for (const [key, value] of Object.entries(container)) wide.set(key, value, position)
   return wide
 }

@@ -1,8 +1,7 @@
-import { formatLabel } from '../refs/variable-ref.ts'
 import { type Board, type BoardOptions, createBoard } from './board.ts'
+import { copyJson } from './copy-json.ts'
 import { kindOf, methodOf } from './data-block.ts'
-import { copyJson } from './json.ts'
-import type { DataBlock, Message } from './message.ts'
+import type { DataBlock, Message, MessageMetadata } from './message.ts'
 import { type DataEntry, renderData } from './render-data.ts'
 
 /**
@@ -35,57 +34,45 @@ export type PlacedItem =
  */
 export function placeData(
   messages: readonly Message[],
-  { merge = 'engine', maxChars, board, identity = labelOf }: PlaceDataOptions = {},
+  { merge = 'engine', maxChars, board, identity }: PlaceDataOptions = {},
 ): PlacedItem[] {
+  const entries =
+    merge === 'engine' ? mergedEntries(board ?? createBoard(messages, { identity })) : null
+  const calls = callSpans(messages)
   const placed: PlacedItem[] = []
   const waiting: PlacedItem[] = []
-  const calls = callSpans(messages)
-  const merged = merge === 'engine' ? mergedItems() : null
   for (const [index, message] of messages.entries()) {
-    const entry = isData(message) ? shown(message, index) : null
+    const block = blockOf(message)
+    const entry = block && (entries ? entries.get(message.id) : asWritten(block))
     if (entry) waiting.push({ type: 'data', entry, text: renderData(entry, { maxChars }) })
-    else if (!isData(message)) placed.push({ type: 'message', message })
+    if (!block) placed.push({ type: 'message', message })
     if (!calls.has(index)) placed.push(...waiting.splice(0))
   }
-  return [...placed, ...waiting]
-
-  function shown(message: Message, index: number): DataEntry | null {
-    return merged ? (merged.get(index) ?? null) : asWritten(message.content as DataBlock)
-  }
-
-  /** The merged entries by the place of their last message. */
-  function mergedItems(): Map<number, DataEntry> {
-    const last = new Map<string, number>()
-    for (const [index, message] of messages.entries()) {
-      if (isData(message)) last.set(identity(message.content as DataBlock), index)
-    }
-    const indices = new Map([...last.values()].map((index) => [messages[index]?.id, index]))
-    const entries = (board ?? createBoard(messages, { identity })).entries()
-    return new Map(entries.map((entry) => [indices.get(entry.messageId) ?? -1, entry]))
-  }
+  return placed
 }
 
-function labelOf(block: DataBlock): string {
-  return formatLabel(kindOf(block), block._instance)
+/** The merged entries by the id of their last message. */
+function mergedEntries(board: Board): Map<string, DataEntry> {
+  return new Map(board.entries().map((entry) => [entry.messageId, entry]))
 }
 
-function isData(message: Message): boolean {
-  return message.content_type === 'data'
+function blockOf({ content_type, content }: Message): DataBlock | null {
+  return content_type === 'data' ? (content as DataBlock) : null
 }
 
 /** One message as it is, with where and how it writes if that is not simply the whole. */
 function asWritten(block: DataBlock): DataEntry {
-  const { data, schema, description, _instance, _path, _outputMethod } = block
-  const entry: DataEntry = { kind: kindOf(block) }
-  if (_instance !== undefined) entry.instance = _instance
-  if (data !== undefined) entry.data = copyJson(data)
-  if (schema !== undefined) entry.schema = schema
-  if (description !== undefined) entry.description = description
-  if (_path?.length) entry.path = _path
-  if (_outputMethod && _outputMethod !== methodOf({ ...block, _outputMethod: undefined })) {
-    entry.method = _outputMethod
+  const { data, schema, description, _instance: instance, _path: path, _outputMethod } = block
+  const isDefault = _outputMethod === methodOf({ ...block, _outputMethod: undefined })
+  return {
+    kind: kindOf(block),
+    instance,
+    data: data === undefined ? undefined : copyJson(data),
+    schema,
+    description,
+    path,
+    method: isDefault ? undefined : _outputMethod,
   }
-  return entry
 }
 
 /** The indices of messages from one with calls up to the last of its results, this one left out. */
@@ -93,11 +80,12 @@ function callSpans(messages: readonly Message[]): Set<number> {
   const callers = new Map<string, number>()
   const spans = new Set<number>()
   for (const [index, { metadata }] of messages.entries()) {
-    if (metadata.tool_result) {
-      const caller = callers.get(metadata.tool_result.tool_call_id) ?? index
+    const { tool_result, tool_calls } = Object(metadata) as MessageMetadata
+    if (tool_result) {
+      const caller = callers.get(tool_result.tool_call_id) ?? index
       for (let i = index - 1; i >= caller && !spans.has(i); i--) spans.add(i)
-    } else if (Array.isArray(metadata.tool_calls)) {
-      for (const call of metadata.tool_calls) if (call?.id) callers.set(call.id, index)
+    } else if (Array.isArray(tool_calls)) {
+      for (const call of tool_calls) callers.set(call?.id, index)
     }
   }
   return spans

@@ -8,11 +8,11 @@ export interface ReferenceGuideOptions {
   outputs?: boolean
 }
 
-const ASSETS = `Files and large values are assets. asset://<id> names one, asset://<id>/content/<key>/<index> a field in it; {"asset_id": "<id>", "field_path": ["content", "<key>", 0]} is the same as JSON. Write a reference in place of a value where a parameter accepts one, and never copy the bytes. In text, put it between <| and |>, as in ![chart](<|asset://<id>/content|>).`
+const ASSETS = `Files and large values are assets: asset://<id> names one, asset://<id>/content/<key>/0 a field in it. Where a parameter accepts a reference, write it in place of the value. In text put it between <| and |>: ![chart](<|asset://<id>/content|>).`
 
-const VARIABLES = `Blocks that start with "## Data: ¶" hold data. In any tool parameter the text †kind.path stands for the value there, such as †state.user.name, †state.items[0] or †state["odd key"], with †kind#instance for an instance. It must be the whole string. †a.x || †b.y takes the first that exists; \\† is a plain dagger.`
+const VARIABLES = `"## Data: ¶kind" blocks hold data. As a whole tool parameter, †kind.path stands for the value there: †state.user.name, †state.items[0], †state["odd key"], †kind#instance.path. †a || †b takes the first that exists; \\† is a plain dagger.`
 
-const OUTPUTS = `_outputPath, such as "†state.summary", says where a call's result is written; refer to it from there instead of repeating it.`
+const OUTPUTS = `_outputPath, such as "†state.summary", says where a result is written; refer to it there instead of repeating it.`
 
 /** A short text that tells the model how to use references (spec L8); null where there is nothing to refer to. */
 export function referenceGuide(options: ReferenceGuideOptions = {}): string | null {

@@ -165,28 +165,28 @@ describe('toMessage', () => {
 
   it('gives a complete record back, unknown parts equal in value and order', () => {
     const extended = { ...record, thread: { id: 't' } }
-    expect(JSON.stringify(toMessage(extended))).toBe(JSON.stringify(extended))
+    expect(toMessage(extended)).toStrictEqual(extended)
     expect(JSON.stringify(toMessage({ ...extended, id: undefined } as never).metadata)).toBe(
       JSON.stringify(record.metadata),
     )
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['text', 'hi', /is an object/],
-    ['null', null, /is an object/],
-    ['a list', [], /is an object/],
+    ['text', 'hi', /has a type/],
+    ['null', null, /has a type/],
+    ['a list', [], /has a type/],
     ['nothing known', { role: 'user' }, /has a type/],
     ['an unknown type', { type: 'image' }, /"image"/],
-    ['no text', { type: 'text' }, /has a text/],
+    ['no text', { type: 'text' }, /is no data message: it has a type \(text, data, input, state\)/],
     [
       'a kind that no reference can name',
       { type: 'data', kind: 'my kind', data: 1 },
-      /"my kind" cannot be a kind/,
+      /"kind":"my kind".* a kind of letters/,
     ],
     [
       'a kind that is a heading',
       { type: 'data', kind: 'a\n## Data: ¶b', data: 1 },
-      /cannot be a kind/,
+      /a kind of letters/,
     ],
     ['an empty instance', { type: 'data', data: 1, _instance: '' }, /_instance/],
     ['a schema that is none', { type: 'data', schema: 'object' }, /schema/],
@@ -204,7 +204,7 @@ describe('toMessage', () => {
     ['a time that is none', { ...record, timestamp: 'yesterday' }, /ISO 8601/],
     ['metadata that is none', { content: 'x', metadata: [] }, /metadata/],
     ['an empty id', { ...record, id: '' }, /id/],
-    ['data that is none', { ...record, content_type: 'data', content: 7 }, /data block/],
+    ['data that is none', { ...record, content_type: 'data', content: 7 }, /is no data message/],
   ])('refuses %s', (_, input, reason) => {
     expect(() => toMessage(input as never)).toThrow(reason)
     expect(() => toMessage(input as never)).toThrow(

@@ -1,15 +1,8 @@
 import { ByrefError } from '../errors.ts'
-import { type AssetRef, isAssetRef } from '../refs/asset-ref.ts'
+import { isAssetRef } from '../refs/asset-ref.ts'
 import { toDataBlock } from './data-block.ts'
 import { isPlainObject } from './json.ts'
-import type {
-  Message,
-  MessageMetadata,
-  MessageType,
-  MetadataInput,
-  OutputMethod,
-  Participant,
-} from './message.ts'
+import type { Message, MessageType, MetadataInput, OutputMethod, Participant } from './message.ts'
 import { newId } from './new-id.ts'
 
 /** A participant, or its short form (structured-assets.md, `"receiver": { "role": "plugin", "name": … }`). */
@@ -69,125 +62,79 @@ export type MessageInput = Message | TextInput | DataInput | InputInput | StateI
  * - `{ content: { asset_id, field_path } }` → `asset_ref`
  * - any other content without a `content_type` → `application/json`
  *
- * A complete record comes back as it is. Throws `invalid_message`.
+ * A complete record comes back equal, unknown keys and metadata included. Throws `invalid_message`.
  */
 export function toMessage(input: MessageInput): Message {
-  if (!isPlainObject(input)) throw invalid('A message is an object')
-  if (input.type !== undefined) return fromTyped(input)
-  if (input.content === undefined) {
-    throw invalid('A message has a type (text, data, input, state) or content')
-  }
-  const { content, content_type, ...envelope } = input as ContentInput
-  const type = content_type ?? guessType(content)
-  if (typeof type !== 'string' || type === '') throw invalid('A content_type is text')
-  if (isComplete(input) && (type !== 'data' || isDataBlock(content))) {
-    if (type === 'data') readBlock(content)
-    return checked(input)
-  }
-  return build(envelope, type, type === 'data' ? readBlock(content) : content)
-}
-
-function fromTyped(input: Record<string, unknown>): Message {
-  const { id, sender, receiver, role, name, message_type, timestamp, metadata, ...rest } = input
-  const envelope = { id, sender, receiver, role, name, message_type, timestamp, metadata }
-  if (rest.type !== 'text') return build(envelope as MessageEnvelope, 'data', toDataBlock(rest))
-  if (typeof rest.text !== 'string') throw invalid('A text message has a text')
-  return build(envelope as MessageEnvelope, 'text/plain', rest.text)
-}
-
-function build(envelope: MessageEnvelope, contentType: string, content: unknown): Message {
-  const { id, sender, receiver, role, name, message_type, timestamp, metadata, ...unknown } =
-    envelope
+  const {
+    id = newId(),
+    sender,
+    receiver,
+    role = 'user',
+    name,
+    message_type,
+    ...given
+  } = Object(input)
+  const { timestamp = new Date().toISOString(), metadata = {}, ...body } = given
+  const { content_type, content, ...unknown } = readBody(body)
   const message: Message = {
-    id: id ?? newId(),
-    sender: toParticipant(sender ?? { role: role ?? 'user', name }),
-    message_type: message_type ?? defaultType(contentType, content),
-    content_type: contentType,
+    id,
+    sender: toParticipant(sender ?? { role, name }),
+    message_type: message_type ?? defaultType(content_type, content),
+    content_type,
     content,
-    timestamp: timestamp ?? new Date().toISOString(),
-    metadata: (metadata ?? {}) as MessageMetadata,
+    timestamp,
+    metadata,
     ...unknown,
   }
-  if (receiver !== undefined) message.receiver = toParticipant(receiver)
-  return checked(message)
+  if (receiver) message.receiver = toParticipant(receiver)
+  const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
+  if (!isText) throw invalid('an id and a content_type that are text')
+  if (!TYPES.includes(message.message_type)) throw invalid(`a message_type of ${TYPES.join(', ')}`)
+  if (Number.isNaN(Date.parse(timestamp))) throw invalid('a timestamp in ISO 8601')
+  if (!isPlainObject(metadata)) throw invalid('an object as metadata')
+  return message
+}
+
+type Body = Record<string, unknown> & { content_type: string; content: unknown }
+
+function readBody({ type, text, ...body }: Record<string, unknown>): Body {
+  if (type === 'text' && typeof text === 'string')
+    return { content_type: 'text/plain', content: text }
+  if (type !== undefined) return { content_type: 'data', content: toDataBlock({ type, ...body }) }
+  const { content, content_type = guessType(content), ...unknown } = body
+  if (content === undefined) throw invalid('a type (text, data, input, state) or content')
+  const isData = content_type === 'data'
+  return {
+    ...unknown,
+    content_type: content_type as string,
+    content: isData
+      ? toDataBlock(isPlainObject(content) ? { type: 'data', ...content } : {})
+      : content,
+  }
 }
 
 function toParticipant(input: ParticipantInput): Participant {
-  if (!isPlainObject(input)) throw invalid('A participant is an object')
-  if ('participant_role' in input && typeof input.participant_role === 'string') {
-    const participant = input as unknown as Participant
-    if (typeof participant.participant_id === 'string') return participant
-    return { ...participant, participant_id: participant.participant_role }
-  }
-  const { role, name, id } = input as { role: string; name?: string; id?: string }
-  if (typeof role !== 'string' || role === '') throw invalid('A participant has a participant_role')
-  const participant: Participant = { participant_id: id ?? name ?? role, participant_role: role }
-  if (name !== undefined) participant.name = name
-  return participant
+  const { role, id, participant_role = role, name, ...rest } = Object(input)
+  if (typeof participant_role !== 'string') throw invalid('participants with a participant_role')
+  const participant = { participant_id: id ?? name ?? participant_role, participant_role, ...rest }
+  return name === undefined ? participant : { ...participant, name }
 }
 
 function guessType(content: unknown): string {
   if (typeof content === 'string') return 'text/plain'
   if (Array.isArray(content)) return 'multipart/mixed'
-  if (isAssetRef(content as AssetRef)) return 'asset_ref'
-  if (isPlainObject(content)) {
-    if (typeof content.command === 'string') return 'command'
-    if (content.type === 'data') return 'data'
-  }
-  return 'application/json'
+  if (isAssetRef(content)) return 'asset_ref'
+  const { command, type } = Object(content)
+  return command ? 'command' : type === 'data' ? 'data' : 'application/json'
 }
 
 function defaultType(contentType: string, content: unknown): MessageType {
-  if (contentType === 'data') return 'note'
-  if (contentType !== 'command') return 'chat'
-  return isPlainObject(content) && 'response' in content ? 'command-response' : 'command'
-}
-
-function readBlock(content: unknown) {
-  if (!isPlainObject(content)) throw invalid('The content of a data message is a data block')
-  return toDataBlock({ ...content, type: content.type ?? 'data' })
-}
-
-function isDataBlock(content: unknown): content is Record<string, unknown> {
-  return isPlainObject(content) && content.type === 'data' && typeof content._path !== 'string'
-}
-
-function isComplete(input: Record<string, unknown>): input is Message & Record<string, unknown> {
-  const { id, sender, receiver, message_type, content_type, timestamp, metadata } = input
-  return (
-    typeof id === 'string' &&
-    isParticipant(sender) &&
-    (receiver === undefined || isParticipant(receiver)) &&
-    typeof message_type === 'string' &&
-    typeof content_type === 'string' &&
-    typeof timestamp === 'string' &&
-    isPlainObject(metadata) &&
-    !('role' in input || 'name' in input)
-  )
-}
-
-function isParticipant(value: unknown): value is Participant {
-  return (
-    isPlainObject(value) &&
-    typeof value.participant_id === 'string' &&
-    typeof value.participant_role === 'string'
-  )
+  if (contentType !== 'command') return contentType === 'data' ? 'note' : 'chat'
+  return Object(content).response === undefined ? 'command' : 'command-response'
 }
 
 const TYPES: readonly string[] = ['chat', 'note', 'notice', 'command', 'command-response', 'log']
 
-function checked(message: Message): Message {
-  if (typeof message.id !== 'string' || message.id === '') throw invalid('An id is text')
-  if (!TYPES.includes(message.message_type)) {
-    throw invalid(
-      `${JSON.stringify(message.message_type)} is no message_type: use ${TYPES.join(', ')}`,
-    )
-  }
-  if (Number.isNaN(Date.parse(message.timestamp))) throw invalid('A timestamp is ISO 8601')
-  if (!isPlainObject(message.metadata)) throw invalid('metadata is an object')
-  return message
-}
-
-function invalid(reason: string): ByrefError {
-  return new ByrefError('invalid_message', `${reason}.`)
+function invalid(what: string): ByrefError {
+  return new ByrefError('invalid_message', `A message has ${what}.`)
 }

@@ -1,5 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import { ASSET_FIELDS, assertAssetId, isAssetId } from './asset-id.ts'
+import { ASSET_FIELDS, isAssetId } from './asset-id.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
@@ -21,22 +21,17 @@ export interface AssetRefParts {
 }
 
 const SCHEME = /^asset:\/\//i
-/** Where the segments start in a URL that is split at its slashes. */
-const FIRST = 2
 
-/** Well-formed UTF-8, percent-encoded (RFC 3629, table 3-7 of Unicode): what this matches always decodes. */
-const ENCODED =
-  /%[0-7][\da-f]|%(?:c[2-9a-f]|d[\da-f])%[89ab][\da-f]|%(?:e0%[ab]|e[1-9a-cef]%[89ab]|ed%[89])[\da-f]%[89ab][\da-f]|%(?:f0%[9ab]|f[1-3]%[89ab]|f4%8)[\da-f](?:%[89ab][\da-f]){2}/gi
+/** One character in UTF-8, percent-encoded: ASCII, or a lead byte and what follows it. */
+const ENCODED = /%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f])+/gi
 
 /**
  * Whether the value is a reference: an `asset://` URL, or an object with `asset_id`, `field_path` and optionally
  * `namespace`, and no other key. An object without `field_path` is plain data here: {@link parseAssetRef} reads it.
  */
 export function isAssetRef(value: unknown): boolean {
-  if (typeof value === 'string') return parseUrl(value) !== null
-  return typeof value === 'object' && value !== null && 'field_path' in value
-    ? parseObject(value) !== null
-    : false
+  const isForm = typeof value === 'string' || Object(value).field_path !== undefined
+  return isForm && parseAssetRef(value as AssetRef) !== null
 }
 
 /** The asset's id: of a reference, or the id itself where a bare one is given. Throws `invalid_reference` on the rest. */
@@ -44,10 +39,7 @@ export function extractAssetId(ref: string | AssetRef): string {
   const parts = parseAssetRef(ref)
   if (parts) return parts.id
   if (typeof ref === 'string' && isAssetId(ref) && !ref.includes('://')) return ref
-  throw new ByrefError(
-    'invalid_reference',
-    `${show(ref)} names no asset: give an id, asset://<id> or {"asset_id": "<id>", "field_path": null}.`,
-  )
+  throw invalid(JSON.stringify(ref), 'names no asset: give its id or asset://<id>')
 }
 
 /**
@@ -60,21 +52,20 @@ export function parseAssetRef(ref: string | AssetRef): AssetRefParts | null {
 
 /**
  * The URL of a reference; {@link parseAssetRef} gives the same parts back, also for keys that look like integers.
- * Throws `invalid_reference` for a bad id, and for a field path that would read as something else: it has to start
- * with one of {@link ASSET_FIELDS}.
+ * Throws `invalid_reference` for what no URL can say: a bad id or index, and a field path that would read as something
+ * else, because it does not start with one of {@link ASSET_FIELDS}.
  */
 export function formatAssetRef({ id, namespace, fieldPath = [] }: AssetRefParts): string {
-  assertAssetId(id)
-  if (namespace !== undefined) assertAssetId(namespace, 'namespace')
-  if (!isAddressable(fieldPath, namespace !== undefined)) {
-    throw new ByrefError(
-      'invalid_reference',
-      `A field path starts with one of ${ASSET_FIELDS.join(', ')}; ${JSON.stringify(fieldPath)} does not. Did you mean ${JSON.stringify(['content', ...fieldPath])}?`,
-    )
-  }
   const names = namespace === undefined ? [id] : [namespace, id]
   const path = [...names.map(encode), ...fieldPath.map(encodeKey)].join('/')
-  return `asset://${path}${fieldPath.at(-1) === '' ? '/' : ''}`
+  const url = `asset://${path}${fieldPath.at(-1) === '' ? '/' : ''}`
+  const read = parseUrl(url)
+  if (read?.id === id && read.namespace === namespace && fieldPath.every(isFieldKey)) return url
+  const parts = JSON.stringify({ id, namespace, fieldPath })
+  throw invalid(
+    parts,
+    `is no reference: a field path starts with one of ${ASSET_FIELDS.join(', ')}`,
+  )
 }
 
 /** The object form of parsed parts: what travels in JSON. */
@@ -86,68 +77,54 @@ export function toAssetRef({ id, namespace, fieldPath }: AssetRefParts): AssetRe
 
 /** Percent-decodes once: what is malformed stays as written, `+` is a plus. */
 export function decodeSegment(text: string): string {
-  return text.includes('%') ? text.replace(ENCODED, decodeURIComponent) : text
+  return text.includes('%') ? text.replace(ENCODED, decodeOrKeep) : text
+}
+
+function decodeOrKeep(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
 }
 
 function parseUrl(text: string): AssetRefParts | null {
   const url = text.trim()
   if (!SCHEME.test(url)) return null
-  const segments = url.split('/')
-  if (segments.length > FIRST + 1 && segments.at(-1) === '') segments.pop()
-  const first = decodeSegment(segments[FIRST] as string)
-  if (segments.length === FIRST + 1) return toParts(first, undefined, segments, FIRST + 1)
-  const second = decodeSegment(segments[FIRST + 1] as string)
-  if (isField(second)) return toParts(first, undefined, segments, FIRST + 1)
-  if (segments.length === FIRST + 2 || isField(decodeSegment(segments[FIRST + 2] as string))) {
-    return toParts(second, first, segments, FIRST + 2)
-  }
-  return second === '' ? null : toParts(first, undefined, segments, FIRST + 1)
+  const segments = url.slice(8).split('/')
+  if (segments.length > 1 && segments.at(-1) === '') segments.pop()
+  const isPath =
+    segments.length === 1 || isField(segments[1]) || (segments.length > 2 && !isField(segments[2]))
+  const [id, namespace] = isPath ? [segments[0]] : [segments[1], segments[0]]
+  const path: FieldKey[] = []
+  for (let i = isPath ? 1 : 2; i < segments.length; i++) path.push(decodeKey(segments[i] as string))
+  if (path[0] === '') return null
+  return toParts(decodeSegment(id as string), namespace && decodeSegment(namespace), path)
 }
 
-/** The field path is what follows from segment `start` on. */
-function toParts(id: string, namespace: string | undefined, segments: string[], start: number) {
+function parseObject(value: AssetRef): AssetRefParts | null {
+  const { asset_id: id, field_path: path, namespace, ...rest } = Object(value) as AssetRef
+  const keys = path ?? []
+  if (Object.keys(rest).length > 0 || namespace === null) return null
+  if (!Array.isArray(keys) || !keys.every(isFieldKey) || keys[0] === '') return null
+  return toParts(id, namespace, [...keys])
+}
+
+function toParts(id: string, namespace: string | undefined, fieldPath: FieldKey[]) {
   if (!isAssetId(id) || (namespace !== undefined && !isAssetId(namespace))) return null
   const parts: AssetRefParts = { id }
   if (namespace !== undefined) parts.namespace = namespace
-  if (segments.length === start) return parts
-  const fieldPath: FieldKey[] = []
-  for (let i = start; i < segments.length; i++) fieldPath.push(decodeKey(segments[i] as string))
-  parts.fieldPath = fieldPath
+  if (fieldPath.length > 0) parts.fieldPath = fieldPath
   return parts
 }
 
-function parseObject(value: object): AssetRefParts | null {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
-  const { asset_id: id, field_path: path = null, namespace, ...rest } = value as Partial<AssetRef>
-  if (typeof id !== 'string' || !isAssetId(id) || Object.keys(rest).length > 0) return null
-  if ('namespace' in value && !(typeof namespace === 'string' && isAssetId(namespace))) return null
-  if (path !== null && !(Array.isArray(path) && path.every(isFieldKey))) return null
-  if (path?.[0] === '') return null
-  const found: AssetRefParts = { id }
-  if (namespace !== undefined) found.namespace = namespace
-  if (path && path.length > 0) found.fieldPath = [...path]
-  return found
-}
-
-function isField(key: FieldKey | undefined | null): boolean {
-  return typeof key === 'string' && ASSET_FIELDS.includes(key)
-}
-
-/** Whether a URL with this path reads back as the same reference (spec R2). */
-function isAddressable(path: readonly FieldKey[], hasNamespace: boolean): boolean {
-  if (path.length === 0 || isField(path[0])) return true
-  return !hasNamespace && path.length > 1 && path[0] !== '' && !isField(path[1])
+function isField(segment = ''): boolean {
+  return ASSET_FIELDS.includes(decodeSegment(segment))
 }
 
 /** A text key of digits is told from an index by its encoded first digit: `%32024` is the text "2024". */
 function encodeKey(key: FieldKey): string {
-  if (typeof key === 'string') {
-    return indexOf(key) === -1 ? encode(key) : `%3${key}`
-  }
-  if (!isFieldKey(key)) {
-    throw new ByrefError('invalid_reference', `${key} is no index: give an integer from 0 up.`)
-  }
-  return String(key)
+  return typeof key === 'number' ? String(key) : indexOf(key) === -1 ? encode(key) : `%3${key}`
 }
 
 function decodeKey(segment: string): FieldKey {
@@ -157,10 +134,9 @@ function decodeKey(segment: string): FieldKey {
 
 /** Lone surrogates have no UTF-8: they stay as they are. */
 function encode(text: string): string {
-  return text.replace(/\P{Cs}+/gu, encodeURIComponent)
+  return String(text).replace(/\P{Cs}+/gu, encodeURIComponent)
 }
 
-function show(ref: unknown): string {
-  const text = typeof ref === 'string' ? ref : (JSON.stringify(ref) ?? String(ref))
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+function invalid(text: string | undefined, reason: string): ByrefError {
+  return new ByrefError('invalid_reference', `${text?.slice(0, 200)} ${reason}.`)
 }

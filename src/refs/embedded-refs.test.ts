@@ -175,6 +175,9 @@ describe('findEmbeddedRefs', () => {
     ['empty objects', '<|{}|>'.repeat(16e4), 0],
     ['pairs', '<||>'.repeat(25e4), 0],
     ['backticks', `x${'`'.repeat(1e6)}${URL_REF}`, 1],
+    ['fence of backticks', `${'`'.repeat(1e6)}\n${URL_REF}\n\`\`\`\n`, 0],
+    ['tildes', `${'~~~ '.repeat(25e4)}${URL_REF}`, 0],
+    ['tildes in lines', `${'~~~ x\n'.repeat(16e4)}${URL_REF}`, 0],
     [
       'runs of all lengths',
       `${Array.from({ length: 1400 }, (_, i) => '`'.repeat(i + 1)).join(' ')}${URL_REF}`,

@@ -88,24 +88,20 @@ describe('resolveFieldPath', () => {
 
   it('names the longest prefix that exists and the keys there', () => {
     const error = failure(asset, ['content', 'series', 0, 'lable'])
-    expect(error.message).toBe(
-      'asset://chart7/content/series/0 has no key "lable"; it has 1: "label".',
-    )
+    expect(error.message).toBe('asset://chart7/content/series/0 has no "lable"; it has 1: "label".')
     expect(error).toMatchObject({
       code: 'field_not_found',
       path: ['content', 'series', 0, 'lable'],
       prefix: ['content', 'series', 0],
-      keys: ['label'],
-      keyCount: 1,
     })
     expect(failure(asset, ['content', 'series', 5]).message).toBe(
-      'asset://chart7/content/series has no item 5; it has 2: 0, 1.',
+      'asset://chart7/content/series has no 5; it has 2: 0, 1.',
     )
     expect(failure(asset, ['content', 'series', 0, 'label', 'x']).message).toBe(
-      'asset://chart7/content/series/0/label is text and has no key "x".',
+      'asset://chart7/content/series/0/label is text and has no "x".',
     )
     expect(failure(asset, ['content', 'series', 1, 'label', 'x']).message).toContain('is null')
-    expect(failure({}, ['a']).message).toBe('value has no key "a"; it is empty.')
+    expect(failure({}, ['a']).message).toBe('value has no "a"; it is empty.')
   })
 
   it('names at most 20 keys, and their number', () => {
@@ -113,8 +109,6 @@ describe('resolveFieldPath', () => {
       { a: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, i])) },
       ['a', 'x'],
     )
-    expect(error.keys).toHaveLength(20)
-    expect(error.keyCount).toBe(1000)
     expect(error.message).toContain('it has 1000: "k0", "k1"')
     expect(error.message).toContain('"k19", …')
   })
@@ -132,8 +126,6 @@ describe('resolveFieldPath', () => {
 
   it('writes paths as it is told', () => {
     const format = (path: readonly (string | number)[]) => ['root', ...path].join(' > ')
-    expect(() => resolveFieldPath({ a: {} }, ['a', 'b'], { format })).toThrow(
-      'root > a has no key "b"',
-    )
+    expect(() => resolveFieldPath({ a: {} }, ['a', 'b'], { format })).toThrow('root > a has no "b"')
   })
 })

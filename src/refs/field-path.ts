@@ -17,27 +17,12 @@ export class FieldPathError extends ByrefError {
   readonly path: readonly FieldKey[]
   /** The longest prefix of it that exists. */
   readonly prefix: readonly FieldKey[]
-  /** The first 20 keys there; for a list its indices. */
-  readonly keys: readonly FieldKey[]
-  /** How many keys there are. */
-  readonly keyCount: number
 
-  constructor(
-    message: string,
-    found: { path: readonly FieldKey[]; prefix: readonly FieldKey[]; keys: FieldKeys },
-  ) {
+  constructor(message: string, path: readonly FieldKey[], prefix: readonly FieldKey[]) {
     super('field_not_found', message)
-    this.path = found.path
-    this.prefix = found.prefix
-    this.keys = found.keys.first
-    this.keyCount = found.keys.count
+    this.path = path
+    this.prefix = prefix
   }
-}
-
-/** The keys of a container: the first 20, and how many there are. */
-export interface FieldKeys {
-  first: FieldKey[]
-  count: number
 }
 
 /** Options of {@link resolveFieldPath}. */
@@ -53,12 +38,17 @@ export interface ResolveOptions {
 export function resolveFieldPath(
   value: unknown,
   path: readonly FieldKey[],
-  options: ResolveOptions = {},
+  { format = formatter(value) }: ResolveOptions = {},
 ): unknown {
   let current = value
   for (const [depth, key] of path.entries()) {
     const next = ownField(current, key)
-    if (next === MISSING) throw notFound(value, path, { depth, at: current, ...options })
+    if (next === MISSING) {
+      const prefix = path.slice(0, depth)
+      const isOutside = depth === 0 && isAsset(value)
+      const hint = isOutside ? ` Did you mean ${format(['content', ...path])}?` : ''
+      throw new FieldPathError(explainMissing(format(prefix), current, key) + hint, path, prefix)
+    }
     current = next
   }
   return current
@@ -67,79 +57,52 @@ export function resolveFieldPath(
 /** The field of this key, by the rules of {@link resolveFieldPath}; {@link MISSING} if there is none. */
 export function ownField(value: unknown, key: FieldKey): unknown {
   if (typeof value !== 'object' || value === null) return MISSING
-  if (Array.isArray(value)) return ownData(value, indexOf(key))
-  if (ArrayBuffer.isView(value)) {
-    const index = indexOf(key)
-    const items = value as unknown as ArrayLike<unknown>
-    return index !== -1 && index < items.length ? items[index] : MISSING
-  }
-  if (value instanceof Map) {
-    const other = typeof key === 'number' ? String(key) : indexOf(key)
-    return value.has(key) ? value.get(key) : value.has(other) ? value.get(other) : MISSING
-  }
-  return ownData(value, key)
+  const index = indexOf(key)
+  if (isList(value)) return index === -1 ? MISSING : ownData(value, index)
+  if (!(value instanceof Map)) return ownData(value, key)
+  const known = [key, index, String(key)].find((one) => value.has(one))
+  return known === undefined ? MISSING : value.get(known)
 }
 
-/** The keys that {@link ownField} knows there; null for a value that has no fields. */
-export function fieldKeys(value: unknown): FieldKeys | null {
-  if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
-    const count = (value as unknown as ArrayLike<unknown>).length ?? 0
-    return { first: [...Array(Math.min(count, SHOWN_KEYS)).keys()], count }
+/** Why a step fails, for a model: what has no such key, and the keys that it has, at most 20, with their number. */
+export function explainMissing(name: string, value: unknown, key: FieldKey): string {
+  if (typeof value !== 'object' || value === null) {
+    return `${name} is ${describeValue(value)} and has no ${JSON.stringify(key)}.`
   }
-  const keys: FieldKey[] = value instanceof Map ? [...value.keys()] : Object.keys(value)
-  const first: FieldKey[] = []
-  for (const key of keys) {
-    if (first.length === SHOWN_KEYS) break
-    if (ownField(value, key) !== MISSING) first.push(key)
-  }
-  return { first, count: keys.length }
+  const keys = isList(value)
+    ? Array.from({ length: Math.min(value.length, SHOWN_KEYS) }, (_, index) => index)
+    : value instanceof Map
+      ? [...value.keys()]
+      : Object.keys(value)
+  const count = isList(value) ? value.length : keys.length
+  const shown = keys.slice(0, SHOWN_KEYS).map((one) => JSON.stringify(one))
+  if (shown.length < count) shown.push('…')
+  const has = count === 0 ? 'it is empty' : `it has ${count}: ${shown.join(', ')}`
+  return `${name} has no ${JSON.stringify(key)}; ${has}.`
 }
 
-/** What a value is, in words for a message: `a list of 3 items`, `text`, `a Chart`. */
+/** What a value is, in a word or two for a message: `text`, `a list`, `a number`. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null'
-  if (typeof value === 'string') return 'text'
-  if (typeof value !== 'object') return `a ${typeof value}`
-  if (Array.isArray(value)) return `a list of ${value.length} items`
-  return 'an object'
+  if (Array.isArray(value)) return 'a list'
+  return { string: 'text', object: 'an object' }[typeof value as string] ?? `a ${typeof value}`
 }
 
-/** What a container has, in words: `it has 3: "a", "b", "c"`. */
-export function listKeys(keys: FieldKeys): string {
-  if (keys.count === 0) return 'it is empty'
-  const more = keys.count > keys.first.length ? ', …' : ''
-  return `it has ${keys.count}: ${keys.first.map((key) => JSON.stringify(key)).join(', ')}${more}`
+function isList(value: object): value is ArrayLike<unknown> & object {
+  return Array.isArray(value) || ArrayBuffer.isView(value)
 }
 
 function ownData(value: object, key: FieldKey): unknown {
-  if (key === -1) return MISSING
   const field = Object.getOwnPropertyDescriptor(value, key)
-  if (!field?.enumerable || field.get || field.set) return MISSING
+  if (!field?.enumerable || !('value' in field)) return MISSING
   return typeof field.value === 'function' ? MISSING : field.value
 }
 
-function notFound(
-  value: unknown,
-  path: readonly FieldKey[],
-  { depth, at, format = formatter(value) }: ResolveOptions & { depth: number; at: unknown },
-): FieldPathError {
-  const prefix = path.slice(0, depth)
-  const keys = fieldKeys(at)
-  const key = JSON.stringify(path[depth])
-  const reason = keys
-    ? `${format(prefix)} has no ${Array.isArray(at) ? 'item' : 'key'} ${key}; ${listKeys(keys)}.`
-    : `${format(prefix)} is ${describeValue(at)} and has no key ${key}.`
-  const hint = depth === 0 && isAsset(value) ? ` Did you mean ${format(['content', ...path])}?` : ''
-  return new FieldPathError(reason + hint, { path, prefix, keys: keys ?? { first: [], count: 0 } })
-}
-
 function isAsset(value: unknown): value is { asset_id: string } {
-  return typeof ownField(value, 'asset_id') === 'string' && ownField(value, 'content') !== MISSING
+  return isAssetId(ownField(value, 'asset_id')) && ownField(value, 'content') !== MISSING
 }
 
 function formatter(value: unknown): (path: readonly FieldKey[]) => string {
-  if (!isAsset(value) || !isAssetId(value.asset_id)) return (path) => ['value', ...path].join('/')
-  const id = value.asset_id
-  return (path) => formatAssetRef({ id, fieldPath: [...path] })
+  if (!isAsset(value)) return (path) => ['value', ...path].join('/')
+  return (path) => formatAssetRef({ id: value.asset_id, fieldPath: [...path] })
 }

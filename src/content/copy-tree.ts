@@ -1,0 +1,50 @@
+import type { FieldKey } from '../refs/field-key.ts'
+import { type JsonValue, putKey } from './json.ts'
+
+/** A container on its way into a copy: what it was, what it becomes, and its entries, in order. */
+export class Branch {
+  readonly source: object
+  readonly out: JsonValue[] | Record<string, JsonValue>
+  readonly entries: Iterator<[FieldKey, unknown]>
+  /** The key that is being copied. */
+  key: FieldKey = ''
+
+  constructor(source: object, isList: boolean, entries: Iterable<[FieldKey, unknown]>) {
+    this.source = source
+    this.out = isList ? [] : {}
+    this.entries = entries[Symbol.iterator]()
+  }
+}
+
+/**
+ * Copies a tree of any depth. `visit` gives what a value becomes, a {@link Branch} for a container, or undefined to
+ * drop it; `open` are the branches around it, from the root on. `close` is called with each branch once it is filled.
+ */
+export function copyTree(
+  root: unknown,
+  visit: (value: unknown, open: readonly Branch[]) => Branch | JsonValue | undefined,
+  close: (branch: Branch) => void = () => {},
+): JsonValue {
+  const open: Branch[] = []
+  const enter = (value: unknown): JsonValue | undefined => {
+    const found = visit(value, open)
+    if (!(found instanceof Branch)) return found
+    open.push(found)
+    return found.out
+  }
+  const copy = enter(root)
+  for (let branch = open.at(-1); branch; branch = open.at(-1)) {
+    const { done, value: entry } = branch.entries.next()
+    if (done) {
+      close(branch)
+      open.pop()
+      continue
+    }
+    branch.key = entry[0]
+    const value = enter(entry[1])
+    if (value === undefined) continue
+    if (Array.isArray(branch.out)) branch.out.push(value)
+    else putKey(branch.out, String(branch.key), value)
+  }
+  return copy ?? null
+}

@@ -1,0 +1,70 @@
+import { ByrefError } from '../errors.ts'
+
+/** A container that is being walked through. */
+interface Level {
+  source: object
+  /** Null for a list. */
+  keys: string[] | null
+  next: number
+  size: number
+  prefix: string
+}
+
+/**
+ * Visits every field of a value, depth first, with the name that {@link flatten} gives it. `visit` says how many
+ * entries of a container follow; below 0 ends the walk. Any depth.
+ */
+export function walkFields(
+  root: object,
+  sep: string,
+  visit: (name: string, value: unknown, parent: object, key: string) => number,
+): void {
+  const escapeKey = keyEscaper(sep)
+  const stack: Level[] = []
+  let level = enter(root, '', Number.POSITIVE_INFINITY)
+  for (;;) {
+    const { source, keys, prefix } = level
+    if (level.next === level.size) {
+      const outer = stack.pop()
+      if (!outer) return
+      level = outer
+      continue
+    }
+    const index = level.next++
+    const key = keys ? (keys[index] as string) : index
+    const path = prefix + (keys ? escapeKey(key as string) : index)
+    const value = (source as Record<string, unknown>)[key]
+    const most = visit(key === '' ? path + sep : path, value, source, key as string)
+    if (most < 0) return
+    if (typeof value === 'object' && value !== null) {
+      stack.push(level)
+      level = enter(value, path + sep, most)
+    }
+  }
+}
+
+function enter(source: object, prefix: string, most: number): Level {
+  const keys = Array.isArray(source) ? null : Object.keys(source)
+  const size = Math.min(keys ? keys.length : (source as unknown[]).length, most)
+  return { source, keys, next: 0, size, prefix }
+}
+
+/** Escapes what would not read back: the separator's characters, `%`, and white space at the end, which a URL loses. */
+function keyEscaper(sep: string): (key: string) => string {
+  if (sep === '' || /[%\p{L}\p{N}\p{Cs}]/u.test(sep)) {
+    throw new ByrefError('invalid_data', `${JSON.stringify(sep)} cannot separate keys.`)
+  }
+  const special = new RegExp(`[%${sep.replace(/[\\\]^-]/g, '\\$&')}]|\\s$`, 'gu')
+  const known = new Map<string, string>()
+  return (key) => {
+    const escaped = known.get(key) ?? key.replace(special, percent)
+    known.set(key, escaped)
+    return escaped
+  }
+}
+
+function percent(char: string): string {
+  const encoded = encodeURIComponent(char)
+  if (encoded !== char) return encoded
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+}
