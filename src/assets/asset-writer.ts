@@ -18,6 +18,7 @@ import { type BodyInput, limitBody, peek, tapBody, toBody } from './body.ts'
 import { type EncodedContent, encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
 import { parseMimeType } from './mime-type.ts'
+import { namedAssets } from './named-assets.ts'
 import { exceeded } from './quota.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
 
@@ -103,6 +104,7 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     const assetId = asset_id === undefined ? undefined : checkAssetId(asset_id)
     const encoded = await encodeContent(content, { depth: limits.depth })
     refuseObjects(encoded)
+    const references = [...namedAssets(content, { bareIds: false })]
     const meta = assetMeta({ ...asset, asset_id: assetId ?? '' })
     return saveEncoded(
       {
@@ -117,6 +119,7 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
           content_type,
           meta,
           marked: encoded.marked || undefined,
+          references: references.length > 0 ? references : undefined,
         }),
       },
       options,

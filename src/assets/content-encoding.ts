@@ -1,3 +1,4 @@
+import { isPlainObject, putKey } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { StorePart } from './asset-store.ts'
 import { sha256 } from './digest.ts'
@@ -112,9 +113,7 @@ export async function encodeContent(
     if (value instanceof Set) {
       return { [MARK]: 'set', value: encodeArray([...value], path, level + 1) }
     }
-    const prototype = Object.getPrototypeOf(value)
-    if (prototype !== Object.prototype && prototype !== null) return live(value, path)
-    return encodeRecord(value, path, level)
+    return isPlainObject(value) ? encodeRecord(value, path, level) : live(value, path)
   }
 
   function encodeArray(items: readonly unknown[], path: string, level: number): unknown[] {
@@ -184,12 +183,12 @@ export async function decodeContent(value: unknown, source: ContentSource): Prom
   const found = markOf(value)
   if (found) return decodeMark(found, source)
   if (typeof value !== 'object' || value === null) return value
-  const container = value as Record<string | number, unknown>
+  const container = value as Record<string, unknown>
   for (const key of Object.keys(container)) {
     const child = container[key]
     if (typeof child === 'object' && child !== null) {
       const decoded = await decodeContent(child, source)
-      if (decoded !== child) define(container, key, decoded)
+      if (decoded !== child) putKey(container, key, decoded)
     }
   }
   return value
@@ -205,7 +204,7 @@ async function decodeMark(mark: Mark, source: ContentSource): Promise<unknown> {
     case 'record':
       for (const key of Object.keys(value as object)) {
         const record = value as Record<string, unknown>
-        define(record, key, await decodeContent(record[key], source))
+        putKey(record, key, await decodeContent(record[key], source))
       }
       return value
     case 'map':
@@ -249,16 +248,6 @@ function arrayName(value: ArrayBufferView): string {
   if (value instanceof DataView) return 'DataView'
   const name = Object.entries(TYPED_ARRAYS).find(([, type]) => value instanceof type)?.[0]
   return name ?? 'Uint8Array'
-}
-
-/** Sets an own key, also one called `__proto__`. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
 }
 
 class CycleError extends Error {

@@ -1,3 +1,5 @@
+import { isPlainObject, putKey } from '../content/json.ts'
+
 /**
  * A copy of content that its receiver may change. Containers, bytes and dates are copied; live objects are the same
  * ones.
@@ -11,15 +13,8 @@ export function copyContent(value: unknown): unknown {
   }
   if (value instanceof Set) return new Set([...value].map(copyContent))
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return structuredClone(value)
-  const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
+  if (!isPlainObject(value)) return value
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) {
-    const item = copyContent((value as Record<string, unknown>)[key])
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: item, ...PLAIN })
-    else copy[key] = item
-  }
+  for (const key of Object.keys(value)) putKey(copy, key, copyContent(value[key]))
   return copy
 }
-
-const PLAIN = { enumerable: true, configurable: true, writable: true }

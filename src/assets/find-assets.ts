@@ -1,3 +1,4 @@
+import { putKey } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import { bodyOf, carriesRef, DATA_KEYS, type FoundBody, shapeOf } from './asset-shapes.ts'
 import { type DataUrlMatch, findDataUrls, mayHoldDataUrl, parseDataUrl } from './data-url.ts'
@@ -173,13 +174,7 @@ function findShape(item: object, parent: Node, key: unknown): FoundValue | null 
   if (!shape) return null
   const rest: Fields = {}
   for (const one of keys) {
-    if (shape.keys.includes(one)) continue
-    Object.defineProperty(rest, one, {
-      value: fields[one],
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
+    if (!shape.keys.includes(one)) putKey(rest, one, fields[one])
   }
   const { body, mime, name } = shape
   return { type: 'value', body, mime, name, rest, origin: originOf(parent, key) }

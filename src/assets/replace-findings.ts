@@ -1,3 +1,4 @@
+import { putKey } from '../content/json.ts'
 import type { Finding, Node } from './find-assets.ts'
 
 /**
@@ -49,13 +50,7 @@ function fill(copy: object, fields: object, leaf: (item: unknown, key: unknown) 
   } else {
     const source = fields as Record<string, unknown>
     for (const key of Object.keys(source)) {
-      const value = leaf(source[key], key)
-      Object.defineProperty(copy, key, {
-        value,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+      putKey(copy as Record<string, unknown>, key, leaf(source[key], key))
     }
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseAll } from 'csv-parse/sync'
+import { putKey } from '../content/json.ts'
 import { essenceOf } from './mime-type.ts'
 import { headText } from './sniff.ts'
 import { type ColumnReader, type TableColumn, textColumn, valueColumn } from './table-column.ts'
@@ -29,7 +30,6 @@ const KEEP_BYTES = 8 * 1024 * 1024
 /** Longest text of one record; a quote that is never closed must not swallow the file. */
 const MAX_RECORD = 16 * 1024 * 1024
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
-const PLAIN = { enumerable: true, configurable: true, writable: true }
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** The form of table that files of this type have, or null. */
@@ -246,9 +246,7 @@ function rowOf(
   const row: Record<string, unknown> = {}
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string
-    const value = readers[i]?.read(cells[i])
-    if (name === '__proto__') Object.defineProperty(row, name, { value, ...PLAIN })
-    else row[name] = value
+    putKey(row, name, readers[i]?.read(cells[i]))
   }
   return row
 }

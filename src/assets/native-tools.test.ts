@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from './assets.ts'
+import { extractAssets } from './extract.ts'
+import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
+
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const code = (name: string) => expect.objectContaining({ code: name })
+
+describe('saveAssetTool', () => {
+  it('saves base64, and tells what is known of a reference', async () => {
+    const assets = createAssets()
+    const saved = await saveAssetTool.execute(
+      { mimeType: 'image/jpeg', dataBase64: PNG, name: 'x.png' },
+      { assets },
+    )
+    expect(saved).toEqual({
+      assetRef: expect.stringMatching(/^asset:\/\//),
+      mimeType: 'image/png',
+      size: 70,
+      kind: 'image',
+    })
+    const { assetRef: ref } = saved as { assetRef: string }
+    expect(await saveAssetTool.execute({ ref }, { assets })).toEqual(saved)
+    expect((await assets.list()).assets).toHaveLength(1)
+  })
+
+  it('refuses what is no base64, and what is missing', async () => {
+    const assets = createAssets()
+    for (const input of [
+      { mimeType: 'image/png', dataBase64: '***' },
+      { mimeType: 'image/png' },
+      { dataBase64: PNG },
+      {},
+      { ref: 5 },
+    ]) {
+      await expect(saveAssetTool.execute(input, { assets })).rejects.toEqual(
+        code('invalid_arguments'),
+      )
+    }
+    await expect(saveAssetTool.execute({ ref: 'asset://x' }, { assets })).rejects.toEqual(
+      code('asset_not_found'),
+    )
+  })
+})
+
+describe('fetchAssetTool', () => {
+  it('gives a data URL, or base64, by reference or id, and leaves it to no extraction', async () => {
+    const assets = createAssets()
+    const { ref, assetId } = await assets.save(Buffer.from(PNG, 'base64'))
+    const dataUrl = `data:image/png;base64,${PNG}`
+    const fetched = await fetchAssetTool.execute({ ref, format: 'dataUrl' }, { assets })
+    expect(fetched).toEqual({ assetRef: ref, dataUrl })
+    expect(await fetchAssetTool.execute({ id: assetId }, { assets })).toEqual(fetched)
+    const base64 = await fetchAssetTool.execute({ ref, format: 'base64' }, { assets })
+    expect(base64).toEqual({ assetRef: ref, base64: PNG, mime: 'image/png' })
+    for (const output of [fetched, base64]) {
+      const { value, created } = await extractAssets(output, { assets })
+      expect(value).toBe(output)
+      expect(created).toEqual([])
+    }
+  })
+
+  it('reads fields, ranges of bytes and of lines', async () => {
+    const assets = createAssets()
+    const rows = [{ 'a/b': 'x' }, { 'a/b': 'y' }]
+    const { ref } = await assets.saveAsset({ content_type: 'data', content: { rows, '0': 'zero' } })
+    const read = (input: object) =>
+      fetchAssetTool.execute({ ref, format: 'text', ...input }, { assets })
+    expect(await read({ path: ['content', 'rows', 1, 'a/b'] })).toMatchObject({ text: 'y' })
+    expect(await read({ path: ['content', '0'] })).toMatchObject({ text: 'zero' })
+    expect(await read({ ref: `${ref}/content/rows`, path: [0] })).toMatchObject({
+      text: '{\n  "a/b": "x"\n}',
+      startLine: 1,
+      endLine: 3,
+      lines: 3,
+    })
+    const note = await assets.save(Buffer.from('one\ntwo\nthree\nfour'), 'text/plain')
+    expect(await read({ ref: note.ref, startLine: 2, endLine: 3 })).toEqual({
+      assetRef: note.ref,
+      text: 'two\nthree',
+      startLine: 2,
+      endLine: 3,
+      lines: 4,
+    })
+    expect(await read({ ref: note.ref, start: -4 })).toMatchObject({ text: 'four' })
+    expect(
+      await fetchAssetTool.execute(
+        { ref: note.ref, format: 'base64', start: 0, end: 3 },
+        { assets },
+      ),
+    ).toMatchObject({ base64: 'b25l' })
+  })
+
+  it('pages long text, so that every line can be read', async () => {
+    const assets = createAssets()
+    const lines = Array.from({ length: 5000 }, (_, i) => `line ${i} of a long text`)
+    const { ref } = await assets.save(Buffer.from(lines.join('\n')), 'text/plain')
+    const read: string[] = []
+    let startLine: number | undefined = 1
+    let pages = 0
+    while (startLine !== undefined) {
+      const page = (await fetchAssetTool.execute(
+        { ref, format: 'text', startLine },
+        { assets },
+      )) as {
+        text: string
+        nextStartLine?: number
+      }
+      expect(page.text.length).toBeLessThanOrEqual(17_000)
+      read.push(...page.text.split('\n'))
+      startLine = page.nextStartLine
+      pages++
+    }
+    expect(read).toEqual(lines)
+    expect(pages).toBeGreaterThan(3)
+  })
+
+  it('refuses what does not fit into an answer, and what is not text', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(new Uint8Array(9_000_000))
+    await expect(fetchAssetTool.execute({ ref }, { assets })).rejects.toEqual(
+      code('asset_too_large'),
+    )
+    await expect(fetchAssetTool.execute({ ref }, { assets })).rejects.toThrow('start and end')
+    await expect(fetchAssetTool.execute({ ref, format: 'text' }, { assets })).rejects.toEqual(
+      code('asset_unsupported'),
+    )
+    await expect(fetchAssetTool.execute({ ref, format: 'jpeg' }, { assets })).rejects.toEqual(
+      code('invalid_arguments'),
+    )
+    await expect(fetchAssetTool.execute({}, { assets })).rejects.toEqual(code('invalid_arguments'))
+    await expect(fetchAssetTool.execute({ ref, path: 'x' }, { assets })).rejects.toEqual(
+      code('invalid_arguments'),
+    )
+  })
+})

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from './assets.ts'
+import { createMemoryAssetStore } from './memory.ts'
+import { namedAssets } from './named-assets.ts'
+
+const png = (n: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, n])
+
+describe('sweep', () => {
+  it('removes what nothing names, and keeps what is named by what stays', async () => {
+    const assets = createAssets()
+    const named = await assets.save(png(1))
+    const unnamed = await assets.save(png(2))
+    const { asset: file, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), {
+      name: 'x.csv',
+    })
+    const chain = await assets.saveAsset({
+      content_type: 'data',
+      content: { chart: named.ref, of: { asset_id: unnamed.assetId, field_path: null } },
+    })
+    const lonely = await assets.save(png(3))
+    const result = await assets.sweep({
+      referenced: [table?.ref ?? '', `${chain.ref}/content/chart`],
+      graceMs: 0,
+    })
+    expect(result.deleted).toEqual([lonely.assetId])
+    expect(result.kept).toBe(5)
+    for (const { ref } of [named, unnamed, file, chain]) await assets.info(ref)
+    const all = await assets.sweep({ referenced: [], graceMs: 0 })
+    expect(all.deleted).toHaveLength(5)
+    expect(await assets.usage()).toEqual({ assets: 0, bytes: 0 })
+  })
+
+  it('keeps the young, and what they refer to', async () => {
+    const store = createMemoryAssetStore()
+    const assets = createAssets({ store })
+    const old = { createdAt: '2020-01-01T00:00:00.000Z' }
+    const source = await store.save(png(1), 'image/png', old)
+    const gone = await store.save(png(2), 'image/png', old)
+    await assets.saveAsset({
+      content_type: 'data',
+      content: { source: `asset://${source.assetId}` },
+    })
+    expect((await assets.sweep({ referenced: [] })).deleted).toEqual([gone.assetId])
+    expect(await store.info(source.assetId)).not.toBe(null)
+  })
+
+  it('asks before each, where it is given a function, and shows what would go', async () => {
+    const assets = createAssets()
+    const keep = await assets.save(png(1))
+    const drop = await assets.save(png(2))
+    const referenced = async (id: string) => id === keep.assetId
+    const dry = await assets.sweep({ referenced, graceMs: 0, dryRun: true })
+    expect(dry.deleted).toEqual([drop.assetId])
+    await assets.info(drop.ref)
+    expect((await assets.sweep({ referenced, graceMs: 0 })).deleted).toEqual([drop.assetId])
+  })
+
+  it('removes only the expired when nobody says what is named', async () => {
+    const assets = createAssets()
+    await assets.save(png(1))
+    await assets.save(png(2), null, { expiresAt: '2020-01-01' })
+    const result = await assets.sweep({ graceMs: 0 })
+    expect(result).toEqual({ deleted: [], expired: 1, kept: 1, leftovers: 0 })
+  })
+
+  it('stays in its namespace', async () => {
+    const config = { namespacing: { mode: 'context' } } as const
+    const assets = createAssets({ config })
+    const a = await assets.save(png(1), null, { namespace: 'a' })
+    await assets.save(png(1), null, { namespace: 'b' })
+    const result = await assets.sweep({ namespace: 'b', referenced: [], graceMs: 0 })
+    expect(result.deleted).toHaveLength(1)
+    await assets.info(a.ref, { namespace: 'a' })
+  })
+
+  it('never takes what is saved while it sweeps, nor a body that is shared with it', async () => {
+    const assets = createAssets()
+    for (let i = 0; i < 20; i++) await assets.save(png(i % 3))
+    const saved: string[] = []
+    const sweeping = assets.sweep({
+      graceMs: 0,
+      referenced: async () => {
+        saved.push((await assets.save(png(saved.length % 3))).ref)
+        return false
+      },
+    })
+    expect((await sweeping).deleted).toHaveLength(20)
+    for (const ref of saved) expect((await assets.get(ref)).bytes.byteLength).toBe(9)
+    for await (const found of assets.verify()) expect(found.problem).toBe(null)
+  })
+})
+
+describe('namedAssets', () => {
+  it('finds references in every form, wherever they stand', () => {
+    const id = '0123456789abcdefghjkmnpqrstvwxyz'
+    const value = {
+      a: 'asset://one',
+      b: ['see <|asset://two/content/x|> and ![x](asset://three).', { asset_id: 'four' }],
+      c: { attachments: [{ assetRef: 'asset://tenant/five' }] },
+      d: `[Attached image: asset_id="${id}"]`,
+      e: '{"json":"<|{\\"asset_id\\":\\"six\\"}|>","ref":"asset://seven/content/0"}',
+      f: new Map([['k', 'ASSET://eight']]),
+      g: 'asset://nine%2Fslash',
+    }
+    const found = namedAssets(value)
+    for (const name of [
+      'one',
+      'two',
+      'three',
+      'four',
+      'five',
+      id,
+      'seven',
+      'eight',
+      'nine/slash',
+    ]) {
+      expect(found).toContain(name)
+    }
+  })
+
+  it('finds nothing in what names nothing, and ends on cycles', () => {
+    const cycle: Record<string, unknown> = { text: 'assets are fine', n: 5, none: null }
+    cycle.self = cycle
+    expect(namedAssets(cycle)).toEqual(new Set())
+  })
+})
