@@ -79,6 +79,11 @@ export async function assetsCommand(argv: string[]): Promise<number> {
       `There is no byref assets ${name}; byref assets --help lists what there is`,
     )
   }
+  // `byref assets ls | head` closes the pipe when it has seen enough.
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
   const folder = openFolder(values.data)
   return run({
     assets: openAssets(folder, values.namespace),
@@ -259,5 +264,5 @@ function usage(how: string): UsageError {
 function wholeNumber(name: string, text: string): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= 0) return value
-  throw new UsageError(`--${name} takes a whole number, not "${text}"`)
+  throw new UsageError(`--${name} takes a whole number, not "${text}" (byref assets --help)`)
 }
