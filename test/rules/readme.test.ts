@@ -34,13 +34,26 @@ describe('README.md', () => {
   it('links to files that are there', () => {
     for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
       const text = readFileSync(join(root, file), 'utf8')
-      for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#|<\|)([^)#\s]+)/g)) {
+      for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#|<\\?\|)([^)#\s]+)/g)) {
         expect(
           () => readFileSync(resolve(root, file, '..', target)),
           `${file} → ${target}`,
         ).not.toThrow()
       }
     }
+  })
+})
+
+describe('docs', () => {
+  const runnable = globSync('docs/**/*.md', { cwd: root }).flatMap((file) => {
+    const blocks = readFileSync(join(root, file), 'utf8').matchAll(/```ts run\n([\s\S]*?)```/g)
+    return [...blocks].map((match, i) => [`${file}, block ${i + 1}`, match[1] ?? ''] as const)
+  })
+
+  it.each(runnable)('%s runs', (name, code) => {
+    const file = join(folder, `${name.replace(/\W+/g, '-')}.mts`)
+    writeFileSync(file, code)
+    expect(execute(file)).not.toBe('')
   })
 })
 
