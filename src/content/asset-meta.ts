@@ -49,9 +49,9 @@ export function typeString(value: unknown): string {
 
 function metaOfScalar(value: unknown): JsonValue {
   if (typeof value === 'boolean' || Number.isFinite(value)) return value as JsonValue
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
-  const isText = typeof value === 'number' || typeof value === 'bigint'
-  return isText || value instanceof URL || value instanceof Date ? String(value) : typeString(value)
+  if (value instanceof Date) return value.toJSON() ?? String(value)
+  const isText = typeof value === 'number' || typeof value === 'bigint' || value instanceof URL
+  return isText ? String(value) : typeString(value)
 }
 
 function cutItems(list: readonly unknown[], max: number): readonly unknown[] {

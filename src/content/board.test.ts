@@ -200,7 +200,7 @@ describe('writes', () => {
       'through text',
       { a: 'x' },
       { data: 1, _path: ['a', 'b'] },
-      '†state.a is text: nothing can be written at "b".',
+      '†state.a is string: nothing can be written at "b".',
     ],
     [
       'through null',
@@ -208,12 +208,12 @@ describe('writes', () => {
       { data: 1, _path: ['a', 'b'] },
       '†state.a is null: nothing can be written at "b".',
     ],
-    ['through the root', 7, { data: 1, _path: ['b'] }, '†state is a number'],
+    ['through the root', 7, { data: 1, _path: ['b'] }, '†state is number'],
     [
       'push on an object',
       { a: {} },
       { data: 1, _path: ['a'], _outputMethod: 'push' },
-      '†state.a is an object: push needs a list.',
+      '†state.a is object: push needs a list.',
     ],
     [
       'push on null',
@@ -225,9 +225,14 @@ describe('writes', () => {
       'concat of other types',
       { a: [1] },
       { data: 'x', _path: ['a'], _outputMethod: 'concat' },
-      'concat joins',
+      'concat needs two',
     ],
-    ['concat of a number', {}, { data: 1, _path: ['a'], _outputMethod: 'concat' }, 'concat joins'],
+    [
+      'concat of a number',
+      {},
+      { data: 1, _path: ['a'], _outputMethod: 'concat' },
+      'concat needs two',
+    ],
     [
       'a key of a list',
       { a: [1] },
@@ -251,7 +256,7 @@ describe('writes', () => {
       'no data to push',
       { a: 1 },
       { _outputMethod: 'push' },
-      '†state is an object: there is nothing to push.',
+      '†state is object: there is nothing to push.',
     ],
     ['NaN', {}, { data: { a: [Number.NaN] } }, 'The value at ["a",0] is NaN'],
     ['a bigint', {}, { data: 1n }, 'is a BigInt'],
@@ -259,7 +264,7 @@ describe('writes', () => {
       'bytes',
       {},
       { data: { a: new Uint8Array(2) } },
-      'The value at ["a"] is a Uint8Array: data is JSON. Save it as an asset',
+      'The value at ["a"] is a Uint8Array: data is JSON. Save it as an asset.',
     ],
     ['a function', {}, { data: { a: () => 1 } }, 'is a Function'],
   ])('refuses %s, and stays as it was', (_, before, write, reason) => {
@@ -317,7 +322,7 @@ describe('read', () => {
     )
     expect(explain(board, '†state.list[2]')).toBe('†state.list has no 2; it has 2: 0, 1.')
     expect(explain(board, '†state.user.name.first')).toBe(
-      '†state.user.name is text and has no "first".',
+      '†state.user.name is string and has no "first".',
     )
     expect(explain(board, '†stat.user')).toBe(
       '†stat has no value; 3 have one: †input, †state, †state#①.',

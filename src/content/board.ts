@@ -99,10 +99,8 @@ export function createBoard(
     if (write) {
       checkWrite(value, write)
       // An instance without a schema of its own is bound by the global one of its kind.
-      const { _instance, ...global } = block
-      const schemas = [entry, identities.get(identity(global))].map((one) =>
-        one?.fields.schema.at(NOW),
-      )
+      const shared = identities.get(identity({ ...block, _instance: undefined }))
+      const schemas = [entry, shared].map((one) => one?.fields.schema.at(NOW))
       const bound = [schema, ...schemas].find(isPlainObject) as JsonObject | undefined
       if (bound && validate) checkSchema(value, write, { schema: bound, validate })
     }
@@ -117,12 +115,8 @@ export function createBoard(
 
   /** Who may answer for a reference: the instance it names, else the one that is asked for and then the global one. */
   function candidates({ kind, instance }: VariableRef, asked: string | undefined): Identity[] {
-    const instances =
-      instance === undefined && asked !== undefined ? [asked, undefined] : [instance]
-    return instances.flatMap((_instance) => {
-      const block: DataBlock = { type: 'data', kind }
-      if (_instance !== undefined) block._instance = _instance
-      return identities.get(identity(block)) ?? []
+    return [instance ?? asked, instance].flatMap((_instance) => {
+      return identities.get(identity({ type: 'data', kind, _instance })) ?? []
     })
   }
 
@@ -243,7 +237,7 @@ function createTimeline() {
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',
-        `${JSON.stringify(point)} is neither the id of a message on this board nor a time.`,
+        `${JSON.stringify(point)} is no message on this board and no time.`,
       )
     },
   }

@@ -23,7 +23,7 @@ export function copyJson(root: unknown): JsonValue {
           : `is ${typeof value === 'number' ? value : `a ${className(value)}`}`
         throw new ByrefError(
           'invalid_data',
-          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${what}: data is JSON. Save it as an asset and write its reference instead.`,
+          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${what}: data is JSON. Save it as an asset.`,
         )
       }
       return new Branch(value, isList, isList ? value.entries() : Object.entries(value))

@@ -32,7 +32,7 @@ export function toDataBlock(source: Record<string, unknown>): DataBlock {
     return block
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify(block)?.slice(0, 200)} is no data message: it has a type (text, data, input, state), a kind of letters, digits, "_" and "-", a schema object, a description and an _instance that are text, and an _outputMethod of ${METHODS.join(', ')}.`,
+    `${JSON.stringify(block)?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-", its schema an object, its description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { ByrefError } from '../errors.ts'
+import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import { decodeSegment } from '../refs/asset-ref.ts'
 import type { AssetMeta } from './asset.ts'
 import { putKey } from './json.ts'
@@ -17,7 +18,7 @@ const LIST = "<class 'list'>"
 /** Text that reads like a container line: it gets a backslash, so that unflatten can tell. */
 const LOOKALIKE = /^\\*<class '(?:dict|list)'>$/
 /** First-level fields whose value is always text, type strings included. */
-const TEXT_FIELDS = ['asset_type', 'asset_id', 'asset_name', 'description', 'content_type']
+const TEXT_FIELDS = ASSET_FIELDS.filter((field) => field !== 'content')
 
 /**
  * One line per field, depth first, in the meta's own order (structured-assets.md, "flatten"; spec A3). In keys the

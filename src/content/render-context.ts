@@ -1,5 +1,4 @@
 import { escapeBlocks } from './escape-blocks.ts'
-import { isPlainObject } from './json.ts'
 import type { Message } from './message.ts'
 import { type MergeStrategy, placeData } from './place-data.ts'
 import { type MessageInput, toMessage } from './to-message.ts'
@@ -37,13 +36,8 @@ export function renderContext(
 /** The text of a message: its own, that of its parts, or its content as JSON. */
 export function textOf({ content }: Message): string {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return JSON.stringify(content, null, 2) ?? ''
-  return content
-    .map((part) => {
-      if (!isPlainObject(part)) return String(part)
-      return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
-    })
-    .join('\n')
+  if (!Array.isArray(content)) return JSON.stringify(content, null, 2)
+  return content.map((part) => part?.text ?? `[${part?.type}]`).join('\n')
 }
 
 function textMessage(role: string, text: string): ContextMessage {

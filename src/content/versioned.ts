@@ -52,7 +52,6 @@ export function countUpTo<T>(
 ): number {
   let low = 0
   let high = items.length
-  if (high > 0 && measure(items[high - 1] as T) <= limit) return high
   while (low < high) {
     const middle = (low + high) >>> 1
     if (measure(items[middle] as T) <= limit) low = middle + 1

@@ -52,7 +52,7 @@ export function checkWrite(root: Maybe, write: Write): void {
   const isJoin = Array.isArray(data) ? fitsList : fitsText && typeof data === 'string'
   if (method === 'push' && !fitsList) refuse(path.length, current, 'push needs a list')
   if (method === 'concat' && !isJoin) {
-    refuse(path.length, current, 'concat joins a list to a list, or text to text')
+    refuse(path.length, current, 'concat needs two lists or two texts')
   }
 }
 

@@ -13,11 +13,11 @@ interface Run {
 }
 
 /** What may stand before a fence on its line: indentation, block quotes, list markers. */
-const CONTAINERS = /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*$/
+const CONTAINERS = /^(?:[ \t>]|(?:[-*+]|\d+[.)])[ \t])*$/
 /** The line that opens a fence: after backticks, no more of them. */
 const OPENING = /(`{3,})[^`\n]*$|(~{3,}).*$/my
 /** Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence. */
-const BOUNDARY = /\n(?=[ \t]*(?:\r?\n|#{1,6}[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t]|```|~~~))/g
+const BOUNDARY = /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]))/g
 
 /**
  * A scanner for fences (also in quotes and lists; open ones run to the end of the text) and code spans of CommonMark

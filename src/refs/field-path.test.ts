@@ -98,10 +98,10 @@ describe('resolveFieldPath', () => {
       'asset://chart7/content/series has no 5; it has 2: 0, 1.',
     )
     expect(failure(asset, ['content', 'series', 0, 'label', 'x']).message).toBe(
-      'asset://chart7/content/series/0/label is text and has no "x".',
+      'asset://chart7/content/series/0/label is string and has no "x".',
     )
     expect(failure(asset, ['content', 'series', 1, 'label', 'x']).message).toContain('is null')
-    expect(failure({}, ['a']).message).toBe('value has no "a"; it is empty.')
+    expect(failure({}, ['a']).message).toBe('value has no "a"; it has 0.')
   })
 
   it('names at most 20 keys, and their number', () => {

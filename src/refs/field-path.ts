@@ -66,26 +66,21 @@ export function ownField(value: unknown, key: FieldKey): unknown {
 
 /** Why a step fails, for a model: what has no such key, and the keys that it has, at most 20, with their number. */
 export function explainMissing(name: string, value: unknown, key: FieldKey): string {
-  if (typeof value !== 'object' || value === null) {
-    return `${name} is ${describeValue(value)} and has no ${JSON.stringify(key)}.`
-  }
-  const keys = isList(value)
+  const missing = `has no ${JSON.stringify(key)}`
+  if (typeof value !== 'object' || value === null)
+    return `${name} is ${describeValue(value)} and ${missing}.`
+  const keys: unknown[] = isList(value)
     ? Array.from({ length: Math.min(value.length, SHOWN_KEYS) }, (_, index) => index)
-    : value instanceof Map
-      ? [...value.keys()]
-      : Object.keys(value)
+    : [...(value instanceof Map ? value.keys() : Object.keys(value))]
   const count = isList(value) ? value.length : keys.length
   const shown = keys.slice(0, SHOWN_KEYS).map((one) => JSON.stringify(one))
   if (shown.length < count) shown.push('…')
-  const has = count === 0 ? 'it is empty' : `it has ${count}: ${shown.join(', ')}`
-  return `${name} has no ${JSON.stringify(key)}; ${has}.`
+  return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
 }
 
-/** What a value is, in a word or two for a message: `text`, `a list`, `a number`. */
+/** What a value is, in a word for a message: `null`, `a list`, or its type. */
 export function describeValue(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  return { string: 'text', object: 'an object' }[typeof value as string] ?? `a ${typeof value}`
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
 }
 
 function isList(value: object): value is ArrayLike<unknown> & object {
