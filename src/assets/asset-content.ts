@@ -1,3 +1,4 @@
+import { ByrefError } from '../errors.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './body.ts'
@@ -14,15 +15,23 @@ export function readsAsText(mime: string): boolean {
 /**
  * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes. What was
  * parsed is kept in the cache and shared: copy it before it is handed out.
+ *
+ * @throws ByrefError `asset_too_large` beyond `valueBytes`
  */
 export async function readContent(
   record: AssetRecord,
-  store: FullAssetStore,
-  cache: ContentCache,
+  from: { store: FullAssetStore; cache: ContentCache; valueBytes: number },
 ): Promise<unknown> {
+  const { store, cache, valueBytes } = from
   const key = JSON.stringify([record.namespace, record.assetId, record.digest])
   const cached = cache.get(key) as { value: unknown } | undefined
   if (cached) return cached.value
+  if (record.size > valueBytes) {
+    throw new ByrefError(
+      'asset_too_large',
+      `Asset ${JSON.stringify(record.assetId)} has ${record.size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
+    )
+  }
   const bytes = await readBody(record, store)
   const value = await parse(record, bytes, store)
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)

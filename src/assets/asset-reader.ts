@@ -32,6 +32,7 @@ export type AssetReader = Pick<
 /** Reads in one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator, cache } = core
+  const { valueBytes } = core.config.limits
 
   function locate(ref: AssetRefInput, options?: NamespaceOption): AssetPlace {
     return locator.locate(ref, options, scope.namespace)
@@ -47,7 +48,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     const record = await recordAt(place)
     const path = place.fieldPath ?? ['content']
     const needsContent = path[0] === 'content' || !ASSET_FIELDS.includes(String(path[0]))
-    const content = needsContent ? await readContent(record, store, cache) : null
+    const content = needsContent ? await readContent(record, { store, cache, valueBytes }) : null
     const value = resolveFieldPath(assetOf(record, content), path, {
       format: (fieldPath) => locator.refOf(record.assetId, record.namespace, [...fieldPath]),
     })

@@ -39,6 +39,8 @@ export interface AssetLimits {
   quotaBytes?: number
   /** Assets in one namespace (`quota_exceeded`). Default: none. */
   quotaAssets?: number
+  /** Bytes of text or JSON that a reference may become in memory (`asset_too_large`). Default: 256 MiB. */
+  valueBytes?: number
   /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
   cacheBytes?: number
   /** Bytes of new bodies that stay readable through their events (`payload.base64`). Default: 32 MiB. */
@@ -74,6 +76,7 @@ export function resolveAssetsConfig(
       resultBytes: 512 * MIB,
       quotaBytes: Infinity,
       quotaAssets: Infinity,
+      valueBytes: 256 * MIB,
       cacheBytes: 64 * MIB,
       eventBytes: 32 * MIB,
       ...config.limits,

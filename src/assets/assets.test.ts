@@ -267,6 +267,14 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect((await assets.save(new Uint8Array(100))).size).toBe(100)
   })
 
+  it('makes no value of what is too big for one, and streams it all the same', async () => {
+    const assets = open({ limits: { valueBytes: 100 } })
+    const { ref } = await assets.save(Buffer.alloc(101, 'x'), 'text/plain')
+    await expect(assets.resolve(ref)).rejects.toEqual(code('asset_too_large'))
+    expect(await new Response((await assets.open(ref)).stream).text()).toHaveLength(101)
+    expect((await assets.meta(ref)).content_type).toBe('text/plain')
+  })
+
   it('keeps a namespace within its quotas', async () => {
     const assets = open({ limits: { quotaAssets: 3, quotaBytes: 1000 } })
     await assets.save(new Uint8Array(400))

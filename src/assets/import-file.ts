@@ -25,9 +25,11 @@ export function createImporter(
   ): Promise<AssetInfo> {
     const { by, tool, toolCallId, origin, namespace, expiresAt, signal } = options
     const sample: unknown[] = []
-    for await (const row of table.rows()) {
-      if (sample.push(row) >= SAMPLE) break
+    for await (const batch of table.batches()) {
+      sample.push(...batch)
+      if (sample.length >= SAMPLE) break
     }
+    // A meta reads no more than the sample, and tells how long the list is.
     sample.length = table.rowCount
     const about = defined({
       asset_type: 'table',
@@ -76,14 +78,16 @@ export function createImporter(
 
 /** The table's content as JSON, made row by row. */
 async function* tableJson(table: Table, source: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
   let text = `{"columns":${JSON.stringify(table.columns)},"rows":[`
   let separator = ''
-  for await (const row of table.rows()) {
-    text += separator + JSON.stringify(row)
+  for await (const batch of table.batches()) {
+    if (batch.length === 0) continue
+    text += separator + JSON.stringify(batch).slice(1, -1)
     separator = ','
     if (text.length < CHUNK) continue
-    yield new TextEncoder().encode(text)
+    yield encoder.encode(text)
     text = ''
   }
-  yield new TextEncoder().encode(`${text}],"source":${JSON.stringify(source)}}`)
+  yield encoder.encode(`${text}],"source":${JSON.stringify(source)}}`)
 }

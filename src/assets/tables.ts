@@ -14,8 +14,8 @@ export type TableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
 export interface Table {
   columns: TableColumn[]
   rowCount: number
-  /** Every row as an object with a key for each column, in the order of the columns. */
-  rows(): AsyncIterable<Record<string, unknown>>
+  /** All rows in order, some at a time: objects with a key for each column, in the order of the columns. */
+  batches(): AsyncIterable<Record<string, unknown>[]>
 }
 
 /** Where a table's file can be read, from its beginning, as often as needed. */
@@ -27,6 +27,8 @@ export interface TableSource {
 
 /** Up to this size the cells of a file are kept between the two passes, instead of being parsed twice. */
 const KEEP_BYTES = 8 * 1024 * 1024
+/** Rows that are handed on at once. */
+const BATCH = 256
 /** Longest text of one record; a quote that is never closed must not swallow the file. */
 const MAX_RECORD = 16 * 1024 * 1024
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
@@ -61,36 +63,37 @@ export async function readTable(source: TableSource, format: TableFormat): Promi
 }
 
 async function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): Promise<Table> {
-  const kept: string[][] | null = source.size <= KEEP_BYTES ? [] : null
-  let header: string[] | null = null
+  const kept: string[][][] | null = source.size <= KEEP_BYTES ? [] : null
+  let names: string[] | null = null
   let readers: ColumnReader[] = []
   let rowCount = 0
-  for await (const cells of csvRecords(source, format)) {
-    if (header === null) {
-      header = columnNames(cells)
-      readers = header.map(textColumn)
-      continue
+  for await (const batch of csvBatches(source, format)) {
+    if (names === null) {
+      names = columnNames(batch.shift() ?? [])
+      readers = names.map(textColumn)
     }
-    readers.forEach((reader, i) => {
-      reader.see(cells[i])
-    })
-    rowCount++
-    kept?.push(cells)
+    for (const cells of batch) {
+      for (let i = 0; i < readers.length; i++) readers[i]?.see(cells[i])
+    }
+    rowCount += batch.length
+    kept?.push(batch)
   }
-  if (header === null) throw broken(source, 1, 'the file is empty; a table starts with its header.')
-  const names = header
+  if (names === null) throw broken(source, 1, 'the file is empty; a table starts with its header.')
+  const header = names
 
-  async function* rows(): AsyncGenerator<Record<string, unknown>> {
+  async function* batches(): AsyncGenerator<Record<string, unknown>[]> {
     let first = kept === null
-    for await (const cells of kept ?? csvRecords(source, format)) {
-      if (first) first = false
-      else yield rowOf(names, readers, cells)
+    for await (const batch of kept ?? csvBatches(source, format)) {
+      if (first) batch.shift()
+      first = false
+      yield batch.map((cells) => rowOf(header, readers, cells))
     }
   }
-  return { columns: readers.map((reader) => reader.column()), rowCount, rows }
+  return { columns: readers.map((reader) => reader.column()), rowCount, batches }
 }
 
-async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[]> {
+/** The records of a CSV, header included, some at a time. */
+async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
   const text = await openText(source)
   const delimiter = format === 'tsv' ? '\t' : delimiterOf(text.head)
   const parser = parse({
@@ -104,7 +107,7 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
   input.on('error', (error) => parser.destroy(error))
   input.pipe(parser)
   try {
-    yield* parser
+    yield* inBatches(parser)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     throw await csvError(source, { delimiter, head: text.head }, error)
@@ -112,6 +115,16 @@ async function* csvRecords(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     input.destroy()
     parser.destroy()
   }
+}
+
+async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    if (batch.push(item) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }
 
 async function readJsonTable(source: TableSource): Promise<Table | null> {
@@ -154,10 +167,12 @@ async function objectTable(source: () => AsyncIterable<Record<string, unknown>>)
   return {
     columns: columns.map((reader) => reader.column()),
     rowCount,
-    async *rows() {
-      for await (const row of source()) {
-        const cells = names.map((name) => (Object.hasOwn(row, name) ? row[name] : null))
-        yield rowOf(names, columns, cells)
+    async *batches() {
+      for await (const batch of inBatches(source())) {
+        yield batch.map((row) => {
+          const cells = names.map((name) => (Object.hasOwn(row, name) ? row[name] : null))
+          return rowOf(names, columns, cells)
+        })
       }
     },
   }
