@@ -6,7 +6,8 @@ import { environment, node, nodeFlags, root } from './setup.mjs'
 /** Runs the command line from source on the project's Node, passes signals on and ends as it ends. */
 export function launch(args) {
   const child = spawn(node, [...nodeFlags, join(root, 'src/cli.ts'), ...args], {
-    stdio: 'inherit',
+    // The channel closes when this process is killed, which the server takes as its own end.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment(),
   })
   // A terminal's Ctrl-C reaches the child by itself; a signal sent to this process alone does not.

@@ -34,6 +34,11 @@ async function main([name, ...args]: string[]): Promise<number> {
   return command(args)
 }
 
+// Whoever reads our output may have had enough of it (`byref … | head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
+
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {

@@ -50,15 +50,18 @@ export async function runLoop(thread: Thread, options: RunSettings): Promise<Run
     }
     return await finish('step_limit', '')
   } catch (error) {
-    if (signal.aborted) return finish('cancelled', '')
-    const failure =
-      error instanceof ByrefError
-        ? error
-        : new ByrefError('run_failed', errorMessage(error), { cause: error })
+    const broken = options.failure()
+    if (signal.aborted && !broken) return finish('cancelled', '')
+    const failure = asByrefError(broken ? broken.error : error)
     const { code, message } = failure
     await thread.append([{ type: 'RUN_ERROR', threadId: thread.id, runId, code, message }])
     throw failure
   }
+}
+
+function asByrefError(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('run_failed', errorMessage(error), { cause: error })
 }
 
 /** One model call: its prompt out of the thread, its answer into it. */
@@ -78,7 +81,14 @@ async function runStep(
     { prompt, tools: tools.length > 0 ? tools : undefined, abortSignal: signal },
     retry,
   )
-  const read = await readResponse(parts, (id) => freshCallId(thread, id), tell)
+  const read = await readResponse(parts, (id) => freshCallId(thread, id), tell).catch(
+    async (error: unknown) => {
+      // What was said so far was seen; it stays, marked as incomplete.
+      const said = thread.state.streaming[messageId]
+      if (said) await thread.append([incomplete(messageId, said)])
+      throw error
+    },
+  )
   const extracted = await extractArguments(read.calls, options.assets)
   const response = { ...read, calls: extracted.calls }
   const { events, attachments } = await saveModelFiles(read.files, options.assets)
@@ -158,6 +168,21 @@ function assistantMessage(
       has_debug_data: true,
     },
   }
+}
+
+function incomplete(id: string, text: string): ConversationEvent {
+  const usage = { inputTokens: null, outputTokens: null }
+  const response = {
+    text,
+    reasoning: [],
+    calls: [],
+    files: [],
+    usage,
+    finishReason: 'other' as const,
+  }
+  const message = assistantMessage(id, response, undefined)
+  const metadata = { incomplete: true, footer_items: ['stopped before its end'] }
+  return { type: 'NEW_MESSAGE', payload: { ...message, metadata } }
 }
 
 function storedCall({

@@ -64,9 +64,11 @@ export async function readResponse(
     finishReason: 'other',
   }
   const ids = new Map<string, string>()
+  const used = new Set<string>()
   const idOf = (providerId: string): string => {
-    const known = ids.get(providerId) ?? callId(providerId)
+    const known = ids.get(providerId) ?? callId(used.has(providerId) ? '' : providerId)
     ids.set(providerId, known)
+    used.add(known)
     return known
   }
   const thoughts = new Map<string, ModelReasoning>()
@@ -103,6 +105,8 @@ export async function readResponse(
             ...parsed,
             ...(providerMetadata ? { providerMetadata } : {}),
           })
+          // A further call of this id is another one.
+          ids.delete(part.toolCallId)
         }
         break
       case 'file': {
@@ -127,6 +131,11 @@ export async function readResponse(
   await tell.textEnd()
   if (!finished) {
     throw new ByrefError('model_failed', 'The model’s answer broke off before its end; ask again')
+  }
+  const { text, calls, files, finishReason } = response
+  const isEmpty = text === '' && calls.length === 0 && files.length === 0
+  if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
+    throw new ByrefError('model_failed', 'The model’s answer was empty or broken; ask again')
   }
   return response
 }

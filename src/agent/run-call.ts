@@ -5,6 +5,7 @@ import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { outputAlternatives } from './data-targets.ts'
+import { jsonValue } from './json-value.ts'
 import { withoutFetchedBytes } from './native-tools.ts'
 import type { ModelCall } from './read-response.ts'
 import { resolveArguments } from './resolve-arguments.ts'
@@ -78,7 +79,7 @@ export async function runCall(
       toolCallId: call.id,
       by: 'tool',
     })
-    return { value: withoutFetchedBytes(value ?? null), events, outputs }
+    return { value: withoutFetchedBytes(jsonValue(value)), events, outputs }
   } catch (error) {
     if (signal.aborted) throw error
     return { error: described(error), events, outputs }
@@ -119,6 +120,7 @@ function toolStore(assets: Assets): AssetStore {
 /** A tool that pays no attention to the signal does not keep a cancelled run waiting. */
 async function execute(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
   const { signal } = context
+  signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })

@@ -18,4 +18,6 @@ export interface AgentSettings {
 export interface RunSettings extends AgentSettings {
   runId: string
   signal: AbortSignal
+  /** Why the signal was aborted, where it was not by a person: a handler of events that threw. */
+  failure(): { error: unknown } | null
 }

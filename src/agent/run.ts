@@ -61,11 +61,16 @@ export function beginRun(
   const messageIds: string[] = []
   const accepted = Promise.withResolvers<void>()
   let thread: Thread | null = null
+  let handlerFailure: { error: unknown } | null = null
 
   async function work(): Promise<RunResult> {
-    const opened = await openThread(log, conversation, (told) => {
+    const opened = await openThread(log, conversation, async (told) => {
       queue.push(told.event)
-      return tell(conversation, told)
+      // A handler that throws stops the run, which then ends as any other: with one terminal event.
+      await tell(conversation, told).catch((error: unknown) => {
+        handlerFailure ??= { error }
+        controller.abort()
+      })
     })
     thread = opened
     const known = new Set(opened.state.assets.map(({ ref }) => ref))
@@ -82,12 +87,16 @@ export function beginRun(
     ])
     messageIds.push(...input.messageIds)
     accepted.resolve()
-    return runLoop(opened, {
+    const outcome = await runLoop(opened, {
       ...settings,
       assets,
       runId: id,
       signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
+      failure: () => handlerFailure,
     })
+    // The last event's handler may throw too, when the run has ended already.
+    if (handlerFailure) throw handlerFailure.error
+    return outcome
   }
 
   const result = work()

@@ -20,7 +20,7 @@ const HELP = `byref run: one question, answered in the terminal
 
   --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
   --out           save the picture that the run made; with several pictures, the last
-  --conversation  go on with this conversation; its id is printed at the end of each run
+  --conversation  go on with this conversation; each run prints its id
   --data          folder of the conversations and assets, default ${DEFAULT_DATA}
   --json          print every event as a line of JSON instead
 
@@ -65,11 +65,11 @@ export async function runCommand(args: string[]): Promise<number> {
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
     process.once('SIGINT', () => run.cancel())
+    note(`conversation ${run.conversation}`)
     const pictures = await (values.json ? printJson(run) : print(run))
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     if (values.out) await savePicture(agent, pictures, values.out)
-    note(`conversation ${run.conversation}`)
     return reason === 'done' ? 0 : 1
   } finally {
     await close()

@@ -8,11 +8,12 @@ import { UsageError } from './usage-error.ts'
 
 const HELP = `byref serve: the workbench and its API
 
-  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1]
+  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1] [--allow-host NAME]
 
   --data   folder of the conversations and assets; made if it is not there
   --port   port to listen on; 0 takes any that is free
   --host   address to listen on; anything but loopback lets others in, without a login
+  --allow-host   a name that requests may use beside localhost and addresses; may be repeated
 
 The model that answers is chosen by the environment, the first of these that is set:
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
@@ -26,6 +27,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     data: { type: 'string', default: DEFAULT_DATA },
     port: { type: 'string', default: '4114' },
     host: { type: 'string', default: '127.0.0.1' },
+    'allow-host': { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help) {
@@ -40,7 +42,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const stop = stopSignal()
   const { agent, folder, close } = await openAgent(values.data)
   try {
-    const server = createServer({ agent, allowedHosts: [`${values.host}:${port}`] })
+    const server = createServer({ agent, allowedHosts: [values.host, ...values['allow-host']] })
     const listening = await server.listen({ port, hostname: values.host })
     const interrupted = await agent.recover()
     process.stdout.write(
@@ -69,7 +71,10 @@ export function describeModel({ provider, modelId }: LanguageModel): string {
 /** Resolves at the first Ctrl-C or request to end; the second ends the process at once. */
 function stopSignal(): Promise<unknown> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  return Promise.race(signals.map((signal) => once(process, signal))).then(() => {
+  const reasons = signals.map((signal) => once(process, signal))
+  // Started by `npm start`: when that is killed, there is nobody left to stop this.
+  if (process.channel) reasons.push(once(process, 'disconnect'))
+  return Promise.race(reasons).then(() => {
     for (const signal of signals) process.on(signal, () => process.exit(130))
   })
 }

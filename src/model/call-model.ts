@@ -56,20 +56,25 @@ function retryAfter(error: APICallError): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null
 }
 
+/** What a provider said, in a line: shortened, and without what looks like a key. */
+function saidBy(error: unknown): string {
+  const [line = ''] = errorMessage(error).split('\n', 1)
+  const safe = line.replace(/\b(bearer\s+|(?:api[-_ ]?)?key[=:]\s*)\S+|\bsk-\S+/gi, '$1[redacted]')
+  return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
+}
+
 function asByrefError(error: unknown, model: LanguageModel): ByrefError {
   if (error instanceof ByrefError) return error
   const name = `${model.provider} (${model.modelId})`
   const status = APICallError.isInstance(error) ? error.statusCode : undefined
   if (status === 401 || status === 403 || LoadAPIKeyError.isInstance(error)) {
-    const said = status ? ` (${status}: ${errorMessage(error)})` : `: ${errorMessage(error)}`
+    const said = status ? ` (${status}: ${saidBy(error)})` : `: ${saidBy(error)}`
     return new ByrefError(
       'model_unauthorized',
       `${name} refused the key${said}. Check the key in the environment, or unset it to use the demo model.`,
       { cause: error },
     )
   }
-  const said = status
-    ? `answered ${status}: ${errorMessage(error)}`
-    : `failed: ${errorMessage(error)}`
+  const said = status ? `answered ${status}: ${saidBy(error)}` : `failed: ${saidBy(error)}`
   return new ByrefError('model_failed', `${name} ${said}`, { cause: error })
 }

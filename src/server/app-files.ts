@@ -37,6 +37,7 @@ export function appFiles(folder: string = BUILT): Hono {
       onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
     }),
   )
+  app.get('/assets/:file{.+\\.[a-z0-9]+}', (c) => c.notFound())
   app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', serveStatic({ root: folder }))
   app.get('*', async (c) => {
     c.header('content-security-policy', POLICY)

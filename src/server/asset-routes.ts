@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { AssetInfo, Assets } from '../assets/assets.ts'
@@ -57,9 +56,6 @@ function at(ref: string, path: string): string {
 
 /** A file's bytes, whole or the range asked for (RFC 9110, section 14). */
 async function body(c: Context, assets: Assets, info: AssetInfo): Promise<Response> {
-  headers(c, info)
-  c.header('accept-ranges', 'bytes')
-  c.header('etag', `"${info.digest}"`)
   if (c.req.header('if-none-match') === `"${info.digest}"`) return c.body(null, 304)
   const range = parseRange(c.req.header('range'), info.size)
   if (range === 'unsatisfiable') {
@@ -67,6 +63,9 @@ async function body(c: Context, assets: Assets, info: AssetInfo): Promise<Respon
     throw new ByrefError('range_not_satisfiable', `The asset has ${info.size} bytes`)
   }
   const { stream } = await assets.open(info.ref, range ?? {})
+  headers(c, info)
+  c.header('accept-ranges', 'bytes')
+  c.header('etag', `"${info.digest}"`)
   c.header('content-type', info.mime)
   const { start, end } = range ?? { start: 0, end: info.size }
   c.header('content-length', String(end - start))
@@ -75,12 +74,12 @@ async function body(c: Context, assets: Assets, info: AssetInfo): Promise<Respon
   return c.body(stream, 206)
 }
 
-/** A value out of a structured asset: bytes as they are, anything else as JSON, streamed in pieces if it is large. */
+/** A value out of a structured asset: bytes as they are, anything else as JSON. */
 function value(c: Context, info: AssetInfo, content: unknown): Response {
   headers(c, info)
   if (content instanceof Uint8Array) {
     c.header('content-type', 'application/octet-stream')
-    return c.body(Readable.toWeb(Readable.from([content])) as ReadableStream)
+    return c.body(content as Uint8Array<ArrayBuffer>)
   }
   return c.json(content as object)
 }

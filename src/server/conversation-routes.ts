@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import type { Agent } from '../agent/agent.ts'
 import { ByrefError } from '../errors.ts'
@@ -18,6 +19,16 @@ const messageBody = z
   .refine(({ content, attachments }) => content.trim() !== '' || attachments.length > 0, {
     error: 'a message needs text or an attachment',
   })
+
+/** Bytes of a message's JSON; files are uploaded, not said. */
+const MAX_BODY = 4 * 1024 * 1024
+
+function tooLarge(): never {
+  throw new ByrefError(
+    'asset_too_large',
+    `A message has at most ${MAX_BODY} bytes; upload files as assets`,
+  )
+}
 
 /** `/api/conversations` and everything below it. */
 export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
@@ -56,7 +67,7 @@ export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
     return streamConversation(c, { conversation: id, after, log, feed })
   })
 
-  app.post('/:id/messages', async (c) => {
+  app.post('/:id/messages', bodyLimit({ maxSize: MAX_BODY, onError: tooLarge }), async (c) => {
     const { id } = await find(c.req.param('id'))
     const { content, attachments } = await readJson(c, messageBody)
     const run = await agent.start({

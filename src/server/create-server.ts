@@ -14,7 +14,7 @@ import { createLiveFeed } from './live-feed.ts'
 export interface ServerOptions {
   /** Whom people talk to; its log and its assets are what the server shows. */
   agent: Agent
-  /** Hosts that requests may name beside the loopback ones, with their port: `box.local:4114`. */
+  /** Hosts that requests may name beside localhost and IP addresses: `box.local`, or `box.local:4114`. */
   allowedHosts?: readonly string[]
   /** The folder of the built workbench; by default the one that comes with byref. */
   app?: string

@@ -15,6 +15,7 @@ export interface StreamOptions {
 }
 
 const HEARTBEAT_MS = 15_000
+const POLL_MS = 2_000
 
 /** A watcher that falls behind by this many events is cut off; it reconnects and reads them from the log. */
 const MAX_WAITING = 10_000
@@ -32,7 +33,8 @@ export function streamConversation(c: Context, options: StreamOptions): Response
     let closed = false
     let wake = (): void => {}
     const unwatch = feed.watch(conversation, (event) => {
-      waiting.push(event)
+      // Whoever does not read is cut off, and has the log when it comes back.
+      if (waiting.push(event) > MAX_WAITING) stream.abort()
       wake()
     })
     stream.onAbort(() => {
@@ -40,36 +42,39 @@ export function streamConversation(c: Context, options: StreamOptions): Response
       wake()
     })
     const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS)
+    // What another process writes to the same log wakes nobody here.
+    const poll = setInterval(() => wake(), POLL_MS)
     try {
       let position = after
       const send = async (record: Foldable): Promise<void> => {
-        if (record.position !== undefined) {
-          if (record.position <= position) return
-          position = record.position
-        }
         const id = record.position === undefined ? undefined : String(record.position)
         await stream.writeSSE({ id, data: JSON.stringify(record) })
       }
-      await stream.write('retry: 1000\n\n')
-      for await (const record of readAll(log, conversation, after)) {
-        if (closed) return
-        await send(record)
+      const sendLog = async (): Promise<void> => {
+        for await (const record of readAll(log, conversation, position)) {
+          if (closed) return
+          await send(record)
+          position = record.position
+        }
       }
+      await stream.write('retry: 1000\n\n')
+      await sendLog()
       // Read after the log: what was being written meanwhile is in here from its beginning.
       waiting.splice(0, waiting.length, ...waiting.filter((event) => event.position !== undefined))
       for (const event of feed.soFar(conversation)) waiting.push({ event })
-      while (!closed && waiting.length <= MAX_WAITING) {
+      while (!closed) {
         const next = waiting.shift()
-        if (next) await send(next)
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-            if (waiting.length > 0 || closed) resolve()
-          })
-        }
+        if (next?.position === undefined && next) await send(next)
+        // A durable event comes from the log, with those of other processes before it.
+        else if (!next || (next.position ?? 0) > position) await sendLog()
+        if (waiting.length > 0 || closed) continue
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
       }
     } finally {
       clearInterval(heartbeat)
+      clearInterval(poll)
       unwatch()
     }
   })

@@ -56,7 +56,8 @@ export function summarize(rows: readonly Row[], options: SummaryOptions): Summar
     else groups.set(group, [number])
   }
   const groupColumn = interval ?? groupBy
-  const valueColumn = value === null || value === groupColumn ? measure : value
+  const named = value === null || value === groupColumn ? measure : value
+  const valueColumn = named === groupColumn ? `${measure} of rows` : named
   const sorted = [...groups].sort(([a], [b]) => compare(a, b))
   return {
     rows: sorted.map(([group, numbers]) => ({
