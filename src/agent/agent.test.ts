@@ -334,6 +334,107 @@ describe('createAgent', () => {
     expect(ends).toHaveLength(1)
   })
 
+  it.each([
+    'NEW_MESSAGE',
+    'RUN_STARTED',
+    'STEP_STARTED',
+    'TOOL_CALL_END',
+    'TOOL_PROGRESS',
+    'ASSET_CREATED',
+    'RUN_FINISHED',
+  ])('ends once where a handler of %s throws', async (type) => {
+    const busy = defineTool({
+      ...{ id: 'busy', description: '', inputSchema: { type: 'object' } },
+      async execute(_, { progress }) {
+        progress('half')
+        return new Uint8Array(PNG)
+      },
+    })
+    const model = scriptedModel([
+      { text: 'Well', calls: [{ name: 'busy', arguments: {} }] },
+      'Done.',
+    ])
+    const log = createMemoryLog()
+    const onEvent = (event: ConversationEvent): void => {
+      if (event.type === type) throw new Error(`no ${type}`)
+    }
+    const agent = createAgent({ model, tools: [busy], log, callbacks: { onEvent } })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    await expect(run.result).rejects.toThrow(`no ${type}`)
+    const ends = (await log.read('c')).filter(({ event }) =>
+      /RUN_(FINISHED|ERROR)/.test(event.type),
+    )
+    expect(ends).toHaveLength(1)
+    expect((await log.find('c'))?.openRun).toBe(null)
+  })
+
+  it('gives a result that JSON cannot carry as what it means, or as an error', async () => {
+    const cyclic: Record<string, unknown> = { deep: {} }
+    cyclic.deep = { self: cyclic }
+    const results: Record<string, unknown> = {
+      map: new Map<string, unknown>([['a', new Set([1, 10n])]]),
+      pairs: new Map([[1, 2]]),
+      date: { at: new Date(0), n: Number.NaN, skip: () => 1, none: undefined },
+      nothing: undefined,
+      cyclic,
+      broken: {
+        toJSON() {
+          throw new Error('no JSON')
+        },
+      },
+    }
+    const give = defineTool({
+      ...{ id: 'give', description: '', inputSchema: { type: 'object' } },
+      execute: ({ what }) => results[String(what)],
+    })
+    const calls = Object.keys(results).map((what) => ({ name: 'give', arguments: { what } }))
+    const run = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools: [give] }).run({
+      messages: say('go'),
+    })
+    expect((await run.result).text).toBe('Done.')
+    const given = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(
+      given.map(({ content, metadata }) => metadata.tool_result?.error?.code ?? content),
+    ).toEqual([
+      { a: [1, '10'] },
+      [[1, 2]],
+      { at: '1970-01-01T00:00:00.000Z', n: 'NaN' },
+      null,
+      'invalid_data',
+      'tool_failed',
+    ])
+  })
+
+  it('keeps what was said before a run was stopped', async () => {
+    const agent = createAgent({ model: scriptedModel(['a long text '.repeat(50), 'And on.']) })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    let pieces = 0
+    for await (const event of run) {
+      if (event.type === 'TEXT_MESSAGE_CONTENT' && ++pieces === 3) run.cancel()
+    }
+    await run.result
+    const kept = run.messages.at(-1)
+    expect(kept?.metadata.incomplete).toBe(true)
+    expect(String(kept?.content)).toMatch(/^a long text a long/)
+    expect((await agent.run({ conversation: 'c', messages: say('on') }).result).text).toBe(
+      'And on.',
+    )
+  })
+
+  it('gives two calls of one answer with one id ids of their own', async () => {
+    const call = { id: 'x', name: 'camera', arguments: {} }
+    const model = scriptedModel([{ calls: [call, call] }, 'Done.'])
+    const run = createAgent({ model, tools: [camera] }).run({ messages: say('go') })
+    await run.result
+    const ids = run.messages
+      .flatMap(({ metadata }) => metadata.tool_calls ?? [])
+      .map(({ id }) => id)
+    expect(ids[0]).toBe('x')
+    expect(new Set(ids).size).toBe(2)
+    const results = run.messages.flatMap(({ metadata }) => metadata.tool_result?.tool_call_id ?? [])
+    expect(results).toEqual(ids)
+  })
+
   it('is cancelled between two words and in a tool that does not listen', async () => {
     const never = defineTool({
       id: 'never',

@@ -124,6 +124,26 @@ describe('createServer', () => {
     expect(rest.map(({ record }) => record)).toEqual(all.slice(-1))
   })
 
+  it('streams what another writer adds to the same log', async () => {
+    const { agent, get, conversation } = open()
+    const id = await conversation()
+    const response = await get(`/api/conversations/${id}/stream`)
+    const reading = readStream(response, ({ event }) => event.type === 'RUN_ERROR')
+    const foreign: LogRecord[] = [1, 2].map((n) => ({
+      position: n,
+      timestamp: '',
+      event:
+        n === 1
+          ? { type: 'RUN_STARTED', threadId: id, runId: 'r' }
+          : { type: 'RUN_ERROR', threadId: id, runId: 'r', code: 'x', message: '' },
+    }))
+    // As if by another process: the log has them, and nobody here was told.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    agent.log.read = async (_, { after = 0 } = {}) =>
+      foreign.filter(({ position }) => position > after)
+    expect((await reading).map(({ record }) => record)).toEqual(foreign)
+  })
+
   it('gives a late watcher the text so far', async () => {
     const gate = Promise.withResolvers<void>()
     const wait = defineTool({
@@ -310,6 +330,10 @@ describe('createServer', () => {
     const { agent } = open()
     const server = createServer({ agent, app: '/nowhere' })
     expect(await errorOf(await server.fetch(rebound))).toEqual({ status: 403, code: 'forbidden' })
+    const byNumber = new Request('http://192.0.2.7:4114/api/health')
+    expect((await server.fetch(byNumber)).status).toBe(200)
+    const named = createServer({ agent, app: '/nowhere', allowedHosts: ['evil.example'] })
+    expect((await named.fetch(rebound)).status).toBe(200)
     const origin = { origin: 'https://evil.example' }
     expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })
     expect(await errorOf(await post('/api/conversations', undefined, origin))).toMatchObject({
