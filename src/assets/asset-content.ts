@@ -1,72 +1,87 @@
 import { ByrefError } from '../errors.ts'
+import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './body.ts'
 import type { ContentCache } from './content-cache.ts'
-import { type ContentSource, decodeContent } from './content-encoding.ts'
+import { type ContentSource, decodeContent, isMark } from './content-encoding.ts'
+import { copyContent } from './copy-content.ts'
 import { essenceOf, isJsonType } from './mime-type.ts'
 
-/** Whether the value of a body of this type is text rather than bytes. */
-export function readsAsText(mime: string): boolean {
-  const essence = essenceOf(mime)
-  return essence.startsWith('text/') || essence === 'application/x-ndjson' || isXml(essence)
+/** The content of an asset, read as far as it is asked for. What it gives is the caller's own. */
+export interface AssetContent {
+  /** The value at a path below the content; the symbol `MISSING` where there is nothing. Reads only the bytes on it. */
+  at(path: readonly FieldKey[]): Promise<unknown>
 }
 
 /**
  * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes. What was
- * parsed is kept in the cache and shared: copy it before it is handed out.
+ * parsed is kept in the cache.
  *
  * @throws ByrefError `asset_too_large` beyond `valueBytes`
  */
 export async function readContent(
   record: AssetRecord,
   from: { store: FullAssetStore; cache: ContentCache; valueBytes: number },
-): Promise<unknown> {
+): Promise<AssetContent> {
   const { store, cache, valueBytes } = from
-  const key = JSON.stringify([record.namespace, record.assetId, record.digest])
-  const cached = cache.get(key) as { value: unknown } | undefined
-  if (cached) return cached.value
   if (record.size > valueBytes) {
     throw new ByrefError(
       'asset_too_large',
       `Asset ${JSON.stringify(record.assetId)} has ${record.size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
     )
   }
-  const bytes = await readBody(record, store)
-  const value = await parse(record, bytes, store)
+  const key = JSON.stringify([record.namespace, record.assetId, record.digest])
+  const cached = cache.get(key) as { value: unknown } | undefined
+  const { value } = cached ?? { value: parse(record, await readBody(record, store)) }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
-  const leaves = record.parts.reduce((sum, part) => sum + part.size, 0)
   // Parsed JSON takes about this many times its text.
-  if (parsed && !store.readsOnce) cache.set(key, { value }, bytes.byteLength * 4 + leaves)
-  return value
+  if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
+  const { structured, marked } = record.attributes
+  const decode = structured && marked ? decoder(record, store) : null
+  return {
+    async at(path) {
+      let current = value
+      let decoded = decode === null
+      for (const step of path) {
+        if (decode && !decoded && isMark(current)) {
+          current = await decode(copyContent(current))
+          decoded = true
+        }
+        current = ownField(current, step)
+        if (current === MISSING) return MISSING
+      }
+      const own = copyContent(current)
+      return decode && !decoded ? decode(own) : own
+    },
+  }
 }
 
-async function parse(
-  record: AssetRecord,
-  bytes: Uint8Array,
-  store: FullAssetStore,
-): Promise<unknown> {
-  if (record.attributes.structured) {
-    const value: unknown = JSON.parse(textOf(bytes))
-    return record.attributes.marked ? decodeContent(value, sourceOf(record, store)) : value
-  }
+function parse(record: AssetRecord, bytes: Uint8Array): unknown {
+  if (record.attributes.structured) return JSON.parse(textOf(bytes))
   if (isJsonType(record.mime)) return parseJson(textOf(bytes))
   return readsAsText(record.mime) ? textOf(bytes) : bytes
 }
 
-/** What lies behind the marks of one asset. */
-function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {
+/** Whether the value of a body of this type is text rather than bytes. */
+function readsAsText(mime: string): boolean {
+  const essence = essenceOf(mime)
+  const isXml = essence.endsWith('+xml') && !essence.startsWith('image/')
+  const isText = essence.startsWith('text/') || essence === 'application/x-ndjson'
+  return isText || isXml || essence === 'application/xml'
+}
+
+function decoder(record: AssetRecord, store: FullAssetStore): (value: unknown) => Promise<unknown> {
   const { assetId, namespace } = record
-  return {
-    async bytes(leaf) {
-      return readBody(record, store, leaf.digest)
-    },
+  const source: ContentSource = {
+    bytes: ({ digest }) => readBody(record, store, digest),
     async object(index) {
       const found = await store.object(assetId, index, { namespace })
       if (!found) throw assetNotFound(assetId)
       return found.value
     },
   }
+  return (value) => decodeContent(value, source)
 }
 
 async function readBody(
@@ -99,10 +114,4 @@ function parseJson(text: string): unknown {
   } catch {
     return text
   }
-}
-
-function isXml(essence: string): boolean {
-  return (
-    essence === 'application/xml' || (essence.endsWith('+xml') && !essence.startsWith('image/'))
-  )
 }

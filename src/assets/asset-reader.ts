@@ -1,7 +1,7 @@
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
-import { resolveFieldPath } from '../refs/field-path.ts'
+import { MISSING, resolveFieldPath } from '../refs/field-path.ts'
 import { readContent } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
@@ -10,7 +10,6 @@ import type { AssetScope, Assets, OpenedAsset, OpenOptions } from './assets.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { streamOf } from './body.ts'
 import { byteRange } from './byte-range.ts'
-import { copyContent } from './copy-content.ts'
 import { base64Of, dataUrlOf } from './data-url.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
 
@@ -47,12 +46,17 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
   async function valueAt(place: AssetPlace): Promise<unknown> {
     const record = await recordAt(place)
     const path = place.fieldPath ?? ['content']
-    const needsContent = path[0] === 'content' || !ASSET_FIELDS.includes(String(path[0]))
-    const content = needsContent ? await readContent(record, { store, cache, valueBytes }) : null
-    const value = resolveFieldPath(assetOf(record, content), path, {
+    const [field, ...rest] = path
+    const isOther = field !== 'content' && ASSET_FIELDS.includes(String(field))
+    const content = isOther ? null : await readContent(record, { store, cache, valueBytes })
+    if (content && field === 'content') {
+      const found = await content.at(rest)
+      if (found !== MISSING) return found
+    }
+    const asset = assetOf(record, content && (await content.at([])))
+    return resolveFieldPath(asset, path, {
       format: (fieldPath) => locator.refOf(record.assetId, record.namespace, [...fieldPath]),
     })
-    return copyContent(value)
   }
 
   /** A field's value as a body; null where the reference names the whole body. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toAssetStore } from './asset-facade.ts'
-import type { AssetStore } from './asset-store.ts'
+import { type AssetStore, isFullStore } from './asset-store.ts'
 import { type Assets, createAssets } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
 import { createFsAssetStore } from './fs.ts'
@@ -117,7 +117,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
       link: new URL('https://example.com/'),
       map: new Map<unknown, unknown>([['k', { deep: new Uint8Array([9]) }]]),
       set: new Set([1, 'x']),
-      $byref: { own: 'key' },
+      $byref: { own: 'key', of: { $byref: 'bytes' } },
       'odd key/%': { '': 1 },
     }
     const info = await assets.saveAsset({
@@ -133,6 +133,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${info.ref}/content/labels/1`)).toBe(null)
     expect(await assets.resolve(`${info.ref}/content/odd%20key%2F%25//`)).toBe(1)
     expect(await assets.resolve(`${info.ref}/content/map/k/deep/0`)).toBe(9)
+    expect(await assets.resolve(`${info.ref}/content/%24byref/of`)).toEqual({ $byref: 'bytes' })
     expect(await assets.resolve(`${info.ref}/asset_name`)).toBe('one')
     expect(await assets.resolve(`${info.ref}/asset_type`)).toBe('chart')
     expect(Object.is(await assets.resolve(`${info.ref}/content/minusZero`), -0)).toBe(true)
@@ -161,10 +162,33 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
         link: 'https://example.com/',
         map: "<class 'Map'>",
         set: "<class 'Set'>",
-        $byref: { own: 'key' },
+        $byref: { own: 'key', of: { $byref: 'bytes' } },
         'odd key/%': { '': 1 },
       },
     })
+  })
+
+  it('reads only the leaves that a path leads to', async () => {
+    const inner = store()
+    const read: string[] = []
+    const watched: AssetStore = isFullStore(inner)
+      ? ({
+          ...inner,
+          open: (assetId: string, options: { part?: string } = {}) => {
+            if (options.part) read.push(options.part)
+            return inner.open(assetId, options)
+          },
+        } as AssetStore)
+      : inner
+    const assets = createAssets({ store: watched })
+    const content = { images: [new Uint8Array([1]), new Uint8Array([2])], labels: ['a'] }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    expect(await assets.resolve(`${ref}/content/labels`)).toEqual(['a'])
+    expect(read).toHaveLength(0)
+    expect(await assets.resolve(`${ref}/content/images/1`)).toEqual(new Uint8Array([2]))
+    expect(await assets.resolve(`${ref}/content/images/1/0`)).toBe(2)
+    if (isFullStore(inner)) expect(new Set(read).size).toBe(1)
+    expect(await assets.resolve(ref)).toEqual(content)
   })
 
   it('gives every reader a copy of its own', async () => {

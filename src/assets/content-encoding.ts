@@ -224,6 +224,11 @@ async function decodeMark(mark: Mark, source: ContentSource): Promise<unknown> {
   }
 }
 
+/** Whether the value stands for something that is not in the JSON. */
+export function isMark(value: unknown): boolean {
+  return markOf(value) !== null
+}
+
 interface Mark {
   [MARK]: string
   [key: string]: unknown
