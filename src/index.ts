@@ -52,7 +52,7 @@ export type {
   TokenUsage,
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
-export { type ConversationState, emptyConversation, fold } from './content/fold.ts'
+export { type ConversationState, emptyConversation, fold, foldAll } from './content/fold.ts'
 export { applyPatch, type PatchOperation } from './content/json-patch.ts'
 export type {
   Attachment,

@@ -1,6 +1,12 @@
 import { type Board, createBoard } from '../content/board.ts'
-import type { ConversationEvent } from '../content/events.ts'
-import { type ConversationState, emptyConversation, type Foldable, fold } from '../content/fold.ts'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import {
+  type ConversationState,
+  emptyConversation,
+  type Foldable,
+  fold,
+  foldAll,
+} from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { readAll } from '../log/conversation-log.ts'
@@ -27,8 +33,9 @@ export async function openThread(
   id: string,
   tell: (event: Foldable) => Promise<void>,
 ): Promise<Thread> {
-  let state = emptyConversation
-  for await (const record of readAll(log, id)) state = fold(state, record)
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, id)) records.push(record)
+  let state = foldAll(emptyConversation, records)
   let board = boardOf(state)
   return {
     id,
@@ -49,7 +56,7 @@ export async function openThread(
         throw error
       }
       const records = await log.append(id, events, { debug })
-      for (const record of records) state = fold(state, record)
+      state = foldAll(state, records)
       for (const [i, { position, timestamp }] of records.entries()) {
         // The event as it came: an ASSET_CREATED gives its bytes on demand, which the log's copy does not.
         await tell({ position, timestamp, event: events[i] as ConversationEvent })

@@ -1,5 +1,11 @@
 import type { LogRecord } from '../content/events.ts'
-import { type ConversationState, emptyConversation, type Foldable, fold } from '../content/fold.ts'
+import {
+  type ConversationState,
+  emptyConversation,
+  type Foldable,
+  fold,
+  foldAll,
+} from '../content/fold.ts'
 import type { EventsPage } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { readEventStream } from './event-stream.ts'
@@ -74,7 +80,7 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
     let after: number | null = current.position
     while (after !== null) {
       const page: EventsPage = await loadPage(after, signal)
-      for (const record of page.records) current = foldSafely(current, record)
+      current = foldPage(current, page.records)
       after = page.next
     }
   }
@@ -145,6 +151,15 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
       closing.abort()
       enter('closed', error)
     },
+  }
+}
+
+/** As `foldAll`; where a record cannot be taken, one by one. */
+function foldPage(state: ConversationState, records: readonly LogRecord[]): ConversationState {
+  try {
+    return foldAll(state, records)
+  } catch {
+    return records.reduce(foldSafely, state)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationEvent, LogRecord } from './events.ts'
-import { emptyConversation, fold } from './fold.ts'
+import { emptyConversation, fold, foldAll } from './fold.ts'
 import { toMessage } from './to-message.ts'
 
 const call = { id: 'c1', name: 'look', arguments: { at: 1 } }
@@ -66,6 +66,16 @@ describe('fold', () => {
       },
     ])
     expect(state.streaming).toEqual({})
+  })
+
+  it('makes the same of all records at once', () => {
+    const before = JSON.stringify(emptyConversation)
+    expect(foldAll(emptyConversation, records)).toEqual(records.reduce(fold, emptyConversation))
+    const half = foldAll(emptyConversation, records.slice(0, 5))
+    const copy = JSON.stringify(half)
+    expect(foldAll(half, records)).toEqual(records.reduce(fold, emptyConversation))
+    expect(JSON.stringify(half)).toBe(copy)
+    expect(JSON.stringify(emptyConversation)).toBe(before)
   })
 
   it('is not changed by what it has seen', () => {

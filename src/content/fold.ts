@@ -56,6 +56,8 @@ export interface ConversationState {
   assetErrors: readonly AssetFailed[]
   runs: readonly RunState[]
   calls: Readonly<Record<string, CallState>>
+  /** The ids of the calls that have no result yet and may get one. */
+  openCalls: readonly string[]
   /** Assistant text that is being written now, by message id. */
   streaming: Readonly<Record<string, string>>
 }
@@ -68,6 +70,7 @@ export const emptyConversation: ConversationState = {
   assetErrors: [],
   runs: [],
   calls: {},
+  openCalls: [],
   streaming: {},
 }
 
@@ -78,61 +81,121 @@ export type Foldable =
 
 /**
  * The state after one more event: the one fold of agent, server, browser and tests. A record whose position was
- * folded before changes nothing, so replays and reconnects are harmless.
+ * folded before changes nothing, so replays and reconnects are harmless. Costs a copy of the lists that change; many
+ * records at once are for {@link foldAll}.
  */
 export function fold(state: ConversationState, record: Foldable): ConversationState {
-  if (record.position === undefined) return apply(state, record.event, '')
-  if (record.position <= state.position) return state
-  return { ...apply(state, record.event, record.timestamp), position: record.position }
+  return foldAll(state, [record])
 }
 
-function apply(state: ConversationState, event: ConversationEvent, at: string): ConversationState {
+/** The state after all these events: as {@link fold} for each, and linear in their number. */
+export function foldAll(state: ConversationState, records: Iterable<Foldable>): ConversationState {
+  const draft = new Draft(state)
+  for (const record of records) {
+    if (record.position === undefined) apply(draft, record.event, '')
+    else if (record.position > draft.position) {
+      apply(draft, record.event, record.timestamp)
+      draft.position = record.position
+    }
+  }
+  return draft.finish()
+}
+
+type Lists = 'messages' | 'assets' | 'assetErrors' | 'runs'
+
+/** A state that is being made: what it shares with the one before is copied at its first change. */
+class Draft {
+  position: number
+  readonly #before: ConversationState
+  readonly #changed: { -readonly [K in keyof ConversationState]?: ConversationState[K] } = {}
+
+  constructor(before: ConversationState) {
+    this.#before = before
+    this.position = before.position
+  }
+
+  get<K extends keyof ConversationState>(key: K): ConversationState[K] {
+    return this.#changed[key] ?? this.#before[key]
+  }
+
+  list<K extends Lists>(key: K): ConversationState[K][number][] {
+    const list = this.#changed[key] ?? [...this.#before[key]]
+    this.#changed[key] = list as ConversationState[K]
+    // Made above, for this draft alone.
+    return list as ConversationState[K][number][]
+  }
+
+  get calls(): Record<string, CallState> {
+    this.#changed.calls ??= { ...this.#before.calls }
+    return this.#changed.calls as Record<string, CallState>
+  }
+
+  set<K extends 'streaming' | 'openCalls'>(key: K, value: ConversationState[K]): void {
+    this.#changed[key] = value
+  }
+
+  finish(): ConversationState {
+    if (Object.keys(this.#changed).length === 0 && this.position === this.#before.position) {
+      return this.#before
+    }
+    return { ...this.#before, ...this.#changed, position: this.position }
+  }
+}
+
+function apply(draft: Draft, event: ConversationEvent, at: string): void {
   switch (event.type) {
     case 'NEW_MESSAGE':
-      return withMessage(state, event.payload, at)
+      addMessage(draft, event.payload, at)
+      break
     case 'ASSET_CREATED':
-      return { ...state, assets: [...state.assets, event.payload] }
+      draft.list('assets').push(event.payload)
+      break
     case 'ASSET_ERROR':
-      return { ...state, assetErrors: [...state.assetErrors, event.payload] }
+      draft.list('assetErrors').push(event.payload)
+      break
     case 'RUN_STARTED': {
       const { runId, model } = event
-      const run: RunState = { runId, model, status: 'running', startedAt: at, steps: [] }
-      return { ...state, runs: [...state.runs, run] }
+      draft.list('runs').push({ runId, model, status: 'running', startedAt: at, steps: [] })
+      break
     }
     case 'RUN_FINISHED':
-      return endRun(state, event.runId, at, { status: 'finished', ...event.result })
-    case 'RUN_ERROR':
-      return endRun(state, event.runId, at, {
-        status: 'failed',
-        error: { code: event.code, message: event.message },
-      })
+      endRun(draft, event.runId, at, { status: 'finished', ...event.result })
+      break
+    case 'RUN_ERROR': {
+      const { code, message } = event
+      endRun(draft, event.runId, at, { status: 'failed', error: { code, message } })
+      break
+    }
     case 'STEP_STARTED':
-      return changeRun(state, event.runId, (run) => ({
-        steps: [...run.steps, { name: event.stepName, startedAt: at }],
+      changeRun(draft, event.runId, ({ steps }) => ({
+        steps: [...steps, { name: event.stepName, startedAt: at }],
       }))
-    case 'STEP_FINISHED':
-      return changeRun(state, event.runId, (run) => ({
-        steps: run.steps.map((step) =>
-          step.name === event.stepName
-            ? { ...step, finishedAt: at, usage: event.usage, messageId: event.messageId }
-            : step,
+      break
+    case 'STEP_FINISHED': {
+      const { stepName, usage, messageId } = event
+      changeRun(draft, event.runId, ({ steps }) => ({
+        steps: steps.map((step) =>
+          step.name === stepName ? { ...step, finishedAt: at, usage, messageId } : step,
         ),
       }))
+      break
+    }
     case 'TOOL_CALL_START':
-      return changeCall(state, event.toolCallId, {
+      openCall(draft, {
         id: event.toolCallId,
         name: event.toolCallName,
         parentMessageId: event.parentMessageId,
         argumentsText: '',
         status: 'streaming',
       })
+      break
     case 'TOOL_CALL_ARGS': {
-      const call = state.calls[event.toolCallId]
-      if (!call) return state
-      return changeCall(state, call.id, { argumentsText: call.argumentsText + event.delta })
+      const call = draft.get('calls')[event.toolCallId]
+      if (call) changeCall(draft, call.id, { argumentsText: call.argumentsText + event.delta })
+      break
     }
     case 'TOOL_CALL_END':
-      return changeCall(state, event.toolCallId, {
+      openCall(draft, {
         id: event.toolCallId,
         name: event.call.name,
         runId: event.runId,
@@ -142,72 +205,73 @@ function apply(state: ConversationState, event: ConversationEvent, at: string): 
         status: 'running',
         startedAt: at,
       })
+      break
     case 'TOOL_PROGRESS': {
       const { toolCallId, ...progress } = event.payload
-      return state.calls[toolCallId] ? changeCall(state, toolCallId, { progress }) : state
+      if (draft.get('calls')[toolCallId]) changeCall(draft, toolCallId, { progress })
+      break
     }
     case 'TEXT_MESSAGE_START':
-      return { ...state, streaming: { ...state.streaming, [event.messageId]: '' } }
+      draft.set('streaming', { ...draft.get('streaming'), [event.messageId]: '' })
+      break
     case 'TEXT_MESSAGE_CONTENT': {
-      const before = state.streaming[event.messageId] ?? ''
-      return {
-        ...state,
-        streaming: { ...state.streaming, [event.messageId]: before + event.delta },
-      }
+      const streaming = draft.get('streaming')
+      const text = (streaming[event.messageId] ?? '') + event.delta
+      draft.set('streaming', { ...streaming, [event.messageId]: text })
+      break
     }
-    case 'TEXT_MESSAGE_END':
-    case 'TOOL_CALL_RESULT':
-      return state
-    default:
-      // An event of a later version: nothing here depends on it.
-      return state
+    // The others end what streams by, which the durable events say again; an event of a later version says nothing here.
   }
 }
 
-function withMessage(state: ConversationState, message: Message, at: string): ConversationState {
-  const { [message.id]: _, ...streaming } = state.streaming
-  const next = { ...state, streaming, messages: [...state.messages, message] }
+function addMessage(draft: Draft, message: Message, at: string): void {
+  draft.list('messages').push(message)
+  const { [message.id]: written, ...streaming } = draft.get('streaming')
+  if (written !== undefined) draft.set('streaming', streaming)
   // A record that some other program wrote may have no metadata at all.
   const mark = message.metadata?.tool_result
-  if (!mark || !state.calls[mark.tool_call_id]) return next
-  return changeCall(next, mark.tool_call_id, {
+  if (!mark || !draft.get('calls')[mark.tool_call_id]) return
+  closeCall(draft, mark.tool_call_id, {
     status: mark.error ? 'failed' : 'done',
     finishedAt: at,
     resultMessageId: message.id,
-    progress: undefined,
   })
 }
 
 function changeRun(
-  state: ConversationState,
+  draft: Draft,
   runId: string,
   change: (run: RunState) => Partial<RunState>,
-): ConversationState {
-  const runs = state.runs.map((run) => (run.runId === runId ? { ...run, ...change(run) } : run))
-  return { ...state, runs }
+): void {
+  const index = draft.get('runs').findLastIndex((run) => run.runId === runId)
+  if (index === -1) return
+  const runs = draft.list('runs')
+  const run = runs[index] as RunState
+  runs[index] = { ...run, ...change(run) }
 }
 
 /** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
-function endRun(
-  state: ConversationState,
-  runId: string,
-  finishedAt: string,
-  outcome: Partial<RunState>,
-): ConversationState {
-  const calls = Object.fromEntries(
-    Object.entries(state.calls).map(([id, call]) => {
-      const open = call.status === 'running' || call.status === 'streaming'
-      return [id, open ? { ...call, status: 'unanswered' as const, progress: undefined } : call]
-    }),
-  )
-  return { ...changeRun(state, runId, () => ({ finishedAt, ...outcome })), calls, streaming: {} }
+function endRun(draft: Draft, runId: string, finishedAt: string, outcome: Partial<RunState>): void {
+  changeRun(draft, runId, () => ({ finishedAt, ...outcome }))
+  for (const id of draft.get('openCalls')) closeCall(draft, id, { status: 'unanswered' })
+  draft.set('streaming', {})
 }
 
-function changeCall(
-  state: ConversationState,
-  id: string,
-  change: Partial<CallState>,
-): ConversationState {
-  const call = { ...state.calls[id], ...change } as CallState
-  return { ...state, calls: { ...state.calls, [id]: call } }
+function openCall(draft: Draft, call: CallState): void {
+  changeCall(draft, call.id, call)
+  const open = draft.get('openCalls')
+  if (!open.includes(call.id)) draft.set('openCalls', [...open, call.id])
+}
+
+function closeCall(draft: Draft, id: string, change: Partial<CallState>): void {
+  changeCall(draft, id, { ...change, progress: undefined })
+  draft.set(
+    'openCalls',
+    draft.get('openCalls').filter((open) => open !== id),
+  )
+}
+
+function changeCall(draft: Draft, id: string, change: Partial<CallState>): void {
+  const { calls } = draft
+  calls[id] = { ...calls[id], ...change } as CallState
 }
