@@ -1,40 +1,61 @@
+// node bench/content/merge.ts: deep merge beside es-toolkit, lodash and defu.
+import { readFileSync } from 'node:fs'
 import { defu } from 'defu'
-import { merge as esToolkit } from 'es-toolkit/compat'
-import { merge as esToolkitStrict } from 'es-toolkit/object'
+import { merge as mergeInPlace, toMerged } from 'es-toolkit'
+// @ts-expect-error: it comes without types.
 import lodash from 'lodash'
+import { copyJson } from '../../src/content/copy-json.ts'
+import type { JsonValue } from '../../src/content/json.ts'
 import { merge } from '../../src/content/merge.ts'
 import { measure, printMachine } from './measure.ts'
 
-// Deep merges of a patch into a state. Ours gives a new value and leaves the old one as it was; lodash and es-toolkit
-// write into their first argument, so they are measured both so and on a copy, which is what ours does.
-type Json = { [key: string]: unknown }
+type Fields = Record<string, unknown>
 
-function state(size: number): Json {
-  return Object.fromEntries(
-    Array.from({ length: size }, (_, i) => [
-      `key${i}`,
-      { n: i, nested: { a: i, list: [1, 2, 3] }, text: 'some text' },
-    ]),
-  )
+const file = new URL('../node_modules/vega-datasets/data/movies.json', import.meta.url)
+const movies = JSON.parse(readFileSync(file, 'utf8')) as { Title: unknown }[]
+
+const settings = {
+  model: { id: 'x', temperature: 0.2, options: { a: 1, b: 2, c: { d: 1 } } },
+  tools: ['a', 'b'],
+  user: { name: 'Ann', address: { city: 'Paris', zip: '1' } },
+  limits: { steps: 3, time: 10 },
 }
-
-const patch = { key1: { n: 2, nested: { b: true } }, key7: { text: 'other' }, fresh: { x: 1 } }
+const change = {
+  model: { temperature: 0.5, options: { c: { e: 2 } } },
+  user: { address: { city: 'Austin' } },
+  extra: { x: 1 },
+}
+const byTitle = Object.fromEntries(movies.slice(0, 200).map((movie) => [movie.Title, movie]))
+const ratings = Object.fromEntries(
+  movies.slice(100, 300).map((movie, i) => [movie.Title, { rating: i, more: { a: i, b: [1, 2] } }]),
+)
 
 printMachine('deep merge')
-for (const size of [10, 50, 500]) {
-  const base = state(size)
-  const written = { lodash: state(size), esToolkit: state(size), strict: state(size) }
+compare('settings: 4 levels, 18 fields', settings, change, 2000)
+compare('200 films by title and 200 changes', byTitle, ratings, 20)
+
+function compare(title: string, base: Fields, patch: Fields, calls: number): void {
+  const ours = copyJson(base)
+  const ourPatch: JsonValue = copyJson(patch)
   measure(
-    `a small patch into ${size} keys`,
+    `${title}; both values stay as they were`,
     {
-      byref: () => merge(base as never, patch as never),
+      ours: () => merge(ours, ourPatch),
       defu: () => defu(patch, base),
-      'lodash.merge into itself': () => lodash.merge(written.lodash, patch),
-      'lodash.merge into a copy': () => lodash.merge({}, base, patch),
-      'es-toolkit compat into itself': () => esToolkit(written.esToolkit, patch),
-      'es-toolkit into itself': () => esToolkitStrict(written.strict, patch),
-      'es-toolkit into a copy': () => esToolkitStrict(structuredClone(base), patch),
+      'es-toolkit toMerged': () => toMerged(base, patch),
+      'lodash merge({}, …)': () => lodash.merge({}, base, patch),
+      'es-toolkit merge, copy of the base': () => mergeInPlace(structuredClone(base), patch),
     },
-    { calls: 200 },
+    { calls },
+  )
+  const target = structuredClone(base)
+  measure(
+    `${title}; for comparison, changing the base in place`,
+    {
+      'ours (in no place)': () => merge(ours, ourPatch),
+      'es-toolkit merge': () => mergeInPlace(target, patch),
+      'lodash merge': () => lodash.merge(target, patch),
+    },
+    { calls },
   )
 }

@@ -1,6 +1,6 @@
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import type { Asset, AssetMeta } from './asset.ts'
-import { Branch, copyTree } from './copy-tree.ts'
+import { Branch, copyTree, isOpen } from './copy-tree.ts'
 import { cutMark, cutText, readCutMark, shownItems } from './cut.ts'
 import { className, isPlainObject, type JsonValue } from './json.ts'
 
@@ -37,7 +37,7 @@ export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions 
     }
     const isList = Array.isArray(value)
     if (!isList && !isPlainObject(value)) return metaOfScalar(value)
-    if (open.some(({ source }) => source === value)) return '<cycle>'
+    if (isOpen(value, open)) return '<cycle>'
     return new Branch(value, isList, isList ? cutItems(value, items).entries() : ownEntries(value))
   })
 }

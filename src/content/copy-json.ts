@@ -1,5 +1,5 @@
 import { ByrefError } from '../errors.ts'
-import { Branch, copyTree } from './copy-tree.ts'
+import { Branch, copyTree, isOpen } from './copy-tree.ts'
 import { className, isPlainObject, type JsonValue } from './json.ts'
 
 /**
@@ -16,7 +16,7 @@ export function copyJson(root: unknown): JsonValue {
       if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
       if (Number.isFinite(value)) return value
       const isList = Array.isArray(value)
-      const isCycle = open.some(({ source }) => source === value)
+      const isCycle = isOpen(value, open)
       if (isCycle || !(isList || isPlainObject(value))) {
         const what = isCycle
           ? 'contains itself'

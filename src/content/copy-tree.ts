@@ -48,3 +48,8 @@ export function copyTree(
   }
   return copy ?? null
 }
+
+/** Whether the value is one of the branches that are being copied: then it contains itself. */
+export function isOpen(value: unknown, open: readonly Branch[]): boolean {
+  return open.some(({ source }) => source === value)
+}

@@ -10,29 +10,28 @@ const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
  * The block of a data message in its one stored form: `input` and `state` forms become data of that kind, a `_path` in
  * text (`items[0].name`) becomes a list of keys. Unknown keys survive. Throws `invalid_message` for what makes no sense.
  */
-export function toDataBlock(source: Record<string, unknown>): DataBlock {
-  const { type, kind = type === 'data' ? undefined : type, _path, ...rest } = source
-  const block: DataBlock & Record<string, unknown> = { type: 'data', kind: kind as string, ...rest }
-  if (type === 'input' || type === 'state') {
+export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unknown>): DataBlock {
+  const isShort = type === 'input' || type === 'state'
+  const named = (isShort ? type : kind) as string | undefined
+  const path = toPath(_path)
+  const block: DataBlock & Record<string, unknown> = {
+    type: 'data',
+    kind: named,
+    ...rest,
+    _path: path,
+  }
+  if (isShort) {
     block.data = rest[type]
     delete block[type]
   }
-  block._path = toPath(_path)
   for (const key in block) if (block[key] === undefined) delete block[key]
   const { schema = {}, description = '', _instance = '_', _outputMethod = 'set' } = block
-  const isKnown = type === 'data' || type === 'input' || type === 'state'
   const isText = typeof description === 'string' && typeof _instance === 'string' && _instance
-  if (
-    isKnown &&
-    isKind(String(kind ?? '_')) &&
-    isPlainObject(schema) &&
-    isText &&
-    METHODS.includes(_outputMethod)
-  )
-    return block
+  const isNamed = (isShort || type === 'data') && isKind(kindOf(block))
+  if (isNamed && isText && isPlainObject(schema) && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify(block)?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-", its schema an object, its description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
+    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-", its schema an object, its description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
   )
 }
 

@@ -34,11 +34,11 @@ export function flatten(
   walkFields(meta, sep, (name, value) => {
     if (typeof value === 'object' && value !== null) {
       if (keepContainerType) flat[name] = Array.isArray(value) ? LIST : DICT
-      return Number.POSITIVE_INFINITY
+      return undefined
     }
     const isLookalike = typeof value === 'string' && value.endsWith("'>") && LOOKALIKE.test(value)
     flat[name] = isLookalike && !TEXT_FIELDS.includes(name) ? `\\${value}` : value
-    return 0
+    return undefined
   })
   return Object.setPrototypeOf(flat, Object.prototype)
 }

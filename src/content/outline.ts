@@ -43,7 +43,7 @@ export function outline(
   let room = maxChars
   walkFields(root, sep, (name, value, parent, key) => {
     if (!Array.isArray(parent) && (value === null || value === undefined)) return 0
-    let most = Number.POSITIVE_INFINITY
+    let most: number | undefined
     let line: unknown =
       typeof value === 'string' ? cutText(value, text) : (value ?? typeString(value))
     if (Array.isArray(value)) {

@@ -315,7 +315,7 @@ describe('renderData', () => {
     const entry = { kind: 'state', data: 'x'.repeat(1990) }
     expect(renderData(entry)).toContain('x'.repeat(1990))
     expect(renderData(entry, { maxChars: 1000 })).toBe(
-      `## Data: ¶state\n"${'x'.repeat(1000)}"\nThis is the start of 1990 characters. †state stands for all of them.`,
+      `## Data: ¶state\n"${'x'.repeat(1000)}"\nThese are the first of 1990 characters, †state is all of them.`,
     )
   })
 })

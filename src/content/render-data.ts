@@ -46,7 +46,7 @@ function renderValue(data: JsonValue, ref: string, maxChars: number): string {
   if (roomAfter(data, maxChars) >= 0) return JSON.stringify(data, null, 2)
   if (typeof data !== 'object' || data === null) {
     const start = JSON.stringify(String(data).slice(0, maxChars))
-    return `${start}\nThis is the start of ${String(data).length} characters. ${ref} stands for all of them.`
+    return `${start}\nThese are the first of ${String(data).length} characters, ${ref} is all of them.`
   }
   const { lines, complete } = outline(data, { sep: '.', maxChars })
   const rest = complete ? '' : ' More fields are left out.'

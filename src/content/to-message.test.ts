@@ -76,6 +76,11 @@ describe('toMessage', () => {
       { content: { type: 'data', kind: 'input', data: { a: 1 }, schema: {}, _instance: '①' } },
     ],
     [
+      'state, whatever kind it says',
+      { ...FIXED, type: 'state', state: 1, kind: 'user' } as MessageInput,
+      { content: { type: 'data', kind: 'state', data: 1 } },
+    ],
+    [
       'state at a path',
       {
         ...FIXED,

@@ -11,17 +11,17 @@ interface Level {
 }
 
 /**
- * Visits every field of a value, depth first, with the name that {@link flatten} gives it. `visit` says how many
- * entries of a container follow; below 0 ends the walk. Any depth.
+ * Visits every field of a value, depth first, with the name that {@link flatten} gives it. `visit` may say how
+ * many entries of a container follow; below 0 ends the walk. Any depth.
  */
 export function walkFields(
   root: object,
   sep: string,
-  visit: (name: string, value: unknown, parent: object, key: string) => number,
+  visit: (name: string, value: unknown, parent: object, key: string) => number | undefined,
 ): void {
   const escapeKey = keyEscaper(sep)
   const stack: Level[] = []
-  let level = enter(root, '', Number.POSITIVE_INFINITY)
+  let level = enter(root, '')
   for (;;) {
     const { source, keys, prefix } = level
     if (level.next === level.size) {
@@ -35,7 +35,7 @@ export function walkFields(
     const path = prefix + (keys ? escapeKey(key as string) : index)
     const value = (source as Record<string, unknown>)[key]
     const most = visit(key === '' ? path + sep : path, value, source, key as string)
-    if (most < 0) return
+    if (most !== undefined && most < 0) return
     if (typeof value === 'object' && value !== null) {
       stack.push(level)
       level = enter(value, path + sep, most)
@@ -43,9 +43,9 @@ export function walkFields(
   }
 }
 
-function enter(source: object, prefix: string, most: number): Level {
+function enter(source: object, prefix: string, most?: number): Level {
   const keys = Array.isArray(source) ? null : Object.keys(source)
-  const size = Math.min(keys ? keys.length : (source as unknown[]).length, most)
+  const size = most ?? (keys ?? (source as unknown[])).length
   return { source, keys, next: 0, size, prefix }
 }
 
@@ -55,11 +55,10 @@ function keyEscaper(sep: string): (key: string) => string {
     throw new ByrefError('invalid_data', `${JSON.stringify(sep)} cannot separate keys.`)
   }
   const special = new RegExp(`[%${sep.replace(/[\\\]^-]/g, '\\$&')}]|\\s$`, 'gu')
-  const known = new Map<string, string>()
+  const known: Record<string, string> = Object.create(null)
   return (key) => {
-    const escaped = known.get(key) ?? key.replace(special, percent)
-    known.set(key, escaped)
-    return escaped
+    known[key] ??= key.replace(special, percent)
+    return known[key]
   }
 }
 

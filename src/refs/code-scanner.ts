@@ -1,3 +1,5 @@
+import { match } from './match.ts'
+
 /** Finds Markdown code while a text is read from left to right: positions that are asked for only grow. */
 export interface CodeScanner {
   /** Where the code that holds this position ends; 0 if the position is not in code. */
@@ -16,6 +18,8 @@ interface Run {
 const CONTAINERS = /^(?:[ \t>]|(?:[-*+]|\d+[.)])[ \t])*$/
 /** The line that opens a fence: after backticks, no more of them. */
 const OPENING = /(`{3,})[^`\n]*$|(~{3,}).*$/my
+/** The rest of a line that closes one. */
+const CLOSING = /(?:`*|~*)[ \t\r]*$/my
 /** Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence. */
 const BOUNDARY = /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]))/g
 
@@ -35,8 +39,7 @@ export function codeScanner(text: string): CodeScanner {
     const before = text.slice(settled, position)
     if (!before.includes('`', before.lastIndexOf('\n\n') + 1)) return
     const start = settled + ([...before.matchAll(BOUNDARY)].at(-1)?.index ?? 0)
-    BOUNDARY.lastIndex = position
-    blockEnd = BOUNDARY.exec(text)?.index ?? text.length
+    blockEnd = match(BOUNDARY, text, position)?.index ?? text.length
     runs = runsOf(text, start, blockEnd)
   }
 
@@ -92,20 +95,28 @@ function fenceFinder(text: string): (from: number) => { start: number; end: numb
 
 /** The end of the fence that opens here; 0 if none does. */
 function fenceEnd(text: string, start: number): number {
-  // No fence stands further in than 100 characters.
-  const before = text.slice(Math.max(0, start - 100), start)
-  const prefix = before.slice(before.lastIndexOf('\n') + 1)
-  OPENING.lastIndex = start
-  const opening = CONTAINERS.test(prefix) && OPENING.exec(text)
+  const prefix = linePrefix(text, start)
+  const opening = CONTAINERS.test(prefix) && match(OPENING, text, start)
   if (!opening) return 0
-  const [{ length }, mark = opening[2] as string] = opening
-  const closing = new RegExp(`^[ \\t>]*${mark[0]}{${mark.length},}[ \\t\\r]*$`, 'gm')
-  closing.lastIndex = start + length
-  const close = closing.exec(text)
-  const end = close ? close.index + close[0].length : text.length
+  const [line, mark = opening[2] as string] = opening
+  let end = text.length
+  for (let at = start + line.length; at !== -1; ) {
+    at = text.indexOf(mark, at + 1)
+    const closing = at === -1 ? null : match(CLOSING, text, at)
+    if (closing && /^[ \t>]*$/.test(linePrefix(text, at))) {
+      end = at + closing[0].length
+      break
+    }
+  }
   // A fence in a quote ends where the quote does.
   const quoteEnd = prefix.includes('>') ? text.slice(start, end).search(/\n(?![ \t]*>)/) : -1
   return quoteEnd === -1 ? end : start + quoteEnd
+}
+
+/** What stands before the position on its line, at most 100 characters: no fence stands further in. */
+function linePrefix(text: string, position: number): string {
+  const before = text.slice(Math.max(0, position - 100), position)
+  return before.slice(before.lastIndexOf('\n') + 1)
 }
 
 /** `indexOf` for positions that only grow: what was found last is found again without a search. Infinity for none. */

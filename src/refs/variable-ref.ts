@@ -1,5 +1,6 @@
 import { ByrefError } from '../errors.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
+import { match } from './match.ts'
 
 /** A value among the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole value. */
 export interface VariableRef {
@@ -139,9 +140,4 @@ const SINGLE: Record<string, string> = { '"': '\\"', "\\'": "'" }
 function formatStep(key: FieldKey): string {
   if (typeof key === 'number') return `[${key}]`
   return /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-}
-
-function match(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(source)
 }
