@@ -6,11 +6,11 @@ import { toAssetStore } from './asset-facade.ts'
 import { type AssetStore, isFullStore } from './asset-store.ts'
 import { type Assets, createAssets } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
+import { memoryConnector, threeMethods } from './fixtures/stores.ts'
 import { createFsAssetStore } from './fs.ts'
 import { createMemoryAssetStore } from './memory.ts'
 import { createPassthroughAssetStore } from './passthrough.ts'
 import { createS3AssetStore } from './s3.ts'
-import { memoryConnector, threeMethods } from './stores.fixture.ts'
 
 let folder: string
 beforeAll(async () => {

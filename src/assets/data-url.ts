@@ -79,11 +79,6 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   return bytes ?? (/\s/.test(text) ? decodeStrictly(text.replace(/\s+/g, '')) : null)
 }
 
-/** How many bytes base64 of this length has, at most. */
-export function base64Size(text: string): number {
-  return Math.floor((text.length * 3) / 4)
-}
-
 /** Node's decoder skips what is no base64, so that a shorter result shows it. */
 function decodeStrictly(text: string): Uint8Array<ArrayBuffer> | null {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0

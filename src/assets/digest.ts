@@ -23,8 +23,3 @@ export function createDigester(): Digester {
     finish: () => ({ digest: state.digest('hex'), size }),
   }
 }
-
-/** Whether it is a digest as byref writes them. */
-export function isDigest(value: string): boolean {
-  return /^[0-9a-f]{64}$/.test(value)
-}

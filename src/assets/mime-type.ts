@@ -101,23 +101,6 @@ export function mimeTypeOfName(name: string): string | null {
   return type === null ? null : (ALIASES[type] ?? type)
 }
 
-/** Whether bodies of this type are text that a person can read: `text/*`, JSON, XML and their families. */
-export function isTextType(type: string): boolean {
-  const essence = essenceOf(type)
-  return (
-    essence.startsWith('text/') ||
-    isJsonType(essence) ||
-    essence === 'application/xml' ||
-    essence.endsWith('+xml') ||
-    essence === 'application/x-ndjson' ||
-    essence === 'application/javascript' ||
-    essence === 'application/yaml' ||
-    essence.endsWith('+yaml') ||
-    essence === 'application/toml' ||
-    essence === 'application/sql'
-  )
-}
-
 /** Whether bodies of this type are one JSON value. */
 export function isJsonType(type: string): boolean {
   const essence = essenceOf(type)

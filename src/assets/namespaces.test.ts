@@ -7,12 +7,12 @@ import type { AssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore } from './asset-store.ts'
 import { type Assets, createAssets } from './assets.ts'
+import { memoryConnector, threeMethods } from './fixtures/stores.ts'
 import { createFsAssetStore } from './fs.ts'
 import { createMemoryAssetStore } from './memory.ts'
 import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
 import { createPassthroughAssetStore } from './passthrough.ts'
 import { createS3AssetStore } from './s3.ts'
-import { memoryConnector, threeMethods } from './stores.fixture.ts'
 
 let folder: string
 beforeAll(async () => {

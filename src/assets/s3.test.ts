@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { ByrefError } from '../errors.ts'
 import { testAssetStore } from '../testing/asset-store.ts'
 import { createAssets } from './assets.ts'
+import { type Fault, faultyTransport } from './fixtures/s3-transport.ts'
+import { memoryConnector } from './fixtures/stores.ts'
 import { createS3AssetStore } from './s3.ts'
 import { createS3Connector } from './s3-connector.ts'
-import { type Fault, faultyTransport } from './s3-transport.fixture.ts'
-import { memoryConnector } from './stores.fixture.ts'
 
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret-of-the-account' }
 const code = (name: string) => expect.objectContaining({ code: name })

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { testAssetStore } from '../testing/asset-store.ts'
 import type { AssetStore } from './asset-store.ts'
-import { threeMethods } from './stores.fixture.ts'
+import { threeMethods } from './fixtures/stores.ts'
 
 function fourMethods(): AssetStore {
   const deleted = new Set<string>()
