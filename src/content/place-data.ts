@@ -16,6 +16,8 @@ export interface PlaceDataOptions {
   merge?: MergeStrategy
   /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
   maxChars?: number
+  /** Rows of one list beyond which a value is shown in outline. Default: any number. */
+  maxRows?: number
   /** A board that has exactly these messages, where there is one: saves building it. */
   board?: Board
   /** As given to `createBoard`. */
@@ -34,7 +36,7 @@ export type PlacedItem =
  */
 export function placeData(
   messages: readonly Message[],
-  { merge = 'engine', maxChars, board, identity }: PlaceDataOptions = {},
+  { merge = 'engine', maxChars, maxRows, board, identity }: PlaceDataOptions = {},
 ): PlacedItem[] {
   const entries =
     merge === 'engine' ? mergedEntries(board ?? createBoard(messages, { identity })) : null
@@ -44,7 +46,7 @@ export function placeData(
   for (const [index, message] of messages.entries()) {
     const block = blockOf(message)
     const entry = block && (entries ? entries.get(message.id) : asWritten(block))
-    if (entry) waiting.push({ type: 'data', entry, text: renderData(entry, { maxChars }) })
+    if (entry) waiting.push({ type: 'data', entry, text: renderData(entry, { maxChars, maxRows }) })
     if (!block) placed.push({ type: 'message', message })
     if (!calls.has(index)) placed.push(...waiting.splice(0))
   }

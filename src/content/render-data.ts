@@ -1,6 +1,6 @@
 import { formatVariable } from '../refs/variable-ref.ts'
 import { escapeBlocks } from './escape-blocks.ts'
-import type { JsonValue } from './json.ts'
+import { isPlainObject, type JsonValue } from './json.ts'
 import type { OutputMethod } from './message.ts'
 import { outline } from './outline.ts'
 
@@ -21,19 +21,24 @@ export interface DataEntry {
 export interface RenderDataOptions {
   /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
   maxChars?: number
+  /** Rows (objects) of one list beyond which a value is shown in outline, however short. Default: any number. */
+  maxRows?: number
 }
 
 /**
  * The text of a data block, as data-messages.md's "What the LLM sees" has it (spec D4). A value of more than `maxChars`
  * is shown as its flattened meta, lists cut to 3 items, and a line on how to read it (D11).
  */
-export function renderData(entry: DataEntry, { maxChars = 2000 }: RenderDataOptions = {}): string {
+export function renderData(
+  entry: DataEntry,
+  { maxChars = 2000, maxRows = Number.POSITIVE_INFINITY }: RenderDataOptions = {},
+): string {
   const { kind, data, schema, path = [], method } = entry
   const note = kind === 'input' ? 'Input data is a structured prompt.' : undefined
   const { description = note } = entry
   const ref = formatVariable(entry, path)
   const lines = [`## Data: ¶${ref.slice(1)}${method ? ` (${method})` : ''}`]
-  if (data !== undefined) lines.push(renderValue(data, ref, maxChars))
+  if (data !== undefined) lines.push(renderValue(data, ref, { maxChars, maxRows }))
   if (description !== undefined) lines.push(escapeBlocks(description))
   if (schema) {
     const label = formatVariable(entry, []).slice(1)
@@ -42,8 +47,14 @@ export function renderData(entry: DataEntry, { maxChars = 2000 }: RenderDataOpti
   return lines.join('\n')
 }
 
-function renderValue(data: JsonValue, ref: string, maxChars: number): string {
-  if (roomAfter(data, maxChars) >= 0) return JSON.stringify(data, null, 2)
+function renderValue(
+  data: JsonValue,
+  ref: string,
+  { maxChars, maxRows }: Required<RenderDataOptions>,
+): string {
+  if (roomAfter(data, maxChars) >= 0 && !hasMoreRows(data, maxRows)) {
+    return JSON.stringify(data, null, 2)
+  }
   if (typeof data !== 'object' || data === null) {
     const start = JSON.stringify(String(data).slice(0, maxChars))
     return `${start}\nThese are the first of ${String(data).length} characters, ${ref} is all of them.`
@@ -51,6 +62,14 @@ function renderValue(data: JsonValue, ref: string, maxChars: number): string {
   const { lines, complete } = outline(data, { sep: '.', maxChars })
   const rest = complete ? '' : ' More fields are left out.'
   return `${JSON.stringify(lines, null, 2)}\nThis is an outline, the value is larger.${rest} ${ref}.path reads a value in it, ${ref} all of it.`
+}
+
+/** Whether a list in the value holds more objects than this. */
+function hasMoreRows(value: JsonValue, max: number): boolean {
+  if (max === Number.POSITIVE_INFINITY || typeof value !== 'object' || value === null) return false
+  const items = Object.values(value)
+  if (Array.isArray(value) && items.length > max && items.some(isPlainObject)) return true
+  return items.some((item) => hasMoreRows(item, max))
 }
 
 /** What is left of the room after the value's JSON; below 0, and not read to its end, if it does not fit. */

@@ -38,6 +38,9 @@ export interface StoredReasoning {
   provider_metadata?: Record<string, unknown>
 }
 
+/** Of a list of rows among the data the model sees as many as of a table's; by † it has all of them. */
+const MAX_ROWS = 3
+
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart
 
 /**
@@ -51,7 +54,7 @@ export async function modelPrompt(source: PromptSource): Promise<LanguageModelV4
   if (instructions) prompt.push({ role: 'system', content: instructions })
   const results = resultsByCall(messages)
   const lastCalls = messages.findLast(({ metadata }) => metadata.tool_calls?.length)
-  for (const item of placeData(messages, { merge, board })) {
+  for (const item of placeData(messages, { merge, board, maxRows: MAX_ROWS })) {
     if (item.type === 'data') {
       prompt.push({ role: 'user', content: [{ type: 'text', text: item.text }] })
       continue

@@ -58,6 +58,14 @@ async function read(conversation: string) {
   return { text: JSON.stringify(records), messages, prompts, written }
 }
 
+/** How many of these values a prompt holds, quoted as in a tool's result or once more as in a text. */
+function countIn(prompt: string, values: readonly string[]): number {
+  const found = [...new Set(values)].filter((value) => {
+    return prompt.includes(`"${value}"`) || prompt.includes(`"${value}\\"`)
+  })
+  return found.length
+}
+
 const conversationOf = (stderr: string): string => /^conversation (\S+)$/m.exec(stderr)?.[1] ?? ''
 
 function callsOf(messages: Message[]) {
@@ -135,8 +143,10 @@ describe('byref run', () => {
             .map((line) => line.split(',')[0] ?? '')
         : cars().map((row) => String(row.Name))
       for (const prompt of prompts) {
-        const shown = new Set(rows.filter((name) => prompt.includes(`"${name}\\"`)))
-        expect(shown.size).toBeLessThanOrEqual(3)
+        const shown = countIn(prompt, rows)
+        expect(shown).toBeGreaterThan(0)
+        expect(shown).toBeLessThanOrEqual(3)
+        expect(countIn(prompt, [...values.keys()])).toBeLessThanOrEqual(3)
         expect(prompt).not.toMatch(/[A-Za-z0-9+/]{200}/)
         expect(prompt).not.toContain('iVBOR')
       }
@@ -154,7 +164,9 @@ describe('byref run', () => {
       expect(second.code, second.stderr).toBe(0)
       const [best] = [...values].sort(([, a], [, b]) => b - a)
       expect(second.stdout).toContain(best?.[0])
-      const call = callsOf((await read(conversation)).messages).at(-1)
+      const after = await read(conversation)
+      for (const prompt of after.prompts) expect(countIn(prompt, rows)).toBeLessThanOrEqual(3)
+      const call = callsOf(after.messages).at(-1)
       expect(call).toMatchObject({
         name: 'rank_rows',
         arguments: { rows: expect.stringMatching(/^†state\./) },
