@@ -50,6 +50,8 @@ export interface AssetLimits {
 /** {@link AssetsConfig} with every default filled in. */
 export interface ResolvedAssetsConfig {
   backend: string
+  /** Whether a body can be read once only, so that the model is given markers and no bytes. */
+  readsOnce: boolean
   namespacing: { mode: 'none' | 'context'; includeInRef: boolean }
   inlineThresholdBytes: number
   resolveInLLM: boolean
@@ -66,6 +68,7 @@ export function resolveAssetsConfig(
   const { mode = 'none', includeInRef = false } = config.namespacing ?? {}
   return {
     backend: store.backend,
+    readsOnce: store.readsOnce,
     namespacing: { mode, includeInRef },
     inlineThresholdBytes: config.inlineThresholdBytes ?? 100_000,
     resolveInLLM: config.resolveInLLM ?? true,

@@ -1,4 +1,3 @@
-import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
 import {
   assetExists,
@@ -15,10 +14,10 @@ import type {
   StoreOptions,
   StoreSaveOptions,
 } from './asset-store.ts'
-import { chunksOf, peek, readBytes, streamFrom } from './body.ts'
+import { readBytes, streamFrom } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
-import { createDigester, sha256 } from './digest.ts'
+import { createDigester } from './digest.ts'
 import { inParallel } from './in-parallel.ts'
 import { nonce } from './nonce.ts'
 import {
@@ -31,8 +30,10 @@ import {
 } from './s3-bodies.ts'
 import { putOnce } from './s3-claim.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './s3-connector.ts'
-import { asStorageError, withStorageErrors } from './s3-errors.ts'
+import { withStorageErrors } from './s3-errors.ts'
 import { recordOfPlace, type S3Space, s3Space } from './s3-layout.ts'
+import { readResumed } from './s3-read.ts'
+import { type StagedBody, stageBody } from './s3-stage.ts'
 import { sweepBucket } from './s3-sweep.ts'
 
 /** Options of {@link createS3AssetStore}; without a `connector`, those of {@link createS3Connector} too. */
@@ -45,10 +46,7 @@ export interface S3AssetStoreOptions extends S3ConnectorOptions {
   publicBaseUrl?: string
 }
 
-/** Bodies up to this size are hashed before they are sent; longer ones are sent first, and then named by their digest. */
-const BUFFERED = 8 * 1024 * 1024
 const HOUR = 60 * 60
-const READ_ATTEMPTS = 5
 const READS_AT_ONCE = 16
 
 /**
@@ -119,49 +117,9 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     described.add(space.folder)
   }
 
-  /** Brings a body to the server, or into memory if it is small, and tells what it is. */
-  async function stage(body: AssetBody, mime: string, signal?: AbortSignal): Promise<Staged> {
-    const { head, complete, body: whole } = await peek(body, BUFFERED, signal)
-    if (complete || whole instanceof Uint8Array) {
-      const bytes = whole instanceof Uint8Array ? whole : head
-      if (!(whole instanceof Uint8Array)) await whole.cancel()
-      const write = async (key: string) => {
-        await connector.put({ bucket, key, body: bytes, contentType: mime })
-      }
-      return { digest: sha256(bytes), size: bytes.byteLength, write, discard: async () => {} }
-    }
-    const staging = `${keyPrefix}staging/${newId()}`
-    const discard = () => connector.delete({ bucket, key: staging })
-    const digester = createDigester()
-    let failure: { error: unknown } | undefined
-    const hashed = streamFrom(async function* () {
-      try {
-        for await (const chunk of chunksOf(whole)) {
-          signal?.throwIfAborted()
-          digester.update(chunk)
-          yield new Uint8Array(chunk)
-        }
-      } catch (error) {
-        failure = { error }
-        throw error
-      }
-    })
-    try {
-      await connector.putStream({ bucket, key: staging, body: hashed, contentType: mime, signal })
-    } catch (error) {
-      await discard().catch(() => {})
-      // The caller's stream failed, not the server.
-      throw failure ? failure.error : error
-    }
-    const write = async (key: string) => {
-      await connector.copy({ bucket, key: staging, to: key, contentType: mime })
-    }
-    return { ...digester.finish(), write, discard }
-  }
-
   async function publish(
     record: S3Record,
-    staged: Staged,
+    staged: StagedBody,
     options: StoreSaveOptions,
   ): Promise<void> {
     const space = spaceOf(record)
@@ -201,14 +159,14 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions = {}) {
     if (options.objects?.length) throw objectsUnsupported('s3')
-    let staged: Staged | undefined
+    let staged: StagedBody | undefined
     try {
       await ready()
       const { assetId } = options
       if (assetId !== undefined && (await readRecord(spaceOf(options).record(assetId)))) {
         throw assetExists(assetId)
       }
-      staged = await stage(body, mime, options.signal)
+      staged = await stageBody({ ...at, keyPrefix }, body, { mime, signal: options.signal })
       options.signal?.throwIfAborted()
       const record = { ...newRecord(staged, mime, options), holder: nonce() }
       await publish(record, staged, options)
@@ -222,26 +180,8 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     }
   }
 
-  /** The bytes of a body; when the line is cut, it goes on where it stopped. */
-  async function* read(record: S3Record, digest: string, start: number, end: number) {
-    let offset = start
-    let failures = 0
-    while (offset < end) {
-      try {
-        const stream = await openBody(record, digest, offset, end)
-        for await (const chunk of withoutPauses(stream, timeoutMs)) {
-          if (chunk.byteLength === 0) continue
-          offset += chunk.byteLength
-          failures = 0
-          yield new Uint8Array(chunk)
-        }
-        if (offset < end) throw new Error('the connection ended early')
-      } catch (error) {
-        if (error instanceof ByrefError && error.code !== 'storage_failed') throw error
-        if (++failures >= READ_ATTEMPTS) throw asStorageError(error)
-        await new Promise((go) => setTimeout(go, 50 * 2 ** failures * (0.5 + Math.random() / 2)))
-      }
-    }
+  function read(record: S3Record, digest: string, start: number, end: number) {
+    return readResumed((from) => openBody(record, digest, from, end), { start, end, timeoutMs })
   }
 
   async function openBody(record: S3Record, digest: string, start: number, end: number) {
@@ -397,36 +337,6 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
         }
       }
     },
-  }
-}
-
-interface Staged {
-  digest: string
-  size: number
-  /** Puts the body under its final key. */
-  write(key: string): Promise<void>
-  /** Removes what was needed on the way. */
-  discard(): Promise<void>
-}
-
-/** The chunks of a stream; fails when none comes for `timeoutMs`. */
-async function* withoutPauses(
-  stream: ReadableStream<Uint8Array>,
-  timeoutMs: number,
-): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader()
-  try {
-    for (;;) {
-      const { promise: late, reject } = Promise.withResolvers<never>()
-      const error = () => reject(new Error(`nothing came for ${timeoutMs} ms`))
-      const timer = setTimeout(error, timeoutMs)
-      const next = await Promise.race([reader.read(), late]).finally(() => clearTimeout(timer))
-      if (next.done) return
-      yield next.value
-    }
-  } finally {
-    // Not awaited: a stream that stalls may never say that it has ended.
-    reader.cancel().catch(() => {})
   }
 }
 
