@@ -59,12 +59,17 @@ function chartCall({ question, tables, summaries }: DemoPrompt): ModelAnswer | n
   const group = groupOf(question, table)
   const others = table.columns.filter(({ name }) => name !== group.column)
   const numbers = others.filter(({ type }) => type === 'number')
-  const value = namedColumn(question, numbers) ?? numbers[0]
+  const named = namedColumn(question, numbers)
+  const value = named ?? numbers[0]
   const measure = askedMeasure(question) ?? (value ? 'sum' : 'count')
   const label = [group.interval ?? group.column, measure, measure === 'count' ? '' : value?.name]
+  const isGuess = !named && measure !== 'count' && numbers.length > 1
+  const guess = isGuess
+    ? ` The question names none of ${numbers.map(({ name }) => name).join(', ')}; I take the first.`
+    : ''
   const key = freshKey(label.filter(Boolean).join('_'), summaries)
   return {
-    text: `I will chart ${measure === 'count' ? 'the count' : `the ${measure} of ${value?.name}`} by ${group.interval ?? group.column} from ${table.name}, passing the rows by reference.`,
+    text: `I will chart ${measure === 'count' ? 'the count' : `the ${measure} of ${value?.name}`} by ${group.interval ?? group.column} from ${table.name}, passing the rows by reference.${guess}`,
     calls: [
       {
         name: CHART,
@@ -155,7 +160,18 @@ function help({ tables }: DemoPrompt): string {
   })
   const seen =
     lines.length > 0
-      ? `I see these tables:\n\n${lines.join('\n')}\n\nTry “chart the average ${tables.at(-1)?.columns.find(({ type }) => type === 'number')?.name ?? 'value'} by ${tables.at(-1)?.columns.find(({ type }) => type !== 'number')?.name ?? 'group'}”, then “which was the highest?”.`
+      ? `I see these tables:\n\n${lines.join('\n')}${suggestion(tables)}`
       : 'Attach a table (CSV, TSV, JSON or NDJSON) and ask for a chart, such as “chart the monthly precipitation”, then “which month was the wettest?”.'
   return `I am byref’s demo model: a few rules, no AI, so that byref works without a key. ${seen}\n\nFor a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY and start again.`
+}
+
+/** A question that can be answered of the newest table with something to measure and something to group by. */
+function suggestion(tables: readonly DemoRows[]): string {
+  for (const { columns } of tables.toReversed()) {
+    const value = columns.find(({ type }) => type === 'number')
+    const group = columns.find(({ type }) => type !== 'number')
+    if (!value || !group) continue
+    return `\n\nTry “chart the average ${value.name} by ${group.name}”, then “which was the highest?”.`
+  }
+  return ''
 }
