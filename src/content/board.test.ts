@@ -416,7 +416,7 @@ describe('past points', () => {
   })
 
   it('refuses points it does not know', () => {
-    expect(thrown(() => board.read('†state', { at: 'nope' }))).toMatchObject({
+    expect(thrown(() => board.read('†state', { at: 'message-7' }))).toMatchObject({
       code: 'message_not_found',
     })
   })

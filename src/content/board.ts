@@ -7,6 +7,7 @@ import { formatVariable, parseVariableRef, type VariableRef } from '../refs/vari
 import { copyJson } from './copy-json.ts'
 import { kindOf, labelOf, methodOf } from './data-block.ts'
 import { WIDE } from './draft.ts'
+import { isoTime } from './iso-time.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
 import type { DataBlock, Message } from './message.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
@@ -225,7 +226,7 @@ function createTimeline() {
   return {
     /** The position of the message, from 1. */
     add({ id, timestamp }: Message): number {
-      times.push(Math.max(Date.parse(timestamp), times.at(-1) ?? 0))
+      times.push(Math.max(isoTime(timestamp), times.at(-1) ?? Number.NEGATIVE_INFINITY))
       positions.set(id, times.length)
       return times.length
     },
@@ -233,7 +234,7 @@ function createTimeline() {
       if (point === undefined) return NOW
       const known = positions.get(point as string)
       if (known !== undefined) return known
-      const time = new Date(point).getTime()
+      const time = point instanceof Date ? point.getTime() : isoTime(point)
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',

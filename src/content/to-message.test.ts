@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Message } from './message.ts'
 import { type MessageInput, toMessage } from './to-message.ts'
 
@@ -206,7 +206,8 @@ describe('toMessage', () => {
     ['a participant that is none', { ...record, sender: 'user' }, /participant/],
     ['a role that is none', { content: 'x', sender: { role: 7 } }, /participant_role/],
     ['an unknown message_type', { ...record, message_type: 'shout' }, /message_type/],
-    ['a time that is none', { ...record, timestamp: 'yesterday' }, /ISO 8601/],
+    ['a time that is none', { ...record, timestamp: 'message 7' }, /ISO 8601/],
+    ['a day that is none', { ...record, timestamp: '2026-13-45' }, /ISO 8601/],
     ['metadata that is none', { content: 'x', metadata: [] }, /metadata/],
     ['an empty id', { ...record, id: '' }, /id/],
     ['data that is none', { ...record, content_type: 'data', content: 7 }, /is no data message/],
@@ -215,5 +216,17 @@ describe('toMessage', () => {
     expect(() => toMessage(input as never)).toThrow(
       expect.objectContaining({ code: 'invalid_message' }),
     )
+  })
+})
+
+describe('MessageInput', () => {
+  it('takes the forms of the references, and nothing half-said', () => {
+    expectTypeOf<Message>().toExtend<MessageInput>()
+    expectTypeOf<{ role: string; content: string }>().toExtend<MessageInput>()
+    expectTypeOf<{ type: 'state'; state: number; _path: string }>().toExtend<MessageInput>()
+    expectTypeOf<{ type: 'text' }>().not.toExtend<MessageInput>()
+    expectTypeOf<{ type: 'image'; text: string }>().not.toExtend<MessageInput>()
+    expectTypeOf<{ type: 'data'; _outputMethod: 'append' }>().not.toExtend<MessageInput>()
+    expectTypeOf(toMessage).returns.toEqualTypeOf<Message>()
   })
 })

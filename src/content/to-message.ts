@@ -1,6 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
 import { toDataBlock } from './data-block.ts'
+import { isoTime } from './iso-time.ts'
 import { isPlainObject } from './json.ts'
 import type { Message, MessageType, MetadataInput, OutputMethod, Participant } from './message.ts'
 import { newId } from './new-id.ts'
@@ -90,7 +91,7 @@ export function toMessage(input: MessageInput): Message {
   const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
   if (!isText) throw invalid('an id and a content_type that are text')
   if (!TYPES.includes(message.message_type)) throw invalid(`a message_type of ${TYPES.join(', ')}`)
-  if (Number.isNaN(Date.parse(timestamp))) throw invalid('a timestamp in ISO 8601')
+  if (Number.isNaN(isoTime(timestamp))) throw invalid('a timestamp in ISO 8601')
   if (!isPlainObject(metadata)) throw invalid('an object as metadata')
   return message
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS, assertAssetId, isAssetId } from './asset-id.ts'
 import {
@@ -154,6 +154,19 @@ describe('parseAssetRef', () => {
     expect(parseAssetRef(`asset://a/content${'/'.repeat(1e6)}`)?.fieldPath).toHaveLength(1e6)
     expect(parseAssetRef(`asset://a/content/${'%'.repeat(1e6)}`)?.fieldPath?.[1]).toHaveLength(1e6)
     expect(parseAssetRef(`asset://a/content/${'%E4%B8'.repeat(2e5)}`)?.fieldPath).toHaveLength(2)
+  })
+})
+
+describe('types', () => {
+  it('are those that the architecture promises', () => {
+    expectTypeOf(isAssetRef).toEqualTypeOf<(value: unknown) => boolean>()
+    expectTypeOf(parseAssetRef).returns.toEqualTypeOf<{
+      id: string
+      namespace?: string
+      fieldPath?: (string | number)[]
+    } | null>()
+    expectTypeOf(extractAssetId).returns.toBeString()
+    expectTypeOf(formatAssetRef).returns.toBeString()
   })
 })
 

@@ -29,28 +29,39 @@ export function findEmbeddedRefs(
   if (at === -1 || !text.includes('>', at)) return found
   while (at !== -1) {
     while (text.startsWith('<|', at + 2)) at += 2
-    const candidate = isEscaped(text, at) ? null : read(text, at, close)
-    const codeEnd = candidate && code ? code.endAt(at) : 0
-    if (candidate && codeEnd === 0) {
-      found.push(candidate)
-      code?.skipTo(candidate.end)
+    let next = at + 2
+    let from = next
+    while (isBlank(text[from])) from++
+    const first = text[from]
+    if ((first === '{' || first === 'a' || first === 'A') && !isEscaped(text, at)) {
+      const codeEnd = code?.endAt(at)
+      const ref = codeEnd
+        ? null
+        : first === '{'
+          ? readJson(text, at, from)
+          : readUrl(text, at, from, close)
+      if (ref) {
+        found.push(ref)
+        code?.skipTo(ref.end)
+      }
+      next = codeEnd || ref?.end || next
     }
-    at = text.indexOf('<|', codeEnd || candidate?.end || at + 2)
+    at = text.indexOf('<|', next)
   }
   return found
 }
 
-/** The reference whose `<|` is at `start`. */
-function read(text: string, start: number, close: (from: number) => number): EmbeddedRef | null {
-  let from = start + 2
-  while (isBlank(text[from])) from++
-  if (text[from] === '{') return readJson(text, start, from)
-  if (text[from]?.toLowerCase() !== 'a') return null
+function readUrl(
+  text: string,
+  start: number,
+  from: number,
+  close: (from: number) => number,
+): EmbeddedRef | null {
   const end = close(from)
   const url = text.slice(from, end)
-  if (url.includes('<|') || url.includes('\n')) return null
+  if (end > text.length || url.includes('<|') || url.includes('\n')) return null
   const parts = parseAssetRef(url)
-  return parts && end < text.length ? { start, end: end + 2, ref: toAssetRef(parts) } : null
+  return parts && { start, end: end + 2, ref: toAssetRef(parts) }
 }
 
 function readJson(text: string, start: number, from: number): EmbeddedRef | null {

@@ -73,7 +73,7 @@ export function explainMissing(name: string, value: unknown, key: FieldKey): str
     ? Array.from({ length: Math.min(value.length, SHOWN_KEYS) }, (_, index) => index)
     : [...(value instanceof Map ? value.keys() : Object.keys(value))]
   const count = isList(value) ? value.length : keys.length
-  const shown = keys.slice(0, SHOWN_KEYS).map((one) => JSON.stringify(one))
+  const shown = keys.slice(0, SHOWN_KEYS).map((one) => JSON.stringify(one).slice(0, 100))
   if (shown.length < count) shown.push('…')
   return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
 }

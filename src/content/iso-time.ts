@@ -1,0 +1,4 @@
+/** Milliseconds since 1970 of an ISO 8601 date or time; NaN for all other text, which `Date.parse` may well take. */
+export function isoTime(text: string): number {
+  return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+}
