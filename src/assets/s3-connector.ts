@@ -171,7 +171,14 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
           ? { ContentType: contentType, MetadataDirective: 'REPLACE' as const }
           : {}
         const command = new sdk.CopyObjectCommand({ Bucket: bucket, Key: to, CopySource, ...type })
-        return (await orNull(client.send(command))) !== null
+        try {
+          return (await orNull(client.send(command))) !== null
+        } catch (error) {
+          if (nameOf(error) !== 'NoSuchBucket') throw error
+          // Swift says so too when the source goes while it is copied: ask for the bucket itself.
+          await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
+          return false
+        }
       }),
 
     delete: ({ bucket, key }) =>

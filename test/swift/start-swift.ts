@@ -26,6 +26,14 @@ default = yes
 const PIPELINE =
   'catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth slo dlo versioned_writes symlink proxy-server'
 
+/** On a busy machine a server that waits for itself must not take itself for dead. */
+const PATIENCE = {
+  conn_timeout: 20,
+  node_timeout: 60,
+  container_update_timeout: 30,
+  error_suppression_limit: 100_000,
+}
+
 /**
  * Starts OpenStack Swift with its S3 interface on loopback, on free ports and in a folder of its own. Needs root, to
  * install it (Debian's packages) and to run it; null, with a line that says why, where that is not to be had.
@@ -134,7 +142,7 @@ function storageConfig(folder: string, name: string, port: number): string {
       log_level: 'ERROR',
     },
     'pipeline:main': { pipeline: `${name}-server` },
-    [`app:${name}-server`]: { use: `egg:swift#${name}`, replication_server: false },
+    [`app:${name}-server`]: { use: `egg:swift#${name}`, replication_server: false, ...PATIENCE },
   })
 }
 
@@ -150,6 +158,7 @@ function proxyConfig(folder: string, port: number, cache: number): string {
       use: 'egg:swift#proxy',
       account_autocreate: true,
       allow_account_management: true,
+      ...PATIENCE,
     },
     ...filters,
     'filter:cache': { use: 'egg:swift#memcache', memcache_servers: `127.0.0.1:${cache}` },
