@@ -157,7 +157,7 @@ export function createBoard(
     if (!expression) {
       throw new ByrefError(
         'invalid_reference',
-        `${JSON.stringify(text)} is no variable reference: write †kind.path, such as †state.user.name.`,
+        `${JSON.stringify(text).slice(0, 100)} is no variable reference: write †kind.path, such as †state.user.name.`,
       )
     }
     const position = timeline.positionOf(at)

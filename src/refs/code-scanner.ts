@@ -100,13 +100,14 @@ function fenceEnd(text: string, start: number): number {
   if (!opening) return 0
   const [line, mark = opening[2] as string] = opening
   let end = text.length
-  for (let at = start + line.length; at !== -1; ) {
-    at = text.indexOf(mark, at + 1)
-    const closing = at === -1 ? null : match(CLOSING, text, at)
-    if (closing && /^[ \t>]*$/.test(linePrefix(text, at))) {
+  for (let at = text.indexOf(mark, start + line.length); at !== -1; ) {
+    const closing = /^[ \t>]*$/.test(linePrefix(text, at)) && match(CLOSING, text, at)
+    if (closing) {
       end = at + closing[0].length
       break
     }
+    while (text[at] === mark[0]) at++
+    at = text.indexOf(mark, at)
   }
   // A fence in a quote ends where the quote does.
   const quoteEnd = prefix.includes('>') ? text.slice(start, end).search(/\n(?![ \t]*>)/) : -1

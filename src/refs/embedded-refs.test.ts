@@ -177,6 +177,7 @@ describe('findEmbeddedRefs', () => {
     ['backticks', `x${'`'.repeat(1e6)}${URL_REF}`, 1],
     ['fence of backticks', `${'`'.repeat(1e6)}\n${URL_REF}\n\`\`\`\n`, 0],
     ['tildes', `${'~~~ '.repeat(25e4)}${URL_REF}`, 0],
+    ['backticks in a fence', `\`\`\`\n${'`'.repeat(1e6)}x\n\`\`\`\n${URL_REF}`, 1],
     ['tildes in lines', `${'~~~ x\n'.repeat(16e4)}${URL_REF}`, 0],
     [
       'runs of all lengths',
