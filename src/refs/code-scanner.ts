@@ -99,19 +99,22 @@ function fenceEnd(text: string, start: number): number {
   const opening = CONTAINERS.test(prefix) && match(OPENING, text, start)
   if (!opening) return 0
   const [line, mark = opening[2] as string] = opening
-  let end = text.length
-  for (let at = text.indexOf(mark, start + line.length); at !== -1; ) {
-    const closing = /^[ \t>]*$/.test(linePrefix(text, at)) && match(CLOSING, text, at)
-    if (closing) {
-      end = at + closing[0].length
-      break
-    }
+  const from = start + line.length
+  if (prefix.includes('>')) return quotedFenceEnd(text, from, mark)
+  for (let at = text.indexOf(mark, from); at !== -1; ) {
+    const closing = /^[ \t]*$/.test(linePrefix(text, at)) && match(CLOSING, text, at)
+    if (closing) return at + closing[0].length
     while (text[at] === mark[0]) at++
     at = text.indexOf(mark, at)
   }
-  // A fence in a quote ends where the quote does.
-  const quoteEnd = prefix.includes('>') ? text.slice(start, end).search(/\n(?![ \t]*>)/) : -1
-  return quoteEnd === -1 ? end : start + quoteEnd
+  return text.length
+}
+
+/** A fence in a quote ends where the quote does, if not before. */
+function quotedFenceEnd(text: string, from: number, mark: string): number {
+  const closing = `\\n[ \\t>]*${mark[0]}{${mark.length},}[ \\t\\r]*$`
+  const end = match(new RegExp(`\\n(?![ \\t]*>)|${closing}`, 'gm'), text, from)
+  return end ? end.index + end[0].trimEnd().length : text.length
 }
 
 /** What stands before the position on its line, at most 100 characters: no fence stands further in. */

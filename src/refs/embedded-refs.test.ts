@@ -178,6 +178,8 @@ describe('findEmbeddedRefs', () => {
     ['fence of backticks', `${'`'.repeat(1e6)}\n${URL_REF}\n\`\`\`\n`, 0],
     ['tildes', `${'~~~ '.repeat(25e4)}${URL_REF}`, 0],
     ['backticks in a fence', `\`\`\`\n${'`'.repeat(1e6)}x\n\`\`\`\n${URL_REF}`, 1],
+    ['quotes that end', `${URL_REF}\n\n> \`\`\`\n\n`.repeat(3e4), 3e4],
+    ['references in opening lines', `${URL_REF}\n\n> \`\`\``.repeat(3e4), 1],
     ['tildes in lines', `${'~~~ x\n'.repeat(16e4)}${URL_REF}`, 0],
     [
       'runs of all lengths',
