@@ -53,7 +53,7 @@ export type {
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
 export { type ConversationState, emptyConversation, fold, foldAll } from './content/fold.ts'
-export { applyPatch, type PatchOperation } from './content/json-patch.ts'
+export { applyPatch, jsonPatch, type PatchOperation } from './content/json-patch.ts'
 export type {
   Attachment,
   DataBlock,
