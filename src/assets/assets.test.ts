@@ -117,7 +117,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
       link: new URL('https://example.com/'),
       map: new Map<unknown, unknown>([['k', { deep: new Uint8Array([9]) }]]),
       set: new Set([1, 'x']),
-      $byref: { own: 'key', of: { $byref: 'bytes' } },
+      $byref: { own: 'key', of: { $byref: 'bytes', x: 1 } },
       'odd key/%': { '': 1 },
     }
     const info = await assets.saveAsset({
@@ -133,7 +133,11 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${info.ref}/content/labels/1`)).toBe(null)
     expect(await assets.resolve(`${info.ref}/content/odd%20key%2F%25//`)).toBe(1)
     expect(await assets.resolve(`${info.ref}/content/map/k/deep/0`)).toBe(9)
-    expect(await assets.resolve(`${info.ref}/content/%24byref/of`)).toEqual({ $byref: 'bytes' })
+    expect(await assets.resolve(`${info.ref}/content/%24byref/of`)).toEqual({
+      $byref: 'bytes',
+      x: 1,
+    })
+    expect(await assets.resolve(`${info.ref}/content/%24byref/of/x`)).toBe(1)
     expect(await assets.resolve(`${info.ref}/asset_name`)).toBe('one')
     expect(await assets.resolve(`${info.ref}/asset_type`)).toBe('chart')
     expect(Object.is(await assets.resolve(`${info.ref}/content/minusZero`), -0)).toBe(true)
@@ -162,7 +166,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
         link: 'https://example.com/',
         map: "<class 'Map'>",
         set: "<class 'Set'>",
-        $byref: { own: 'key', of: { $byref: 'bytes' } },
+        $byref: { own: 'key', of: { $byref: 'bytes', x: 1 } },
         'odd key/%': { '': 1 },
       },
     })

@@ -111,8 +111,9 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
-  it('lets one of a journal fail without the others', async () => {
-    const store = createFsAssetStore({ rootDir: newRoot() })
+  it('lets one of a journal fail without the others, and keeps nothing of it', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
     await store.save(Buffer.from('taken'), 'text/plain', { assetId: 'taken' })
     const results = await Promise.allSettled(
       Array.from({ length: 9 }, (_, i) =>
@@ -123,6 +124,26 @@ describe('a folder of assets', () => {
       Array.from({ length: 9 }, (_, i) => i !== 4),
     )
     expect(Buffer.from((await store.get('taken')).bytes).toString()).toBe('taken')
+    const big = new Uint8Array(100_000)
+    await expect(store.save(big, 'image/png', { assetId: 'taken' })).rejects.toThrow('taken')
+    await settled(rootDir)
+    await assertSoundFolder(rootDir, store)
+  })
+
+  it('believes no journal that was not written to its end', async () => {
+    const rootDir = newRoot()
+    const layout = fsLayout(rootDir)
+    const store = createFsAssetStore({ rootDir })
+    const { assetId, info } = await store.save(Buffer.from('whole'), 'text/plain')
+    const record = await readRecord(layout.space(null).record(assetId))
+    const bodies = new Map([[info.digest, Buffer.from('whole')]])
+    const journal = encodeJournal({ records: record ? [record] : [], bodies })
+    const gone = join(layout.writers, '1-0-x-otherboot-othermachine-a')
+    await mkdir(gone)
+    await writeFile(join(gone, '0.journal'), journal.subarray(0, -2))
+    const after = createFsAssetStore({ rootDir })
+    expect(Buffer.from((await after.get(assetId)).bytes).toString()).toBe('whole')
+    expect(await problems(after)).toEqual([])
   })
 
   it('repairs from the journal what the disk lost, and brings back nothing that was removed', async () => {

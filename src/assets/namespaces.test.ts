@@ -151,6 +151,25 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     expect((await assets.list({ namespace: 'tenant-c' })).assets).toEqual([])
   })
 
+  it('does not take an asset of its own for another of the same id', async () => {
+    const config = { namespacing: { mode: 'context' } } as const
+    const assets = createAssets({ store: create(), config })
+    const id = 'the-same'
+    const save = (namespace: string) =>
+      assets.save(Buffer.from(namespace), 'text/plain', { namespace, assetId: id })
+    const saved = await save('tenant-a').catch((error) => error.code)
+    if (saved === 'asset_unsupported') return
+    await save('tenant-b')
+    const options = { namespace: 'tenant-b' }
+    for (const run of Object.values(methods)) {
+      const ref = `asset://tenant-a/${id}`
+      await expect(Promise.resolve().then(() => run(assets, ref, options))).rejects.toMatchObject({
+        code: 'asset_not_found',
+      })
+    }
+    expect(Buffer.from((await assets.get(id, options)).bytes).toString()).toBe('tenant-b')
+  })
+
   it('takes the namespace of the call, then of the scope, then of its own', async () => {
     const config = { namespacing: { mode: 'context' } } as const
     const assets = createAssets({ store: create(), config, namespace: 'agent' })

@@ -62,34 +62,33 @@ export async function releaseBodies(
   return freed
 }
 
-/** Removes the body if no ref holds it; true if it did. */
+/**
+ * Removes the body if no ref holds it; true if it did. Moving aside takes two requests here, so that each remover keeps a
+ * copy of its own until it has looked again: nobody else removes that, and without it nothing is removed.
+ */
 export async function removeUnheld(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
   const { connector, bucket } = at
-  for (;;) {
-    if (await isHeld(at, space, digest)) {
-      if (!(await restoreBody(at, space, digest))) return false
-      // Whoever held it may have let go meanwhile, and found nothing to remove.
-      continue
-    }
-    const body = space.body(digest)
+  const body = space.body(digest)
+  while (!(await isHeld(at, space, digest))) {
     const aside = `${space.asideOf(digest)}${nonce()}`
-    const moved = await connector.copy({ bucket, key: body, to: aside })
+    if (!(await connector.copy({ bucket, key: body, to: aside }))) return false
     await connector.delete({ bucket, key: body })
-    if (await isHeld(at, space, digest)) continue
-    if (moved) await connector.delete({ bucket, key: aside })
-    return moved
+    const held = await isHeld(at, space, digest)
+    if (held) await connector.copy({ bucket, key: aside, to: body })
+    await connector.delete({ bucket, key: aside })
+    if (!held) return true
+    // Whoever held it may have let go meanwhile, and found nothing to remove.
   }
+  return false
 }
 
-/** Puts a body back that is aside; false if there is none. */
+/** Puts a body back that is aside, for whoever needs it now; false if there is none. What is aside stays there. */
 export async function restoreBody(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
   const { connector, bucket } = at
-  const { objects } = await connector.list({ bucket, prefix: space.asideOf(digest), limit: 1 })
-  const [aside] = objects
-  if (!aside) return false
-  const restored = await connector.copy({ bucket, key: aside.key, to: space.body(digest) })
-  if (restored) await connector.delete({ bucket, key: aside.key })
-  return restored
+  for await (const aside of keysUnder(at, space.asideOf(digest))) {
+    if (await connector.copy({ bucket, key: aside.key, to: space.body(digest) })) return true
+  }
+  return false
 }
 
 /** Whether some asset needs the body. */

@@ -1,13 +1,6 @@
 import { isExpired } from './asset-record.ts'
 import type { StoreSweepOptions, StoreSwept } from './asset-store.ts'
-import {
-  isHeld,
-  keysUnder,
-  removeUnheld,
-  restoreBody,
-  type S3Bucket,
-  type S3Record,
-} from './s3-bodies.ts'
+import { isHeld, keysUnder, removeUnheld, type S3Bucket, type S3Record } from './s3-bodies.ts'
 import { recordOfPlace, type S3Space, s3Space } from './s3-layout.ts'
 
 /** What a sweep works on. */
@@ -77,7 +70,11 @@ export async function sweepBucket(
   async function sweepBodies(space: S3Space): Promise<void> {
     for await (const { key } of oldUnder(space.aside)) {
       const digest = key.slice(space.aside.length, key.lastIndexOf('/'))
-      if (await isHeld(at, space, digest)) await restoreBody(at, space, digest)
+      const body = space.body(digest)
+      const missing = !(await connector.head({ bucket, key: body }))
+      if (missing && (await isHeld(at, space, digest))) {
+        await connector.copy({ bucket, key, to: body })
+      }
       await removeLeftover(key)
     }
     for await (const { key, size } of oldUnder(space.bodies)) {

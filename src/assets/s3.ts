@@ -24,6 +24,7 @@ import {
   holdBody,
   keysUnder,
   releaseBodies,
+  removeUnheld,
   restoreBody,
   type S3Bucket,
   type S3Record,
@@ -191,7 +192,11 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     const range = start === 0 && end === size ? {} : { start, end }
     const stream = await connector.get({ bucket, key, ...range })
     if (stream) return stream
-    if (await restoreBody(at, space, digest)) throw new Error('the body was aside')
+    if (await restoreBody(at, space, digest)) {
+      // The asset may have gone meanwhile; then nobody else would remove what was put back.
+      await removeUnheld(at, space, digest)
+      throw new Error('the body was aside')
+    }
     if (!(await find(record.assetId, record))) throw assetNotFound(record.assetId)
     throw new ByrefError(
       'storage_failed',

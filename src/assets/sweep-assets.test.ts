@@ -73,6 +73,19 @@ describe('sweep', () => {
     await assets.info(a.ref, { namespace: 'a' })
   })
 
+  it('keeps what is named by an asset that is saved while the marks are read', async () => {
+    const store = createMemoryAssetStore()
+    const assets = createAssets({ store })
+    const old = { createdAt: '2020-01-01T00:00:00.000Z' }
+    const source = await store.save(png(1), 'image/png', old)
+    const gone = await store.save(png(2), 'image/png', old)
+    async function* referenced() {
+      yield 'asset://elsewhere'
+      await assets.saveAsset({ content_type: 'data', content: [`asset://${source.assetId}`] })
+    }
+    expect((await assets.sweep({ referenced: referenced() })).deleted).toEqual([gone.assetId])
+  })
+
   it('never takes what is saved while it sweeps, nor a body that is shared with it', async () => {
     const assets = createAssets()
     for (let i = 0; i < 20; i++) await assets.save(png(i % 3))
