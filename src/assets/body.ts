@@ -14,6 +14,11 @@ export function toBody(input: BodyInput): AssetBody {
   return input
 }
 
+/** A copy that shares no memory. `slice` would not do: that of a Buffer is a view. */
+export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}
+
 /** A stream over bytes, chunk by chunk, copied as it is read, so that no reader can change the source. */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0
@@ -21,7 +26,7 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuff
     {
       pull(controller) {
         if (at >= bytes.byteLength) return controller.close()
-        controller.enqueue(bytes.slice(at, at + CHUNK))
+        controller.enqueue(copyBytes(bytes.subarray(at, at + CHUNK)))
         at += CHUNK
       },
     },
@@ -147,7 +152,7 @@ export function tapBody(
       transform(chunk, controller) {
         size += chunk.byteLength
         if (size > limit) chunks = null
-        chunks?.push(chunk.slice())
+        chunks?.push(copyBytes(chunk))
         controller.enqueue(chunk)
       },
     }),

@@ -1,6 +1,7 @@
 import { isPlainObject, putKey } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { StorePart } from './asset-store.ts'
+import { copyBytes } from './body.ts'
 import { sha256 } from './digest.ts'
 
 /** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
@@ -63,7 +64,7 @@ export async function encodeContent(
   let nodes = 0
 
   function bytesMark(bytes: Uint8Array, as: string, mime?: string): unknown {
-    const copy = bytes.slice()
+    const copy = copyBytes(bytes)
     const digest = sha256(copy)
     parts.set(digest, { digest, bytes: copy })
     return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
@@ -241,7 +242,7 @@ function markOf(value: unknown): Mark | null {
 
 function fromBytes(bytes: Uint8Array, mark: Mark): unknown {
   const as = String(mark.as)
-  const buffer = bytes.slice().buffer
+  const { buffer } = copyBytes(bytes)
   if (as === 'Blob') return new Blob([buffer], { type: String(mark.mime ?? '') })
   if (as === 'ArrayBuffer') return buffer
   if (as === 'DataView') return new DataView(buffer)

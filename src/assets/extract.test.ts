@@ -239,6 +239,7 @@ describe('extractAssets', () => {
     ['a type and a URL', { type: 'file', mediaType: 'image/png', data: 'https://example.com/a' }],
     ['a type and JSON data', { mimeType: 'application/json', data: { a: 1 } }],
     ['a type and text data', { mimeType: 'text/plain', data: 'abcdefgh' }],
+    ['a type and a blob of something else', { mimeType: 'text/plain', blob: 'AAAA' }],
     ['a long hash', { hash: 'a'.repeat(5000) }],
     ['untyped base64', { dataBase64: PNG }],
     ['metadata: of something', 'metadata:image/png;base64,AAAA'],

@@ -111,6 +111,20 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
+  it('takes small bytes as they are when they are handed over', async () => {
+    const store = createFsAssetStore({ rootDir: newRoot() })
+    const bytes = Buffer.from('before')
+    const saving = [1, 2, 3].map(() => store.save(bytes, 'text/plain'))
+    await store.ready()
+    await new Promise((go) => setTimeout(go, 0))
+    bytes.fill('x')
+    for (const { assetId, info } of await Promise.all(saving)) {
+      const { bytes: got } = await store.get(assetId)
+      expect(sha256(got)).toBe(info.digest)
+    }
+    expect(await problems(store)).toEqual([])
+  })
+
   it('lets one of a journal fail without the others, and keeps nothing of it', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })

@@ -16,7 +16,7 @@ import type {
   StoreSaveOptions,
   StoreVerified,
 } from './asset-store.ts'
-import { peek, streamFrom } from './body.ts'
+import { copyBytes, peek, streamFrom } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { createDigester, sha256 } from './digest.ts'
@@ -83,7 +83,7 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     const { head, complete, body: whole } = await peek(body, SMALL, signal)
     if (complete) {
       // A copy: nobody may change it while it waits to be written.
-      const bytes = body instanceof Uint8Array ? head.slice() : head
+      const bytes = body instanceof Uint8Array ? copyBytes(head) : head
       const about = { digest: sha256(bytes), size: bytes.byteLength }
       bodies.set(about.digest, bytes)
       return about

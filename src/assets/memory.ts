@@ -6,7 +6,7 @@ import type {
   StoreSaveOptions,
   StoreVerified,
 } from './asset-store.ts'
-import { readBytes, streamOf } from './body.ts'
+import { copyBytes, readBytes, streamOf } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { sha256 } from './digest.ts'
@@ -63,7 +63,7 @@ export function createMemoryAssetStore(): FullAssetStore {
       const record = newRecord({ digest: sha256(bytes), size: bytes.byteLength }, mime, options)
       if (records.has(record.assetId)) throw assetExists(record.assetId)
       const contents = new Map([[record.digest, () => bytes]])
-      for (const part of options.parts ?? []) contents.set(part.digest, () => part.bytes.slice())
+      for (const part of options.parts ?? []) contents.set(part.digest, () => copyBytes(part.bytes))
       for (const { digest } of bodiesOf(record)) {
         const held = bodies.get(digest)
         if (held) held.users++
@@ -78,7 +78,7 @@ export function createMemoryAssetStore(): FullAssetStore {
 
     async get(assetId, options) {
       const record = known(assetId, options)
-      return { bytes: bytesOf(record).slice(), mime: record.mime }
+      return { bytes: copyBytes(bytesOf(record)), mime: record.mime }
     },
 
     async urlFor(assetId, options) {
@@ -191,5 +191,5 @@ async function ownBytes(
 ): Promise<Uint8Array> {
   const bytes = await readBytes(body)
   const ours = options.owned || !(body instanceof Uint8Array)
-  return ours && bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
+  return ours && bytes.byteLength === bytes.buffer.byteLength ? bytes : copyBytes(bytes)
 }

@@ -8,7 +8,7 @@ import {
   objectsUnsupported,
 } from './asset-record.ts'
 import type { AssetBody, AssetRecord, FullAssetStore, StoreOptions } from './asset-store.ts'
-import { chunksOf, streamOf } from './body.ts'
+import { chunksOf, copyBytes, streamOf } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { dataUrlOf } from './data-url.ts'
 import { createDigester, sha256 } from './digest.ts'
@@ -118,7 +118,7 @@ export function createPassthroughAssetStore(
       const key = keyOf(record.assetId, options)
       if (entries.has(key)) throw assetExists(record.assetId)
       const bodies = new Map<string, Uint8Array>()
-      for (const part of options.parts ?? []) bodies.set(part.digest, part.bytes.slice())
+      for (const part of options.parts ?? []) bodies.set(part.digest, copyBytes(part.bytes))
       if (bytes) bodies.set(record.digest, bytes)
       const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
       const gone = `it is larger than ${maxBytes} bytes`

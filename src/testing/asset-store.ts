@@ -72,16 +72,24 @@ function testBodies(check: Check): void {
   })
 
   check('is not changed by who saved the bytes, nor by who read them', async (store) => {
-    const bytes = random(1000)
-    const before = bytes.slice()
-    const { assetId } = await store.save(bytes, 'image/png')
-    bytes.fill(0)
-    assertBytes(await read(store, assetId), before)
-    if (store.readsOnce) return
-    const { bytes: got } = await store.get(assetId)
-    assertBytes(got, before)
-    got.fill(1)
-    assertBytes((await store.get(assetId)).bytes, before)
+    for (const bytes of [random(1000), Buffer.from(random(1000)), Buffer.alloc(100_000, 'x')]) {
+      const before = new Uint8Array(bytes)
+      const part = { digest: digestOf(bytes), bytes }
+      const { assetId } = await store.save(bytes, 'image/png')
+      const holder = await store.save(Buffer.from('{}'), 'application/json', {
+        parts: [part],
+        attributes: { structured: true },
+      })
+      bytes.fill(0)
+      assertBytes(await read(store, assetId), before)
+      assertBytes(await read(store, holder.assetId, { part: part.digest }), before)
+      if (store.readsOnce) continue
+      const { bytes: got } = await store.get(assetId)
+      assertBytes(got, before)
+      got.fill(1)
+      for await (const chunk of (await store.open(assetId))?.stream ?? []) chunk.fill(2)
+      assertBytes((await store.get(assetId)).bytes, before)
+    }
   })
 
   check('reads ranges', async (store) => {
