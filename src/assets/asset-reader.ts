@@ -8,7 +8,7 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord } from './asset-store.ts'
 import type { AssetScope, Assets, OpenedAsset, OpenOptions } from './assets.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { streamOf } from './body.ts'
+import { plain, streamOf } from './body.ts'
 import { byteRange } from './byte-range.ts'
 import { base64Of, dataUrlOf } from './data-url.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
@@ -68,7 +68,10 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
   async function get(ref: AssetRefInput, options?: NamespaceOption) {
     const place = locate(ref, options)
-    return (await bodyAt(place)) ?? store.get(place.assetId, { namespace: place.namespace })
+    const found = await bodyAt(place)
+    const { bytes, mime } =
+      found ?? (await store.get(place.assetId, { namespace: place.namespace }))
+    return { bytes: plain(bytes), mime }
   }
 
   async function open(ref: AssetRefInput, options: OpenOptions = {}): Promise<OpenedAsset> {

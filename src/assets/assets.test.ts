@@ -46,7 +46,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     ]) {
       expect(await assets.getDataUrl(form)).toBe('data:text/csv;base64,YSxiCjEsMgo=')
       expect(await assets.getBase64(form)).toEqual({ base64: 'YSxiCjEsMgo=', mime: 'text/csv' })
-      expect(text((await assets.get(form)).bytes)).toBe('a,b\n1,2\n')
+      expect((await assets.get(form)).bytes).toStrictEqual(new TextEncoder().encode('a,b\n1,2\n'))
       expect(await assets.resolve(form)).toBe('a,b\n1,2\n')
       expect(await assets.info(form)).toEqual({
         assetId,

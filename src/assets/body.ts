@@ -61,7 +61,14 @@ export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of body) chunks.push(asBytes(chunk))
   const only = chunks[0]
-  return only && chunks.length === 1 ? only : Buffer.concat(chunks)
+  return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
+}
+
+/** The same memory as a plain array: users compare and clone what they get. */
+export function plain(bytes: Uint8Array): Uint8Array {
+  return bytes.constructor === Uint8Array
+    ? bytes
+    : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The chunks of a body, in order. */
