@@ -33,6 +33,7 @@ import {
 import { fsFolder } from './fs-folder.ts'
 import { createPublisher, type Staged } from './fs-publish.ts'
 import { type FsRecord, parseRecord, readRecord, recordFiles, withoutHolder } from './fs-records.ts'
+import { inParallel } from './in-parallel.ts'
 import { nonce } from './nonce.ts'
 import { pageOf } from './record-page.ts'
 
@@ -46,6 +47,7 @@ export interface FsAssetStoreOptions {
 
 const DAY = 24 * 60 * 60 * 1000
 const READ_SIZE = 256 * 1024
+const READS_AT_ONCE = 64
 /** Bodies up to this size wait in memory, so that many that come at once are written together. */
 const SMALL = 64 * 1024
 
@@ -173,21 +175,32 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     return freed
   }
 
+  /** Where every record stands. What was read once is remembered: records never change. */
   async function placesOf(namespace: string | null) {
     await ready()
+    const paths = await recordFiles(layout.space(namespace).records)
     const found: { createdAt: string; assetId: string; path: string }[] = []
-    const records = layout.space(namespace).records
-    for (const path of await recordFiles(records)) {
-      let place = places.get(path)
-      if (!place) {
-        const record = await readRecord(path)
-        if (!record || isExpired(record)) continue
-        place = { createdAt: record.createdAt, assetId: record.assetId }
-        if (record.expiresAt === null) places.set(path, place)
-      }
-      found.push({ ...place, path })
+    const unknown = paths.filter((path) => !places.has(path))
+    await readAll(unknown, (record, path) => {
+      const { createdAt, assetId, expiresAt } = record
+      if (expiresAt === null) places.set(path, { createdAt, assetId })
+      else if (!isExpired(record)) found.push({ createdAt, assetId, path })
+    })
+    for (const path of paths) {
+      const place = places.get(path)
+      if (place) found.push({ ...place, path })
     }
     return found
+  }
+
+  async function readAll(
+    paths: string[],
+    use: (record: FsRecord, path: string) => void,
+  ): Promise<void> {
+    await inParallel(paths, { limit: READS_AT_ONCE }, async (path) => {
+      const record = await readRecord(path)
+      if (record) use(record, path)
+    })
   }
 
   return {
@@ -250,14 +263,14 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
     },
 
     async usage(where = {}) {
+      await ready()
       const bodies = new Map<string, number>()
       let assets = 0
-      for (const path of await recordFiles(layout.space(where.namespace ?? null).records)) {
-        const record = await readRecord(path)
-        if (!record) continue
+      const { records } = layout.space(where.namespace ?? null)
+      await readAll(await recordFiles(records), (record) => {
         assets++
         for (const body of bodiesOf(record)) bodies.set(body.digest, body.size)
-      }
+      })
       return { assets, bytes: [...bodies.values()].reduce((sum, size) => sum + size, 0) }
     },
 
