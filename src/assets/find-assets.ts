@@ -35,7 +35,10 @@ export interface Node {
   own: FoundValue | null
   /** Findings directly in it, by key; in a list or a Set by position. */
   leaves: Map<unknown, Finding> | null
-  parents: Node[]
+  /** How the walk came here first; null for the list around the value. */
+  parent: Node | null
+  /** Other ways that lead here. */
+  otherParents: Node[] | null
   key: unknown
   level: number
 }
@@ -68,7 +71,8 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
   function visitObject(item: object, parent: Node, key: unknown): void {
     const known = nodes.get(item)
     if (known) {
-      known.parents.push(parent)
+      known.otherParents ??= []
+      known.otherParents.push(parent)
       return
     }
     const found = Array.isArray(item) ? null : findValue(item, parent, key)
@@ -77,18 +81,33 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
       addLeaf(parent, key, found)
       return
     }
-    if (found) addCount(found)
-    addNode(item, { own: found, parents: [parent], key, level: parent.level + 1 })
+    const node = addNode(item, parent, key)
+    if (!found) return
+    addCount(found)
+    node.own = found
+    node.fields = found.rest
   }
 
-  function addNode(item: object, about: Pick<Node, 'own' | 'parents' | 'key' | 'level'>): void {
-    if (about.level > limits.depth) {
+  function addNode(item: object, parent: Node | null, key: unknown): Node {
+    const level = parent ? parent.level + 1 : -1
+    if (level > limits.depth) {
       throw new ByrefError(
         'too_deep',
         `The result is nested more than ${limits.depth} levels deep (limits.depth).`,
       )
     }
-    nodes.set(item, { value: item, fields: about.own?.rest ?? item, leaves: null, ...about })
+    const node: Node = {
+      value: item,
+      fields: item,
+      own: null,
+      leaves: null,
+      parent,
+      otherParents: null,
+      key,
+      level,
+    }
+    nodes.set(item, node)
+    return node
   }
 
   function addLeaf(node: Node, key: unknown, finding: Finding): void {
@@ -106,7 +125,7 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
     )
   }
 
-  addNode([value], { own: null, parents: [], key: null, level: -1 })
+  addNode([value], null, null)
   // A Map yields what is added while it is walked: this ends when everything was seen.
   for (const node of nodes.values()) visitFields(node, visit)
   return [...nodes.values()]
@@ -183,8 +202,8 @@ function findShape(item: object, parent: Node, key: unknown): FoundValue | null 
 /** The pointer to a key of a node, by the way that the walk came first. */
 function originOf(node: Node, key: unknown): string {
   const keys: unknown[] = []
-  let at: Node | undefined = node
-  for (let next = key; at && at.parents.length > 0; at = at.parents[0]) {
+  let next = key
+  for (let at = node; at.parent; at = at.parent) {
     keys.push(next)
     next = at.key
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { sha256 } from './digest.ts'
-import { osCode, rewriteFile, syncFile } from './fs-durable.ts'
+import { osCode, removeFile, rewriteFile, syncFile } from './fs-durable.ts'
 import type { FsLayout } from './fs-layout.ts'
 import { type FsRecord, parseRecord } from './fs-records.ts'
 
@@ -14,6 +14,10 @@ export interface Journal {
   records: FsRecord[]
   bodies: Map<string, Uint8Array>
 }
+
+/** Settling waits until no journal has come for so long, so that it is in no save's way. */
+const QUIET_MS = 100
+const MOST_UNSETTLED = 64 * 1024 * 1024
 
 /** A journal as it is written: a line that says what follows, and the bodies. */
 export function encodeJournal({ records, bodies }: Journal): Uint8Array {
@@ -48,6 +52,49 @@ export async function readJournal(path: string): Promise<Journal | null> {
 /** Waits until the disk has every file of a journal that is still there. */
 export async function settleJournal(layout: FsLayout, journal: Journal): Promise<void> {
   for (const { path } of filesOf(layout, journal)) await syncFile(path)
+}
+
+/** Lets the disk catch up with journals, and removes them. */
+export interface Settler {
+  /** Settles the journal later, when no other has come for a while; waits where too much is not settled yet. */
+  add(path: string, journal: Journal): Promise<void>
+}
+
+/** A settler for journals of one store. What it cannot settle stays, and the next start reads it. */
+export function createSettler(layout: FsLayout): Settler {
+  let pending: { path: string; journal: Journal }[] = []
+  let bytes = 0
+  let timer: NodeJS.Timeout | undefined
+  let settling = Promise.resolve()
+
+  async function settle(): Promise<void> {
+    const settled = pending
+    pending = []
+    bytes = 0
+    for (const { path, journal } of settled) {
+      try {
+        await settleJournal(layout, journal)
+        await removeFile(path)
+      } catch {
+        // It stays.
+      }
+    }
+  }
+
+  return {
+    async add(path, journal) {
+      pending.push({ path, journal })
+      for (const body of journal.bodies.values()) bytes += body.byteLength
+      clearTimeout(timer)
+      const later = () => {
+        settling = settling.then(settle)
+      }
+      if (bytes > MOST_UNSETTLED) {
+        later()
+        await settling
+      } else timer = setTimeout(later, QUIET_MS)
+    },
+  }
 }
 
 /**

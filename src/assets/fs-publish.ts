@@ -3,7 +3,7 @@ import { assetExists, bodiesOf } from './asset-record.ts'
 import { holdBody, releaseBodies } from './fs-bodies.ts'
 import { isFile, linkFile, osCode, removeFile, syncFile, writeSmall } from './fs-durable.ts'
 import type { FsFolder } from './fs-folder.ts'
-import { encodeJournal, type Journal, settleJournal } from './fs-journal.ts'
+import { createSettler, encodeJournal, type Journal } from './fs-journal.ts'
 import type { FsSpace } from './fs-layout.ts'
 import type { FsRecord } from './fs-records.ts'
 import type { FsWriter } from './fs-writers.ts'
@@ -29,6 +29,7 @@ const GROUP_BYTES = 16 * 1024 * 1024
 export function createPublisher(folder: FsFolder, options: { publicNames: boolean }): Publish {
   const { layout, syncFolder, ensureFolder } = folder
   const waiting: { staged: Staged; done: () => void; failed: (error: unknown) => void }[] = []
+  const settler = createSettler(layout)
   let working = false
 
   async function publishAlone({ record, bodies }: Staged): Promise<void> {
@@ -139,22 +140,9 @@ export function createPublisher(folder: FsFolder, options: { publicNames: boolea
     await Promise.all(
       folders((space, record) => [dirname(space.record(record.assetId))]).map(syncFolder),
     )
-    settle(path, journal)
+    await settler.add(path, journal)
     return results
   }
-
-  /** Lets the disk catch up; until then the journal stands in for the files. */
-  function settle(path: string, journal: Journal): void {
-    settling = settling
-      .then(() => settleJournal(layout, journal))
-      .then(() => removeFile(path))
-      .then(
-        () => {},
-        // The journal stays, and the next start reads it.
-        () => {},
-      )
-  }
-  let settling = Promise.resolve()
 
   async function work(): Promise<void> {
     working = true

@@ -13,7 +13,8 @@ export function replaceFindings(nodes: Node[], results: ReadonlyMap<Finding, unk
     if (changed.has(node)) continue
     changed.add(node)
     copies.set(node.value, emptyCopy(node, results))
-    open.push(...node.parents)
+    if (node.parent) open.push(node.parent)
+    if (node.otherParents) open.push(...node.otherParents)
   }
   for (const node of changed) {
     const leaf = (item: unknown, key: unknown): unknown => {
