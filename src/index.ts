@@ -13,6 +13,7 @@ export {
   type ToolContext,
   type ToolSchema,
 } from './agent/tool.ts'
+export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetKind, AssetStore, FullAssetStore } from './assets/asset-store.ts'
 export {
   type AssetInfo,
@@ -27,6 +28,7 @@ export type { AssetsConfig } from './assets/assets-config.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract.ts'
 export { createFsAssetStore, type FsAssetStoreOptions } from './assets/fs.ts'
 export { createMemoryAssetStore } from './assets/memory.ts'
+export { namedAssets } from './assets/named-assets.ts'
 export {
   createPassthroughAssetStore,
   type PassthroughAssetStoreOptions,

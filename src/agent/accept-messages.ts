@@ -1,3 +1,4 @@
+import { type AssetEvent, createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo, Assets } from '../assets/assets.ts'
 import { extractAssets } from '../assets/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
@@ -30,42 +31,63 @@ export async function acceptMessages(
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
     const message = toMessage(input)
-    const by = message.sender.participant_role === 'user' ? 'user' : 'system'
-    const { value: content, created } = await extractAssets(message.content, { assets, by })
-    for (const payload of created) {
-      noted.add(payload.ref)
-      accepted.events.push({ type: 'ASSET_CREATED', payload })
+    const { content, attachments, events } = await extracted(message, assets)
+    for (const event of events) {
+      if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
+      accepted.events.push(event)
     }
-    const infos = await Promise.all(
-      attachmentsOf(message).map((item) => assets.info(item.assetRef)),
-    )
+    const infos = await Promise.all(attachments.map(({ assetRef }) => assets.info(assetRef)))
     for (const info of infos.filter(({ ref }) => !noted.has(ref))) {
       noted.add(info.ref)
       accepted.events.push(attached(info))
     }
     accepted.events.push({
       type: 'NEW_MESSAGE',
-      payload: completed({ ...message, content }, infos),
+      payload: completed({ ...message, content }, attachments, infos),
     })
     accepted.messageIds.push(message.id)
   }
   return accepted
 }
 
-/** An attachment as people may write it: only the reference has to be there. */
-type LooseAttachment = Partial<Attachment> & { assetRef: string }
-
-function attachmentsOf({ metadata }: Message): LooseAttachment[] {
-  const attachments: unknown = metadata.attachments ?? []
-  const valid =
-    Array.isArray(attachments) && attachments.every((item) => typeof item?.assetRef === 'string')
-  if (valid) return attachments
-  throw new ByrefError('invalid_message', 'metadata.attachments must be a list of { assetRef, … }')
+/** Bodies in the content and in the attachments as assets; the origins of their events point into the message. */
+async function extracted(
+  { content, metadata, sender }: Message,
+  assets: Assets,
+): Promise<{ content: unknown; attachments: NamedAttachment[]; events: AssetEvent[] }> {
+  const by = sender.participant_role === 'user' ? 'user' : 'system'
+  const events: AssetEvent[] = []
+  const { value } = await extractAssets(
+    { content, metadata: { attachments: metadata.attachments ?? [] } },
+    { assets: assets.scoped({ onEvent: (event) => void events.push(event) }), by },
+  )
+  const found = value as { content: unknown; metadata: { attachments: unknown } }
+  return { content: found.content, attachments: named(found.metadata.attachments), events }
 }
 
-function completed(message: Message, infos: readonly AssetInfo[]): Message {
+type NamedAttachment = Partial<Attachment> & Pick<Attachment, 'assetRef'>
+
+function named(attachments: unknown): NamedAttachment[] {
+  for (const item of Array.isArray(attachments) ? attachments : [null]) {
+    if (typeof item?.assetRef === 'string') continue
+    const why: unknown = item?.assetError?.message
+    throw new ByrefError(
+      'invalid_message',
+      typeof why === 'string'
+        ? `An attachment cannot be taken: ${why}`
+        : 'metadata.attachments must be a list of { assetRef, … } or of bodies, such as { mimeType, dataBase64 }.',
+    )
+  }
+  return attachments as NamedAttachment[]
+}
+
+function completed(
+  message: Message,
+  given: readonly NamedAttachment[],
+  infos: readonly AssetInfo[],
+): Message {
   if (infos.length === 0) return message
-  const attachments = attachmentsOf(message).map((item, i): Attachment => {
+  const attachments = given.map((item, i): Attachment => {
     const { kind, ref, mime, name } = infos[i] as AssetInfo
     return {
       kind,
@@ -80,7 +102,6 @@ function completed(message: Message, infos: readonly AssetInfo[]): Message {
 }
 
 /** An asset that was there before the conversation, noted in it as attached by its user. */
-function attached({ assetId, ref, mime, kind, size, digest, name }: AssetInfo): ConversationEvent {
-  const payload = { assetId, ref, mime, kind, by: 'user' as const, size, digest }
-  return { type: 'ASSET_CREATED', payload: name === null ? payload : { ...payload, name } }
+function attached(info: AssetInfo): ConversationEvent {
+  return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }) }
 }

@@ -1,49 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { createAssets } from '../assets/assets.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
 import { type Agent, createAgent } from './agent.ts'
-import type { Run, RunOptions } from './run.ts'
+import { camera, count, eventsOf, prompts, say, typesOf } from './fixtures/agent.ts'
 import { defineTool } from './tool.ts'
-
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-)
-
-const say = (content: string): RunOptions['messages'] => [{ role: 'user', content }]
-
-async function eventsOf(run: Run): Promise<ConversationEvent[]> {
-  const events: ConversationEvent[] = []
-  for await (const event of run) events.push(event)
-  return events
-}
-
-function typesOf(events: readonly ConversationEvent[]): string[] {
-  return events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])
-}
-
-const prompts = (model: ReturnType<typeof scriptedModel>): string[] =>
-  model.requests.map((request) => JSON.stringify(request.prompt))
-
-const camera = defineTool({
-  id: 'camera',
-  description: 'Takes a picture',
-  inputSchema: { type: 'object', properties: {} },
-  execute: () => ({ note: 'smile', picture: new Uint8Array(PNG) }),
-})
-
-const count = defineTool({
-  id: 'count',
-  description: 'Counts rows',
-  inputSchema: z.object({
-    rows: z.array(z.unknown()).meta({ asset_ref_acceptable: true }),
-    times: z.number().default(1),
-  }),
-  execute: ({ rows, times }) => ({ count: rows.length * times }),
-})
 
 describe('createAgent', () => {
   it('answers, and ends with exactly one terminal event', async () => {
@@ -74,80 +36,6 @@ describe('createAgent', () => {
     await createAgent({ model: second, log }).run({ conversation: 'c', messages: say('Again?') })
       .result
     expect(prompts(second)[0]).toMatch(/Who\?.*My name is demo\..*Again\?/)
-  })
-
-  it('makes references of a tool’s bytes before anyone sees them', async () => {
-    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
-    const agent = createAgent({ model, tools: [camera] })
-    const run = agent.run({ messages: say('Take a picture') })
-    const events = await eventsOf(run)
-    const created = events.flatMap((event) =>
-      event.type === 'ASSET_CREATED' ? [event.payload] : [],
-    )
-    expect(created).toMatchObject([
-      {
-        mime: 'image/png',
-        kind: 'image',
-        by: 'tool',
-        tool: 'camera',
-        origin: '/picture',
-        size: PNG.length,
-      },
-    ])
-    const result = run.messages.find(({ metadata }) => metadata.tool_result)
-    expect(result?.content).toEqual({
-      note: 'smile',
-      picture: { assetRef: created[0]?.ref, mimeType: 'image/png', kind: 'image' },
-    })
-    expect(prompts(model)[1]).toContain(created[0]?.ref)
-    expect(prompts(model)[1]).not.toContain('iVBOR')
-    const { bytes } = await agent.assets.get(created[0]?.ref ?? '')
-    expect(Buffer.from(bytes)).toEqual(PNG)
-  })
-
-  it('gives the bytes of an event to whoever asks for them in a handler', async () => {
-    const seen: (string | undefined)[] = []
-    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
-    const onEvent = (event: ConversationEvent): void => {
-      if (event.type !== 'ASSET_CREATED') return
-      seen.push((event.payload as { base64?: string }).base64, JSON.stringify(event))
-    }
-    await createAgent({ model, tools: [camera], callbacks: { onEvent } }).run({
-      messages: say('x'),
-    }).result
-    expect(seen[0]).toBe(PNG.toString('base64'))
-    expect(seen[1]).not.toContain('iVBOR')
-  })
-
-  it('resolves references in accepting parameters and keeps them literal in the log', async () => {
-    const assets = createAssets()
-    const { table } = await assets.importFile(new TextEncoder().encode('a,b\n1,2\n3,4\n'), {
-      name: 't.csv',
-    })
-    const rows = `${table?.ref}/content/rows`
-    const model = scriptedModel([
-      { calls: [{ name: 'count', arguments: { rows, times: 5, _outputPath: '†state.size' } }] },
-      { calls: [{ name: 'count', arguments: { rows: [1], times: '†state.size.count' } }] },
-      'Done.',
-    ])
-    const agent = createAgent({ model, tools: [count], assets })
-    const attachments = [{ assetRef: table?.ref ?? '' }]
-    const run = agent.run({
-      messages: [{ role: 'user', content: 'Count', metadata: { attachments } }],
-    })
-    await run.result
-    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
-    expect(results.map(({ content }) => content)).toEqual([
-      { written_to: ['†state.size'], preview: { count: 10 } },
-      { count: 10 },
-    ])
-    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
-    expect(calls.map((call) => call.arguments)).toMatchObject([
-      { rows },
-      { times: '†state.size.count' },
-    ])
-    expect(prompts(model)[0]).toContain('2 rows, columns: a (number), b (number)')
-    expect(prompts(model)[1]).toContain('## Data: ¶state')
   })
 
   it('lets a call wait for the one in the same answer that writes what it reads', async () => {
@@ -462,101 +350,6 @@ describe('createAgent', () => {
       maxSteps: 2,
     })
     expect(await agent.run({ messages: say('go') }).result).toMatchObject({ reason: 'step_limit' })
-  })
-
-  it('keeps the assets of a run in its namespace', async () => {
-    const config = { namespacing: { mode: 'context', includeInRef: true } } as const
-    const turns = [{ calls: [{ name: 'camera', arguments: {} }] }, 'There.']
-    const agent = createAgent({ model: scriptedModel(turns), tools: [camera], assets: { config } })
-    const run = agent.run({ messages: say('go'), namespace: 'tenant-a' })
-    const created = (await eventsOf(run)).flatMap((event) =>
-      event.type === 'ASSET_CREATED' ? [event.payload.ref] : [],
-    )
-    expect(created).toEqual([expect.stringMatching(/^asset:\/\/tenant-a\/\w+$/)])
-    const own = agent.assets.scoped({ namespace: 'tenant-a' })
-    expect((await own.info(created[0] ?? '')).mime).toBe('image/png')
-    const other = agent.assets.scoped({ namespace: 'tenant-b' })
-    await expect(other.info(created[0] ?? '')).rejects.toMatchObject({ code: 'asset_not_found' })
-  })
-
-  it('has the native tools by name, and where the model gets no bytes by itself', () => {
-    const model = scriptedModel([])
-    const ids = (agent: Agent): string[] => agent.tools.map(({ id }) => id)
-    expect(ids(createAgent({ model, tools: ['fetch_asset', camera] }))).toEqual([
-      'fetch_asset',
-      'camera',
-    ])
-    const assets = { config: { resolveInLLM: false } }
-    expect(ids(createAgent({ model, tools: [camera], assets }))).toEqual([
-      'camera',
-      'save_asset',
-      'fetch_asset',
-    ])
-    expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
-      'no native tool "drop_asset"; there are save_asset, fetch_asset',
-    )
-  })
-
-  it('keeps what a model saves and fetches out of log and prompts, and shows it once', async () => {
-    const dataBase64 = PNG.toString('base64')
-    const assets = createAssets()
-    const saved = await assets.save(new Uint8Array(PNG), 'image/png')
-    const turns: ScriptedTurn[] = [
-      { calls: [{ name: 'save_asset', arguments: { mimeType: 'image/png', dataBase64 } }] },
-      { calls: [{ name: 'fetch_asset', arguments: { ref: saved.ref } }] },
-      { calls: [{ name: 'camera', arguments: { sample: `data:image/png;base64,${dataBase64}` } }] },
-      'Done.',
-    ]
-    const model = { ...scriptedModel(turns), provider: 'openai.responses' }
-    const agent = createAgent({ model, tools: ['save_asset', 'fetch_asset', camera], assets })
-    const run = agent.run({ messages: say('go') })
-    await run.result
-    const log = JSON.stringify(await agent.log.read(run.conversation))
-    expect(log).not.toContain(dataBase64.slice(0, 40))
-    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
-    expect(calls.map((call) => call.arguments)).toEqual([
-      { ref: expect.stringMatching(/^asset:/) },
-      { ref: saved.ref },
-      {
-        sample: {
-          assetRef: expect.stringMatching(/^asset:/),
-          mimeType: 'image/png',
-          kind: 'image',
-        },
-      },
-    ])
-    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
-    expect(results.map(({ content }) => content).slice(0, 2)).toEqual([
-      { assetRef: calls[0]?.arguments.ref, mimeType: 'image/png', size: PNG.length, kind: 'image' },
-      { assetRef: saved.ref, mimeType: 'image/png', fetched: true },
-    ])
-    const files = model.requests.map(({ prompt }) =>
-      prompt.flatMap((message) =>
-        message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
-      ),
-    )
-    expect(files.map((parts) => parts.length)).toEqual([0, 0, 1, 0])
-    expect(files[2]?.[0]).toMatchObject({ mediaType: 'image/png', data: { type: 'data' } })
-  })
-
-  it('gives a large result as a reference with a preview', async () => {
-    const many = defineTool({
-      id: 'many',
-      description: '',
-      inputSchema: { type: 'object' },
-      execute: () => ({ items: Array.from({ length: 20_000 }, (_, i) => ({ i })) }),
-    })
-    const model = scriptedModel([{ calls: [{ name: 'many', arguments: {} }] }, 'Much.'])
-    const agent = createAgent({ model, tools: [many] })
-    const run = agent.run({ messages: say('go') })
-    await run.result
-    const result = run.messages.find(({ metadata }) => metadata.tool_result)?.content as {
-      assetRef: string
-    }
-    expect(await agent.assets.resolve(`${result.assetRef}/content/items/19999/i`)).toBe(19_999)
-    expect(prompts(model)[1]?.length).toBeLessThan(20_000)
-    const events = await agent.log.read(run.conversation)
-    expect(JSON.stringify(events)).toContain(`"ref":"${result.assetRef}"`)
   })
 
   it('answers each call of a broken-off run, as providers demand', async () => {

@@ -11,19 +11,26 @@ export interface DataTarget {
   path: readonly FieldKey[]
 }
 
+/** The instance that a call works on: it reads that one first, then the global one, and writes to it (spec D7). */
+export function instanceOf({ _instance }: Record<string, unknown>): string | undefined {
+  return typeof _instance === 'string' && _instance !== '' ? _instance : undefined
+}
+
 /**
  * Where a call's result is to be written: alternatives (`||`) of targets that are all written (`&&`), by the tool's own
- * path or else by the call's `_outputPath`, in the call's `_instance` unless the path names one. Empty where it is written nowhere. Throws `invalid_reference`.
+ * path or else by the call's `_outputPath`, in the call's `_instance` unless the path names one. Empty where it is
+ * written nowhere.
+ *
+ * @throws ByrefError `invalid_reference` for a path that names nothing
  */
 export function outputAlternatives(call: ModelCall, tool: Tool | undefined): OutputTarget[][] {
   const fixed = tool?.outputPath ?? true
   if (fixed === false) return []
   const path = typeof fixed === 'string' ? fixed : call.arguments._outputPath
   if (path === undefined || path === null || path === '') return []
-  const { _instance } = call.arguments
-  const instance = typeof _instance === 'string' && _instance !== '' ? { instance: _instance } : {}
+  const instance = instanceOf(call.arguments)
   return parseOutputPath(String(path)).map((targets) => {
-    return targets.map((target) => ({ ...instance, ...target }))
+    return targets.map((target) => (instance === undefined ? target : { instance, ...target }))
   })
 }
 

@@ -1,5 +1,5 @@
 import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
-import type { Message, ToolCall } from '../content/message.ts'
+import type { Attachment, Message, MessageMetadata, ToolCall } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { callModel } from '../model/call-model.ts'
@@ -148,41 +148,35 @@ function freshCallId(thread: Thread, id: string): string {
 function assistantMessage(
   id: string,
   { text, reasoning, calls, usage }: ModelResponse,
-  attachments: Message['metadata']['attachments'],
+  attachments: Attachment[],
 ): Message {
   const { inputTokens, outputTokens } = usage
   const counted = inputTokens !== null || outputTokens !== null
   const footer = `${inputTokens ?? '?'} tokens in, ${outputTokens ?? '?'} out`
+  return spoken(id, text, {
+    ...(calls.length > 0 ? { tool_calls: calls.map(storedCall) } : {}),
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(reasoning.length > 0 ? { reasoning: reasoning.map(storedReasoning) } : {}),
+    ...(counted ? { footer_items: [footer] } : {}),
+    has_debug_data: true,
+  })
+}
+
+function incomplete(id: string, text: string): ConversationEvent {
+  const metadata = { incomplete: true, footer_items: ['stopped before its end'] }
+  return { type: 'NEW_MESSAGE', payload: spoken(id, text, metadata) }
+}
+
+function spoken(id: string, content: string, metadata: MessageMetadata): Message {
   return {
     id,
     sender: { participant_id: 'assistant', participant_role: 'assistant' },
     message_type: 'chat',
     content_type: 'text/markdown',
-    content: text,
+    content,
     timestamp: new Date().toISOString(),
-    metadata: {
-      ...(calls.length > 0 ? { tool_calls: calls.map(storedCall) } : {}),
-      ...(attachments && attachments.length > 0 ? { attachments } : {}),
-      ...(reasoning.length > 0 ? { reasoning: reasoning.map(storedReasoning) } : {}),
-      ...(counted ? { footer_items: [footer] } : {}),
-      has_debug_data: true,
-    },
+    metadata,
   }
-}
-
-function incomplete(id: string, text: string): ConversationEvent {
-  const usage = { inputTokens: null, outputTokens: null }
-  const response = {
-    text,
-    reasoning: [],
-    calls: [],
-    files: [],
-    usage,
-    finishReason: 'other' as const,
-  }
-  const message = assistantMessage(id, response, undefined)
-  const metadata = { incomplete: true, footer_items: ['stopped before its end'] }
-  return { type: 'NEW_MESSAGE', payload: { ...message, metadata } }
 }
 
 function storedCall({

@@ -1,10 +1,9 @@
-import type { AssetStore } from '../assets/asset-store.ts'
-import type { Assets } from '../assets/assets.ts'
+import { toAssetStore } from '../assets/asset-facade.ts'
 import { extractAssets } from '../assets/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
-import { outputAlternatives } from './data-targets.ts'
+import { instanceOf, outputAlternatives } from './data-targets.ts'
 import { jsonValue } from './json-value.ts'
 import { withoutFetchedBytes } from './native-tools.ts'
 import type { ModelCall } from './read-response.ts'
@@ -67,7 +66,7 @@ export async function runCall(
         void thread.stream({ type: 'TOOL_PROGRESS', payload })
       },
       assets,
-      assetStore: toolStore(assets),
+      assetStore: toAssetStore(assets),
       resolveAsset: (ref) => assets.get(ref),
       read,
     }
@@ -93,28 +92,10 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
   throw new ByrefError('tool_not_found', `There is no tool "${name}"; the tools are: ${known}`)
 }
 
-/** The instance that a call works on: it reads that one first, then the global one, and writes to it (spec D7). */
-function instanceOf({ _instance }: Record<string, unknown>): string | undefined {
-  return typeof _instance === 'string' && _instance !== '' ? _instance : undefined
-}
-
 /** The arguments without what the engine adds to every tool. */
 function withoutBookkeeping(args: Record<string, unknown>): Record<string, unknown> {
   const { _outputPath, _instance, ...own } = args
   return own
-}
-
-/** The store of binary-assets.md over what the call may see. */
-function toolStore(assets: Assets): AssetStore {
-  return {
-    async save(bytes, mime) {
-      const info = await assets.save(bytes, mime)
-      return { assetId: info.assetId, info }
-    },
-    get: (assetId) => assets.get(assetId),
-    urlFor: (assetId, { inline, expiresIn } = {}) => assets.urlFor(assetId, { inline, expiresIn }),
-    info: (assetId) => assets.info(assetId),
-  }
 }
 
 /** A tool that pays no attention to the signal does not keep a cancelled run waiting. */

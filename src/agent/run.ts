@@ -73,7 +73,9 @@ export function beginRun(
       })
     })
     thread = opened
-    const known = new Set(opened.state.assets.map(({ ref }) => ref))
+    const { assets: noted } = opened.state
+    for (const created of noted) assets.remember(created)
+    const known = new Set(noted.map(({ ref }) => ref))
     const input = await acceptMessages(messages, assets, known)
     await opened.append([
       ...input.events,

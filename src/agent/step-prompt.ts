@@ -5,7 +5,7 @@ import { metasBlock } from '../content/metas-block.ts'
 import { referenceGuide } from '../content/reference-guide.ts'
 import { ByrefError } from '../errors.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
-import { modelPrompt } from '../model/model-messages.ts'
+import { modelPrompt, type PromptSource } from '../model/model-messages.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 
@@ -32,8 +32,15 @@ export async function stepPrompt(
     board,
     metas: metasBlock(metas),
     capabilities: capabilitiesOf(model),
+    media: mediaFor(assets),
     load: (ref) => bytesOrNull(assets, ref),
   })
+}
+
+/** A store that gives each body once gives none to a prompt, which is made anew at every step. */
+function mediaFor({ config }: Assets): PromptSource['media'] {
+  if (config.readsOnce) return 'none'
+  return config.resolveInLLM ? 'all' : 'fetched'
 }
 
 /** An asset that was deleted meanwhile is not shown. */

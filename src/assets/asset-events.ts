@@ -1,9 +1,28 @@
 import type { AssetCreated, ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
+import type { AssetInfo, AssetMaker } from './assets.ts'
 import { base64Of, dataUrlOf } from './data-url.ts'
 
 /** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
 export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
+
+/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"). */
+export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated {
+  const { assetId, ref, namespace, mime, kind, size, digest, name } = info
+  const { by = 'system', ...rest } = maker
+  return {
+    assetId,
+    ref,
+    mime,
+    kind,
+    by,
+    ...rest,
+    size,
+    digest,
+    ...(name === null ? {} : { name }),
+    ...(namespace === null ? {} : { namespace }),
+  }
+}
 
 /** Makes payloads whose bodies can be read for a while, and never travel. */
 export interface AssetPayloads {

@@ -14,7 +14,7 @@ export function toAssetStore(assets: Assets): AssetStore {
       return { assetId: info.assetId, info }
     },
     get: (assetId) => assets.get(assetId),
-    urlFor: (assetId, options = {}) => assets.urlFor(assetId, { inline: options.inline }),
+    urlFor: (assetId, { inline, expiresIn } = {}) => assets.urlFor(assetId, { inline, expiresIn }),
     async info(assetId) {
       try {
         return await assets.info(assetId)

@@ -1,6 +1,6 @@
 import { assetMeta } from '../content/asset-meta.ts'
-import type { AssetCreated } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
+import { createdPayload } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, AssetRecord, StorePart } from './asset-store.ts'
 import type {
@@ -52,7 +52,7 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
   ): Promise<AssetInfo> {
     const info = infoOf(record, locator)
     if (!scope.onEvent) return info
-    const payload = payloads.withBody(payloadOf(info, makerOf(options)), bytes)
+    const payload = payloads.withBody(createdPayload(info, makerOf(options)), bytes)
     await scope.onEvent({ type: 'ASSET_CREATED', payload })
     return info
   }
@@ -182,13 +182,6 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
   }
 
   return { save, saveAsset, saveEncoded, reportError }
-}
-
-function payloadOf(info: AssetInfo, maker: AssetMaker): AssetCreated {
-  const { assetId, ref, mime, kind, size, digest } = info
-  const { by = 'system', ...rest } = maker
-  const name = info.name === null ? {} : { name: info.name }
-  return { assetId, ref, mime, kind, by, ...rest, size, digest, ...name }
 }
 
 /** Content that is a body by itself: bytes, or text of a text type. */

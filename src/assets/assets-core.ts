@@ -21,6 +21,7 @@ export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
   return {
     assetId: record.assetId,
     ref: locator.refOf(record.assetId, record.namespace),
+    namespace: record.namespace,
     mime: record.mime,
     kind: record.kind,
     size: record.size,

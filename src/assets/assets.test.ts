@@ -1,34 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toAssetStore } from './asset-facade.ts'
 import { type AssetStore, isFullStore } from './asset-store.ts'
 import { type Assets, createAssets } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
-import { memoryConnector, threeMethods } from './fixtures/stores.ts'
-import { createFsAssetStore } from './fs.ts'
-import { createMemoryAssetStore } from './memory.ts'
-import { createPassthroughAssetStore } from './passthrough.ts'
-import { createS3AssetStore } from './s3.ts'
+import { everyStore, memoryConnector, PNG, testFolder } from './fixtures/stores.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'byref-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = testFolder()
+const { passthrough, ...stores } = everyStore(folder)
 
-const stores: Record<string, () => AssetStore> = {
-  memory: () => createMemoryAssetStore(),
-  fs: () => createFsAssetStore({ rootDir: join(folder, crypto.randomUUID()) }),
-  s3: () => createS3AssetStore({ bucket: 'b', connector: memoryConnector() }),
-  'three methods': () => threeMethods(),
-}
-
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  'base64',
-)
 const text = (value: Uint8Array) => Buffer.from(value).toString()
 const code = (name: string) => expect.objectContaining({ code: name })
 
@@ -51,6 +31,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
       expect(await assets.info(form)).toEqual({
         assetId,
         ref: `asset://${assetId}`,
+        namespace: null,
         mime: 'text/csv',
         kind: 'file',
         size: 8,
@@ -464,121 +445,5 @@ describe('createAssets', () => {
     })
     const { ref } = await assets.save(Buffer.from('x'), 'text/plain')
     expect(await assets.urlFor(ref)).toBe('data:text/plain;base64,eA==')
-  })
-})
-
-describe('createAssets on passthrough', () => {
-  it('leaves the one read to the application; the second says why', async () => {
-    const seen: string[] = []
-    const assets = createAssets({
-      store: createPassthroughAssetStore(),
-      onEvent: (event) => seen.push((event.payload as unknown as { base64: string }).base64),
-    })
-    const { ref } = await assets.save(PNG)
-    expect(seen).toEqual([PNG.toString('base64')])
-    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
-    await assets.meta(ref)
-    await assets.list()
-    expect((await assets.get(ref)).bytes.byteLength).toBe(PNG.byteLength)
-    for (const read of [
-      assets.get(ref),
-      assets.getDataUrl(ref),
-      assets.open(ref),
-      assets.resolve(ref),
-    ]) {
-      await expect(read).rejects.toThrow(/gone: it was read before.*ASSET_CREATED/)
-      await expect(read).rejects.toEqual(code('asset_not_found'))
-    }
-    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
-  })
-
-  it('counts any public read as the one', async () => {
-    const reads: ((assets: Assets, ref: string) => Promise<unknown>)[] = [
-      (assets, ref) => assets.getBase64(ref),
-      (assets, ref) => assets.getDataUrl(ref),
-      (assets, ref) => assets.open(ref, { start: 0, end: 1 }),
-      (assets, ref) => assets.urlFor(ref, { inline: true }),
-      (assets, ref) => assets.resolve(ref),
-    ]
-    for (const read of reads) {
-      const assets = createAssets({ store: createPassthroughAssetStore() })
-      const { ref } = await assets.save(PNG)
-      await read(assets, ref)
-      await expect(assets.get(ref)).rejects.toThrow('read before')
-    }
-  })
-
-  it('imports tables without using up the file, and gives their rows once', async () => {
-    const assets = createAssets({ store: createPassthroughAssetStore() })
-    const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
-    expect(text((await assets.get(asset.ref)).bytes)).toBe('a,b\n1,2\n')
-    expect(await assets.resolve(`${table?.ref}/content/rows`)).toEqual([{ a: 1, b: 2 }])
-    await expect(assets.resolve(`${table?.ref}/content/rows`)).rejects.toThrow('read before')
-  })
-
-  it('lets go of what nobody reads: after a time, and beyond a number of bytes', async () => {
-    const brief = createAssets({ store: createPassthroughAssetStore({ ttlMs: 0 }) })
-    const { ref } = await brief.save(PNG)
-    await expect(brief.get(ref)).rejects.toThrow('nobody read it in time')
-    const small = createAssets({ store: createPassthroughAssetStore({ maxBytes: 250 }) })
-    const saved = []
-    for (let i = 0; i < 3; i++) saved.push(await small.save(new Uint8Array(100).fill(i)))
-    await expect(small.get(saved[0]?.ref ?? '')).rejects.toThrow('make room')
-    expect((await small.get(saved[2]?.ref ?? '')).bytes.byteLength).toBe(100)
-    const big = await small.save(new Blob([new Uint8Array(251)]))
-    await expect(small.get(big.ref)).rejects.toThrow('larger than 250 bytes')
-    expect((await small.info(big.ref)).size).toBe(251)
-  })
-})
-
-describe('createAssets on a store of three methods', () => {
-  it('knows its assets again after a restart, in their namespaces', async () => {
-    const store = threeMethods()
-    const config = { namespacing: { mode: 'context' } } as const
-    const created: unknown[] = []
-    const before = createAssets({ store, config, onEvent: (event) => created.push(event.payload) })
-    const { ref } = await before.save(PNG, null, { namespace: 'a', name: 'x.png' })
-    const table = await before.saveAsset(
-      { content_type: 'data', content: { n: 1n } },
-      { namespace: 'a' },
-    )
-    const after = createAssets({ store, config })
-    await expect(after.get(ref, { namespace: 'a' })).rejects.toEqual(code('asset_not_found'))
-    const log = JSON.parse(JSON.stringify(created))
-    for (const event of log) after.remember(event, { namespace: 'a' })
-    expect(await after.info(ref, { namespace: 'a' })).toMatchObject({
-      name: 'x.png',
-      kind: 'image',
-    })
-    expect((await after.get(ref, { namespace: 'a' })).bytes.byteLength).toBe(PNG.byteLength)
-    expect(await after.resolve(`${table.ref}/content/n`, { namespace: 'a' })).toBe(1n)
-    await expect(after.get(ref, { namespace: 'b' })).rejects.toEqual(code('asset_not_found'))
-  })
-
-  it('finds what was saved before, where there are no namespaces', async () => {
-    const store = threeMethods()
-    const before = createAssets({ store })
-    const { ref } = await before.save(PNG)
-    const table = await before.saveAsset({
-      content_type: 'data',
-      content: { image: new Uint8Array(PNG) },
-    })
-    const after = createAssets({ store })
-    expect(await after.info(ref)).toMatchObject({ mime: 'image/png', size: PNG.byteLength })
-    expect(await after.meta(table.ref)).toEqual(await before.meta(table.ref))
-    expect(await after.resolve(`${table.ref}/content/image/1`)).toBe(0x50)
-  })
-
-  it('uses its URLs, and names what it cannot do', async () => {
-    const assets = createAssets({ store: threeMethods() })
-    const { ref, assetId } = await assets.save(PNG)
-    expect(await assets.urlFor(ref)).toBe(`https://example.com/${assetId}`)
-    expect(await assets.urlFor(ref, { inline: true })).toMatch(/^data:/)
-    await expect(assets.delete(ref)).rejects.toThrow('no method "delete"')
-    const broken = createAssets({
-      store: { ...threeMethods(), save: () => Promise.reject(new Error('kaputt')) },
-    })
-    await expect(broken.save(PNG)).rejects.toThrow('kaputt')
-    await expect(broken.save(PNG)).rejects.toEqual(code('storage_failed'))
   })
 })

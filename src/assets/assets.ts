@@ -32,6 +32,8 @@ export interface AssetInfo {
   assetId: string
   /** The full reference, `asset://…`. */
   ref: string
+  /** Null where there are no namespaces. */
+  namespace: string | null
   mime: string
   kind: AssetKind
   /** Bytes of the body; of structured content, of its JSON. */
@@ -168,7 +170,8 @@ export interface Assets {
   usage(options?: NamespaceOption): Promise<StoreUsage>
   /**
    * For a store of your own that keeps no records: what an `ASSET_CREATED` event in the log said, so that its asset is
-   * known again after a restart. Other stores know already.
+   * known again after a restart, in its namespace and in no other. Other stores know already. Agents do this with the
+   * log of a conversation that goes on.
    */
   remember(created: AssetCreated, options?: NamespaceOption): void
   /** Tells `onEvent` of a body that could not become an asset. */
@@ -242,8 +245,10 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     verify: ({ namespace, signal } = {}) =>
       core.store.verify({ namespace: namespaceFor({ namespace }), signal }),
     usage: async (options) => core.store.usage({ namespace: namespaceFor(options) }),
-    remember: (created, options) =>
-      core.store.remember?.(created, { namespace: namespaceFor(options) }),
+    remember(created, options) {
+      const namespace = namespaceFor(options)
+      if ((created.namespace ?? null) === namespace) core.store.remember?.(created, { namespace })
+    },
     ready: () => core.store.ready(),
     config: core.config,
   }

@@ -1,32 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorMessage } from '../errors.ts'
 import type { AssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore } from './asset-store.ts'
 import { type Assets, createAssets } from './assets.ts'
-import { memoryConnector, threeMethods } from './fixtures/stores.ts'
-import { createFsAssetStore } from './fs.ts'
-import { createMemoryAssetStore } from './memory.ts'
+import { everyStore, testFolder } from './fixtures/stores.ts'
 import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
-import { createPassthroughAssetStore } from './passthrough.ts'
-import { createS3AssetStore } from './s3.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'byref-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-const stores: Record<string, () => AssetStore> = {
-  memory: () => createMemoryAssetStore(),
-  fs: () => createFsAssetStore({ rootDir: join(folder, crypto.randomUUID()) }),
-  s3: () => createS3AssetStore({ bucket: 'b', connector: memoryConnector() }),
-  passthrough: () => createPassthroughAssetStore(),
-  'three methods': () => threeMethods(),
-}
+const stores = everyStore(testFolder())
 
 type Options = NamespaceOption | undefined
 

@@ -34,6 +34,10 @@ interface Entry {
   gone: string
 }
 
+const UNREAD = 'nobody read it in time'
+/** The longest that `setTimeout` waits. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
 /**
  * Keeps nothing: the application takes the bodies from `ASSET_CREATED`, or reads each once, and stores them itself.
  * A body can be read once by `get`, `open` or an inline URL; one that nobody reads goes after a while. What is known of
@@ -45,6 +49,7 @@ export function createPassthroughAssetStore(
   const { ttlMs = 3_600_000, maxBytes = 256 * 1024 * 1024, maxRecords = 100_000 } = options
   const entries = new Map<string, Entry>()
   let waiting = 0
+  let expiring = false
 
   function keyOf(assetId: string, where: StoreOptions = {}): string {
     return JSON.stringify([where.namespace ?? null, assetId])
@@ -53,23 +58,47 @@ export function createPassthroughAssetStore(
   function find(assetId: string, where?: StoreOptions): Entry | null {
     const entry = entries.get(keyOf(assetId, where))
     if (!entry || isExpired(entry.record)) return null
-    if (Date.now() - entry.savedAt >= ttlMs) drop(entry, 'nobody read it in time')
+    if (isOverdue(entry, Date.now())) drop(entry, UNREAD)
     return entry
   }
 
+  function isOverdue({ savedAt }: Entry, now: number): boolean {
+    return now - savedAt >= ttlMs
+  }
+
+  /** The first reason why a body went is the one that is told. */
   function drop(entry: Entry, gone: string): void {
+    if (entry.bodies.size === 0) return
     waiting -= entry.bytes
     entry.bytes = 0
     entry.bodies.clear()
     entry.gone = gone
   }
 
+  /** Entries are in the order of their age: the first that may stay ends the search. */
   function makeRoom(): void {
     for (const [key, entry] of entries) {
       if (waiting <= maxBytes && entries.size <= maxRecords) return
-      if (waiting > maxBytes) drop(entry, 'it had to make room for newer ones')
+      drop(entry, 'it had to make room for newer ones')
       if (entries.size > maxRecords) entries.delete(key)
     }
+  }
+
+  /** Bodies that nobody reads go in time also where nothing else happens; the timer keeps no process alive. */
+  function expireLater(): void {
+    if (expiring) return
+    expiring = true
+    setTimeout(
+      () => {
+        expiring = false
+        const now = Date.now()
+        for (const entry of entries.values()) {
+          if (isOverdue(entry, now)) drop(entry, UNREAD)
+          else if (entry.bodies.size > 0) return expireLater()
+        }
+      },
+      Math.min(ttlMs, MAX_TIMEOUT_MS),
+    ).unref()
   }
 
   /** The body; unless it is kept, this was its one read. */
@@ -125,6 +154,7 @@ export function createPassthroughAssetStore(
       entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
       waiting += held
       makeRoom()
+      expireLater()
       return { assetId: record.assetId, info: structuredClone(record) }
     },
 
@@ -185,10 +215,10 @@ export function createPassthroughAssetStore(
       const swept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
       for (const [key, entry] of entries) {
         const over = isExpired(entry.record, now)
-        if (!over && now - entry.savedAt < ttlMs) continue
+        if (!over && !isOverdue(entry, now)) continue
         swept.bodies += entry.bodies.size
         swept.bytes += entry.bytes
-        drop(entry, 'nobody read it in time')
+        drop(entry, UNREAD)
         if (over && entries.delete(key)) swept.assets++
       }
       return swept

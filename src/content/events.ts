@@ -24,6 +24,8 @@ export interface AssetCreated {
   /** SHA-256 of the body, lower-case hex; absent where there is no body. */
   digest?: string
   name?: string
+  /** Where the asset lives, when assets have namespaces. */
+  namespace?: string
 }
 
 /** A body that was found and could not become an asset. */

@@ -55,11 +55,22 @@ export interface MessageMetadata {
   [key: string]: unknown
 }
 
-/** Metadata as it may be written: of an attachment only the reference has to be there. */
+/** Metadata as it may be written. */
 export interface MetadataInput {
-  attachments?: (Partial<Attachment> & Pick<Attachment, 'assetRef'>)[]
+  attachments?: AttachmentInput[]
   [key: string]: unknown
 }
+
+/**
+ * An attachment as it may be written: by the reference alone, or by its body in any form that is extracted from tool
+ * results (`{ mimeType, dataBase64 }`, `{ dataUrl }`, a Blob …), which becomes an asset.
+ */
+export type AttachmentInput =
+  | (Partial<Attachment> & Pick<Attachment, 'assetRef'>)
+  | (Omit<Partial<Attachment>, 'assetRef'> & { assetRef?: undefined })
+  | string
+  | Blob
+  | Uint8Array
 
 /**
  * One message as it is stored, shown and travels (spec M1).

@@ -27,6 +27,11 @@ export interface PromptSource {
   /** The block of the assets' metas, or null where there is none. It comes last. */
   metas: string | null
   capabilities: ModelCapabilities
+  /**
+   * Which media go as parts beside their text markers: `all` (default); `fetched`, only what `fetch_asset` read in the
+   * last step (`resolveInLLM: false`); `none`, where reading a body would use it up.
+   */
+  media?: 'all' | 'fetched' | 'none'
   /** The bytes behind a reference, or null where there is nothing to send. */
   load(ref: string): Promise<{ bytes: Uint8Array; mime: string } | null>
 }
@@ -131,7 +136,7 @@ async function fetchedParts(
     const kind = String(mimeType).startsWith('image/') ? 'image' : 'file'
     const attachment: Attachment = { kind, assetRef, mimeType: String(mimeType) }
     content.push({ type: 'text', text: marker(attachment) })
-    const part = await filePart(attachment, source)
+    const part = source.media === 'none' ? null : await filePart(attachment, source)
     const unseen = `[the model takes no ${mimeType}; ask fetch_asset for format "text", or pass the reference on]`
     content.push(part ?? { type: 'text', text: unseen })
   }
@@ -174,9 +179,10 @@ async function userParts(message: Message, source: PromptSource): Promise<UserPa
   const parts: UserPart[] = []
   const text = textOf(message)
   if (text) parts.push({ type: 'text', text })
+  const { media = 'all' } = source
   for (const attachment of message.metadata.attachments ?? []) {
     parts.push({ type: 'text', text: marker(attachment) })
-    const file = await filePart(attachment, source)
+    const file = media === 'all' ? await filePart(attachment, source) : null
     if (file) parts.push(file)
   }
   return parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }]

@@ -64,9 +64,9 @@ export function streamConversation(c: Context, options: StreamOptions): Response
       for (const event of feed.soFar(conversation)) waiting.push({ event })
       while (!closed) {
         const next = waiting.shift()
-        if (next?.position === undefined && next) await send(next)
-        // A durable event comes from the log, with those of other processes before it.
-        else if (!next || (next.position ?? 0) > position) await sendLog()
+        // A durable event comes from the log, with those of other processes before it; so does what only they wrote.
+        if (next && next.position === undefined) await send(next)
+        else if (!next?.position || next.position > position) await sendLog()
         if (waiting.length > 0 || closed) continue
         await new Promise<void>((resolve) => {
           wake = resolve

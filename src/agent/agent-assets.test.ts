@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { PNG, threeMethods } from '../assets/fixtures/stores.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { type Agent, createAgent } from './agent.ts'
+import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tool.ts'
+
+describe('createAgent, with assets', () => {
+  it('makes references of a tool’s bytes before anyone sees them', async () => {
+    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const agent = createAgent({ model, tools: [camera] })
+    const run = agent.run({ messages: say('Take a picture') })
+    const events = await eventsOf(run)
+    const created = events.flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload] : [],
+    )
+    expect(created).toMatchObject([
+      {
+        mime: 'image/png',
+        kind: 'image',
+        by: 'tool',
+        tool: 'camera',
+        origin: '/picture',
+        size: PNG.length,
+      },
+    ])
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toEqual({
+      note: 'smile',
+      picture: { assetRef: created[0]?.ref, mimeType: 'image/png', kind: 'image' },
+    })
+    expect(prompts(model)[1]).toContain(created[0]?.ref)
+    expect(prompts(model)[1]).not.toContain('iVBOR')
+    const { bytes } = await agent.assets.get(created[0]?.ref ?? '')
+    expect(Buffer.from(bytes)).toEqual(PNG)
+  })
+
+  it('gives the bytes of an event to whoever asks for them in a handler', async () => {
+    const seen: (string | undefined)[] = []
+    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const onEvent = (event: ConversationEvent): void => {
+      if (event.type !== 'ASSET_CREATED') return
+      seen.push((event.payload as { base64?: string }).base64, JSON.stringify(event))
+    }
+    await createAgent({ model, tools: [camera], callbacks: { onEvent } }).run({
+      messages: say('x'),
+    }).result
+    expect(seen[0]).toBe(PNG.toString('base64'))
+    expect(seen[1]).not.toContain('iVBOR')
+  })
+
+  it('resolves references in accepting parameters and keeps them literal in the log', async () => {
+    const assets = createAssets()
+    const { table } = await assets.importFile(new TextEncoder().encode('a,b\n1,2\n3,4\n'), {
+      name: 't.csv',
+    })
+    const rows = `${table?.ref}/content/rows`
+    const model = scriptedModel([
+      { calls: [{ name: 'count', arguments: { rows, times: 5, _outputPath: '†state.size' } }] },
+      { calls: [{ name: 'count', arguments: { rows: [1], times: '†state.size.count' } }] },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [count], assets })
+    const attachments = [{ assetRef: table?.ref ?? '' }]
+    const run = agent.run({
+      messages: [{ role: 'user', content: 'Count', metadata: { attachments } }],
+    })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual([
+      { written_to: ['†state.size'], preview: { count: 10 } },
+      { count: 10 },
+    ])
+    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+    expect(calls.map((call) => call.arguments)).toMatchObject([
+      { rows },
+      { times: '†state.size.count' },
+    ])
+    expect(prompts(model)[0]).toContain('2 rows, columns: a (number), b (number)')
+    expect(prompts(model)[1]).toContain('## Data: ¶state')
+  })
+
+  it('keeps the assets of a run in its namespace', async () => {
+    const config = { namespacing: { mode: 'context', includeInRef: true } } as const
+    const turns = [{ calls: [{ name: 'camera', arguments: {} }] }, 'There.']
+    const agent = createAgent({ model: scriptedModel(turns), tools: [camera], assets: { config } })
+    const run = agent.run({ messages: say('go'), namespace: 'tenant-a' })
+    const created = (await eventsOf(run)).flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload.ref] : [],
+    )
+    expect(created).toEqual([expect.stringMatching(/^asset:\/\/tenant-a\/\w+$/)])
+    const own = agent.assets.scoped({ namespace: 'tenant-a' })
+    expect((await own.info(created[0] ?? '')).mime).toBe('image/png')
+    const other = agent.assets.scoped({ namespace: 'tenant-b' })
+    await expect(other.info(created[0] ?? '')).rejects.toMatchObject({ code: 'asset_not_found' })
+  })
+
+  it('has the native tools by name, and where the model gets no bytes by itself', () => {
+    const model = scriptedModel([])
+    const ids = (agent: Agent): string[] => agent.tools.map(({ id }) => id)
+    expect(ids(createAgent({ model, tools: ['fetch_asset', camera] }))).toEqual([
+      'fetch_asset',
+      'camera',
+    ])
+    const assets = { config: { resolveInLLM: false } }
+    expect(ids(createAgent({ model, tools: [camera], assets }))).toEqual([
+      'camera',
+      'save_asset',
+      'fetch_asset',
+    ])
+    expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
+      'no native tool "drop_asset"; there are save_asset, fetch_asset',
+    )
+  })
+
+  it('keeps what a model saves and fetches out of log and prompts, and shows it once', async () => {
+    const dataBase64 = PNG.toString('base64')
+    const assets = createAssets()
+    const saved = await assets.save(new Uint8Array(PNG), 'image/png')
+    const turns: ScriptedTurn[] = [
+      { calls: [{ name: 'save_asset', arguments: { mimeType: 'image/png', dataBase64 } }] },
+      { calls: [{ name: 'fetch_asset', arguments: { ref: saved.ref } }] },
+      { calls: [{ name: 'camera', arguments: { sample: `data:image/png;base64,${dataBase64}` } }] },
+      'Done.',
+    ]
+    const model = { ...scriptedModel(turns), provider: 'openai.responses' }
+    const agent = createAgent({ model, tools: ['save_asset', 'fetch_asset', camera], assets })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const log = JSON.stringify(await agent.log.read(run.conversation))
+    expect(log).not.toContain(dataBase64.slice(0, 40))
+    const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+    expect(calls.map((call) => call.arguments)).toEqual([
+      { ref: expect.stringMatching(/^asset:/) },
+      { ref: saved.ref },
+      {
+        sample: {
+          assetRef: expect.stringMatching(/^asset:/),
+          mimeType: 'image/png',
+          kind: 'image',
+        },
+      },
+    ])
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content).slice(0, 2)).toEqual([
+      { assetRef: calls[0]?.arguments.ref, mimeType: 'image/png', size: PNG.length, kind: 'image' },
+      { assetRef: saved.ref, mimeType: 'image/png', fetched: true },
+    ])
+    const files = model.requests.map(({ prompt }) =>
+      prompt.flatMap((message) =>
+        message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
+      ),
+    )
+    expect(files.map((parts) => parts.length)).toEqual([0, 0, 1, 0])
+    expect(files[2]?.[0]).toMatchObject({ mediaType: 'image/png', data: { type: 'data' } })
+  })
+
+  it('gives a large result as a reference with a preview', async () => {
+    const many = defineTool({
+      id: 'many',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => ({ items: Array.from({ length: 20_000 }, (_, i) => ({ i })) }),
+    })
+    const model = scriptedModel([{ calls: [{ name: 'many', arguments: {} }] }, 'Much.'])
+    const agent = createAgent({ model, tools: [many] })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)?.content as {
+      assetRef: string
+    }
+    expect(await agent.assets.resolve(`${result.assetRef}/content/items/19999/i`)).toBe(19_999)
+    expect(prompts(model)[1]?.length).toBeLessThan(20_000)
+    const events = await agent.log.read(run.conversation)
+    expect(JSON.stringify(events)).toContain(`"ref":"${result.assetRef}"`)
+  })
+
+  it('takes attachments by their bodies', async () => {
+    const agent = createAgent({ model: scriptedModel(['Nice.']) })
+    const attachments = [
+      { mimeType: 'image/png', dataBase64: PNG.toString('base64'), fileName: 'dot.png' },
+      new File(['a,b\n1,2\n'], 'x.csv', { type: 'text/csv' }),
+    ]
+    const messages = [{ role: 'user', content: 'See', metadata: { attachments } }]
+    const run = agent.run({ messages })
+    const created = (await eventsOf(run)).flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload] : [],
+    )
+    expect(created).toMatchObject([
+      { mime: 'image/png', by: 'user', origin: '/metadata/attachments/0', name: 'dot.png' },
+      { mime: 'text/csv', by: 'user', origin: '/metadata/attachments/1', name: 'x.csv' },
+    ])
+    expect(run.messages[0]?.metadata.attachments).toEqual([
+      { kind: 'image', mimeType: 'image/png', fileName: 'dot.png', assetRef: created[0]?.ref },
+      { kind: 'file', mimeType: 'text/csv', fileName: 'x.csv', assetRef: created[1]?.ref },
+    ])
+    const broken = { metadata: { attachments: [{ mimeType: 'image/png', dataBase64: '***' }] } }
+    await expect(
+      agent.run({ messages: [{ role: 'user', content: 'See', ...broken }] }).result,
+    ).rejects.toThrow('An attachment cannot be taken: The body does not decode')
+  })
+
+  it('shows attached images to a model that sees, unless resolveInLLM is false', async () => {
+    for (const resolveInLLM of [true, false]) {
+      const model = { ...scriptedModel(['Nice.']), provider: 'openai.responses' }
+      const agent = createAgent({ model, assets: { config: { resolveInLLM } } })
+      const { ref, assetId } = await agent.assets.save(PNG)
+      const messages = [
+        { role: 'user', content: 'See', metadata: { attachments: [{ assetRef: ref }] } },
+      ]
+      await agent.run({ messages }).result
+      const [prompt] = prompts(model)
+      expect(prompt?.includes('"type":"file"')).toBe(resolveInLLM)
+      expect(prompt).toContain(`[Attached image: asset_id=\\"${assetId}\\"]`)
+    }
+  })
+
+  it('leaves the one read of a passthrough body to the application', async () => {
+    const turns: ScriptedTurn[] = [{ calls: [{ name: 'camera', arguments: {} }] }, 'Nice.']
+    const model = { ...scriptedModel(turns), provider: 'openai.responses' }
+    const agent = createAgent({
+      model,
+      tools: [camera],
+      assets: { config: { backend: 'passthrough' } },
+    })
+    const attachments = [{ mimeType: 'image/png', dataBase64: PNG.toString('base64') }]
+    const run = agent.run({
+      messages: [{ role: 'user', content: 'See', metadata: { attachments } }],
+    })
+    const refs = (await eventsOf(run)).flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload.ref] : [],
+    )
+    expect(refs).toHaveLength(2)
+    expect(prompts(model).join()).not.toContain('"type":"file"')
+    for (const ref of refs) {
+      expect(Buffer.from((await agent.assets.get(ref)).bytes)).toEqual(PNG)
+      await expect(agent.assets.get(ref)).rejects.toThrow('it was read before')
+    }
+  })
+
+  it('knows the assets of a store without records again, in their namespace only', async () => {
+    const store = threeMethods()
+    const log = createMemoryLog()
+    const config = { namespacing: { mode: 'context' } } as const
+    const begin = (namespace: string, turns: ScriptedTurn[]) => {
+      const assets = { store, config }
+      const agent = createAgent({
+        model: scriptedModel(turns),
+        tools: [camera],
+        log,
+        assets,
+        namespace,
+      })
+      return { agent, run: agent.run({ conversation: 'c', messages: say('go') }) }
+    }
+    const before = begin('a', [{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const refs = (await eventsOf(before.run)).flatMap((event) =>
+      event.type === 'ASSET_CREATED' ? [event.payload.ref] : [],
+    )
+    expect(refs).toHaveLength(1)
+    const foreign = begin('b', ['Hm.'])
+    await foreign.run.result
+    await expect(foreign.agent.assets.get(refs[0] ?? '')).rejects.toThrow('asset')
+    const after = begin('a', ['Again.'])
+    await after.run.result
+    expect(Buffer.from((await after.agent.assets.get(refs[0] ?? '')).bytes)).toEqual(PNG)
+  })
+})
