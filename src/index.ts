@@ -40,7 +40,7 @@ export {
   type S3ConnectorOptions,
 } from './assets/s3-connector.ts'
 export { type SweepOptions, type SweepResult, sweepAssets } from './assets/sweep-assets.ts'
-export { TableError } from './assets/table-error.ts'
+export { TableError } from './assets/tables/table-error.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'
 export { assetMeta, type MetaOptions } from './content/asset-meta.ts'
 export { type Board, type BoardOptions, createBoard } from './content/board.ts'

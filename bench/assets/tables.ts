@@ -1,4 +1,4 @@
-// node --expose-gc bench/assets/tables.ts [MB=200]: a CSV that becomes a table on fs, beside its parser alone.
+// node --expose-gc bench/assets/tables.ts [MB=200]: files that become tables on fs, beside the parser of CSV alone.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -15,19 +15,34 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache')
 await mkdir(cache, { recursive: true })
 const folder = await mkdtemp(join(cache, 'bench-'))
 
-function* lines(): Generator<string> {
+function* csv(): Generator<string> {
   yield 'date,station,precipitation,wind,raining\n'
-  let sent = 40
-  for (let i = 0; sent < size; i++) {
-    const day = String((i % 28) + 1).padStart(2, '0')
-    const line = `2012-01-${day},"Station ${i % 500}, north",${(i % 97) / 10},${i % 13},${i % 2 === 0}\n`
-    sent += line.length
-    yield line
+  for (let i = 0; ; i++) {
+    yield `2012-01-${day(i)},"Station ${i % 500}, north",${(i % 97) / 10},${i % 13},${i % 2 === 0}\n`
   }
 }
 
-function upload(): ReadableStream<Uint8Array> {
-  const source = lines()
+function* json(): Generator<string> {
+  for (let i = 0; ; i++) {
+    yield `${i === 0 ? '[' : ',\n'}{"date":"2012-01-${day(i)}","station":"Station ${i % 500}","wind":${i % 13}}`
+  }
+}
+
+function day(i: number): string {
+  return String((i % 28) + 1).padStart(2, '0')
+}
+
+function* upTo(size: number, parts: Generator<string>, end = ''): Generator<string> {
+  let sent = 0
+  for (const part of parts) {
+    yield part
+    sent += part.length
+    if (sent >= size) break
+  }
+  yield end
+}
+
+function upload(source: Generator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull(controller) {
       let text = ''
@@ -61,15 +76,20 @@ async function timed(name: string, run: () => Promise<string>): Promise<void> {
   )
 }
 
-console.log(`\n${size / 1e6} MB of CSV`)
-await timed('csv-parse alone, one pass', async () => {
+console.log(`\n${size / 1e6} MB`)
+await timed('CSV: csv-parse alone, one pass', async () => {
+  const text = Readable.fromWeb(upload(upTo(size, csv())) as never)
   let rows = 0
-  for await (const _ of Readable.fromWeb(upload() as never).pipe(parse({ bom: true }))) rows++
+  for await (const _ of text.pipe(parse({ bom: true }))) rows++
   return `${rows - 1} rows`
 })
-await timed('importFile', async () => {
-  const assets = createAssets({ store: createFsAssetStore({ rootDir: folder }) })
-  const { table } = await assets.importFile(upload(), { name: 'weather.csv' })
+const assets = createAssets({ store: createFsAssetStore({ rootDir: folder }) })
+await timed('CSV: importFile', async () => {
+  const { table } = await assets.importFile(upload(upTo(size, csv())), { name: 'weather.csv' })
+  return `${table?.size} bytes of JSON`
+})
+await timed('JSON: importFile', async () => {
+  const { table } = await assets.importFile(upload(upTo(size, json(), ']')), { name: 'x.json' })
   return `${table?.size} bytes of JSON`
 })
 clearInterval(watch)

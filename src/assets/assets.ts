@@ -22,9 +22,9 @@ import type { AssetsCore } from './assets-core.ts'
 import type { BodyInput } from './body.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
-import { createImporter } from './import-file.ts'
 import { createQuota } from './quota.ts'
 import { type SweepOptions, type SweepResult, sweepAssets } from './sweep-assets.ts'
+import { createImporter } from './tables/import-file.ts'
 import { withRecords } from './with-records.ts'
 
 /** Everything that is known of an asset without reading its body. */

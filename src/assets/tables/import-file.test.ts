@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from './assets.ts'
-import { createMemoryAssetStore } from './memory.ts'
+import { createAssets } from '../assets.ts'
+import { createMemoryAssetStore } from '../memory.ts'
 import { TableError } from './table-error.ts'
 
-const data = new URL('../../node_modules/vega-datasets/data/', import.meta.url)
+const data = new URL('../../../node_modules/vega-datasets/data/', import.meta.url)
 const vega = (name: string) => readFile(new URL(name, data))
 
 interface TableContent {
@@ -150,7 +150,40 @@ describe('importFile', () => {
     })
   })
 
+  it('finds separator and encoding also where the first bytes come one by one', async () => {
+    const assets = createAssets()
+    for (const [text, name] of [
+      ['\ufeffa;b\n1;ö\n', 'x.csv'],
+      ['[{"a":1,"b":"ö"}]', 'x.json'],
+      ['{"a":1,"b":"ö"}\n{"a":1,"b":"ö"}', 'x.ndjson'],
+    ] as const) {
+      const bytes = Buffer.from(text)
+      const body = ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte)))
+      const { table } = await assets.importFile(body as ReadableStream<Uint8Array>, { name })
+      expect(await assets.resolve(`${table?.ref}/content/rows/0`)).toEqual({ a: 1, b: 'ö' })
+    }
+  })
+
+  it('reads lists of any JSON values below rows, parsed as JSON.parse does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), { minLength: 1 }),
+        async (rows) => {
+          const { content } = await importText(JSON.stringify(rows), 'x.json')
+          const [first] = JSON.parse(JSON.stringify(rows))
+          for (const key of Object.keys(first)) {
+            if (content?.columns.find(({ name }) => name === key)?.type === 'date') continue
+            expect(content?.rows[0]?.[key] ?? null).toEqual(first[key])
+          }
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
   it('takes any header, also that of a prototype', async () => {
+    const json = await importText('[{"__proto__":{"x":1},"constructor":2}]', 'x.json')
+    expect(Object.keys(json.content?.rows[0] ?? {})).toEqual(['__proto__', 'constructor'])
     const { content } = await importText('__proto__,constructor\n1,2\n')
     expect(Object.keys(content?.rows[0] ?? {})).toEqual(['__proto__', 'constructor'])
   })
@@ -163,6 +196,10 @@ describe('importFile', () => {
       ['a,b\n1,"2"x\n', 'x.csv', 2, /closing quote/],
       ['a,b\n1,x"y\n', 'x.csv', 2, /quote/],
       ['', 'x.csv', 1, /empty/],
+      ['[{"a":1},\n{"a":}]', 'x.json', 2, /"}"/],
+      ['[{"a":1},\n{"a":2}', 'x.json', 2, /mid-parsing/],
+      ['[{"a":1}]\nx', 'x.json', 1, /Unexpected "x"/],
+      [`[{"a":${'['.repeat(2000)}`, 'x.json', 1, /1000 levels/],
       ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /no JSON/],
       ['{"a":1}\n[1]\n', 'x.ndjson', 2, /no JSON object/],
     ]

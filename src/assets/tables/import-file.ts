@@ -1,11 +1,12 @@
-import { assetMeta } from '../content/asset-meta.ts'
-import type { NamespaceOption } from './asset-locator.ts'
-import type { AssetWriter } from './asset-writer.ts'
-import type { AssetInfo, Assets, ImportOptions } from './assets.ts'
-import { streamFrom } from './body.ts'
-import { defined } from './defined.ts'
+import { assetMeta } from '../../content/asset-meta.ts'
+import type { NamespaceOption } from '../asset-locator.ts'
+import type { AssetWriter } from '../asset-writer.ts'
+import type { AssetInfo, Assets, ImportOptions } from '../assets.ts'
+import { streamFrom } from '../body.ts'
+import { defined } from '../defined.ts'
+import { readTable, tableFormat } from './read-table.ts'
+import type { Table } from './table.ts'
 import { TableError } from './table-error.ts'
-import { readTable, type Table, tableFormat } from './tables.ts'
 
 const CHUNK = 64 * 1024
 /** As many rows as a meta shows. */
