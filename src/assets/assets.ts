@@ -95,6 +95,9 @@ export interface ImportOptions extends SaveOptions {
   /** The file's name; its extension helps to tell a table. */
   name: string
   mime?: string | null
+  /** Told how far the making of a table is: of `size` bytes of the file, `bytes` were read to find its columns
+   * (`reading`), then to write its rows (`writing`). */
+  onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
 }
 
 /** Which bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */

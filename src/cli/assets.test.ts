@@ -14,8 +14,12 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 function byref(...args: string[]) {
+  return byrefWith('', ...args)
+}
+
+function byrefWith(input: string, ...args: string[]) {
   const command = [CLI, 'assets', ...args, '--data', join(folder, 'data')]
-  const { status, stdout, stderr } = spawnSync(process.execPath, command)
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { input })
   return { status, out: stdout.toString(), bytes: stdout, err: stderr.toString() }
 }
 
@@ -51,6 +55,32 @@ describe('byref assets', { timeout: 60_000 }, () => {
     expect(byref('rm', picture.ref).status).toBe(0)
     const again = byref('rm', picture.ref)
     expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
+  })
+
+  it('takes stdin, goes on after what it cannot take, and leaves no half file', async () => {
+    const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
+    expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
+    await writeFile(join(folder, 'broken.csv'), 'a,b\n1\n')
+    await writeFile(join(folder, 'fine.txt'), 'fine')
+    const files = ['none.txt', 'broken.csv', 'fine.txt'].map((name) => join(folder, name))
+    const mixed = byref('put', ...files)
+    expect(mixed.status).toBe(1)
+    expect(mixed.err).toMatch(
+      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: it has 1 f/,
+    )
+    expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
+    const [fine] = json('ls')
+    const beside = await readdir(folder)
+    expect(byref('get', fine.ref, join(folder, 'no', 'where.txt')).status).toBe(1)
+    expect(byref('get', fine.ref, join(folder, 'data')).status).toBe(1)
+    expect(await readdir(folder)).toEqual(beside)
+  })
+
+  it('makes no folder for what is only read', async () => {
+    for (const task of ['ls', 'gc', 'verify']) {
+      expect(byref(task)).toMatchObject({ status: 1, err: expect.stringMatching(/no data folder/) })
+    }
+    expect(await readdir(folder)).toEqual([])
   })
 
   it('verifies, and finds damage', async () => {
@@ -103,12 +133,13 @@ describe('byref assets', { timeout: 60_000 }, () => {
   it('says how it is used', () => {
     expect(byref('--help')).toMatchObject({ status: 0, err: '' })
     expect(byref().status).toBe(2)
-    for (const wrong of [['tape'], ['get'], ['ls', '--limit', 'x']]) {
+    for (const wrong of [['tape'], ['get'], ['ls', 'x'], ['ls', '--limit', 'x'], ['put']]) {
       const { status, err } = byref(...wrong)
       expect(status).toBe(2)
       expect(err).toMatch(/byref assets/)
       expect(err.trim().split('\n')).toHaveLength(1)
     }
+    byrefWith('x', 'put', '-')
     expect(byref('get', 'asset://nope')).toMatchObject({
       status: 1,
       err: 'byref: There is no asset "nope" here.\n',

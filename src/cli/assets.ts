@@ -1,12 +1,15 @@
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
-import { type AssetInfo, type Assets, createAssets } from '../assets/assets.ts'
+import { Writable } from 'node:stream'
+import { type AssetInfo, type Assets, createAssets, type OpenedAsset } from '../assets/assets.ts'
 import { namedAssets } from '../assets/named-assets.ts'
+import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
+import { ByrefError } from '../errors.ts'
 import { readAll } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
+import { importFromDisk } from './import-from-disk.ts'
 import { DEFAULT_DATA, openFolder } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { progressLine } from './progress-line.ts'
@@ -17,7 +20,7 @@ const HELP = `byref assets: list, read, add and check stored assets
   byref assets ls                     newest first: id, size, type, name
   byref assets info <ref>             what is known of it, and its meta
   byref assets get <ref> [file]       its body, or the field that the reference names; to stdout without a file
-  byref assets put <file> …           saves files; tables get a structured asset too
+  byref assets put <file> …           saves files, or stdin as -; tables get a structured asset too
   byref assets rm <ref> …             removes assets
   byref assets gc                     removes what no conversation names, what has expired, and leftovers of crashes
   byref assets verify                 reads every body again and compares it with its digest
@@ -27,6 +30,7 @@ const HELP = `byref assets: list, read, add and check stored assets
   --json       lines of JSON instead of text
   --limit      ls: how many, default 50; 0 is all
   --type       put: the MIME type, where neither bytes nor name tell it
+  --name       put: the name of a file, or of stdin, instead of its own
   --dry-run    gc: say what would go, and remove nothing
   --grace      gc: hours that assets stay after they were saved, default 24
 
@@ -39,6 +43,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   limit: { type: 'string', default: '50' },
   type: { type: 'string' },
+  name: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   grace: { type: 'string', default: '24' },
   help: { type: 'boolean', short: 'h' },
@@ -51,18 +56,23 @@ interface Task {
   json: boolean
   limit: number
   type: string | null
+  name: string | undefined
   dryRun: boolean
   graceMs: number
 }
 
-const TASKS: Record<string, (task: Task) => Promise<number>> = {
-  ls,
-  info,
-  get,
-  put,
-  rm,
-  gc,
-  verify,
+/** What can be done, with the arguments that it takes and their number. */
+const TASKS: Record<
+  string,
+  { run: (task: Task) => Promise<number>; takes: string; least: number; most: number }
+> = {
+  ls: { run: ls, takes: '', least: 0, most: 0 },
+  info: { run: info, takes: '<ref>', least: 1, most: 1 },
+  get: { run: get, takes: '<ref> [file]', least: 1, most: 2 },
+  put: { run: put, takes: '<file> …', least: 1, most: Infinity },
+  rm: { run: rm, takes: '<ref> …', least: 1, most: Infinity },
+  gc: { run: gc, takes: '', least: 0, most: 0 },
+  verify: { run: verify, takes: '', least: 0, most: 0 },
 }
 
 /** `byref assets`: works on the assets of a data folder, also while a server uses it. */
@@ -73,27 +83,37 @@ export async function assetsCommand(argv: string[]): Promise<number> {
     process.stdout.write(HELP)
     return values.help ? 0 : 2
   }
-  const run = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
-  if (!run) {
+  const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
+  if (!task) {
     throw new UsageError(
       `There is no byref assets ${name}; byref assets --help lists what there is`,
     )
   }
+  const { run, takes, least, most } = task
+  if (args.length < least || args.length > most) {
+    throw new UsageError(`Write it as: byref assets ${name} ${takes} (byref assets --help)`)
+  }
+  if (values.name !== undefined && args.length !== 1) {
+    throw new UsageError('--name names one file (byref assets --help)')
+  }
+  const limit = wholeNumber('limit', values.limit)
+  const graceMs = wholeNumber('grace', values.grace) * 3_600_000
   // `byref assets ls | head` closes the pipe when it has seen enough.
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
-  const folder = openFolder(values.data)
+  const folder = openFolder(values.data, { make: name === 'put' })
   return run({
     assets: openAssets(folder, values.namespace),
     folder,
     args,
     json: values.json,
-    limit: wholeNumber('limit', values.limit),
+    limit,
     type: values.type ?? null,
+    name: values.name,
     dryRun: values['dry-run'],
-    graceMs: wholeNumber('grace', values.grace) * 3_600_000,
+    graceMs,
   })
 }
 
@@ -110,7 +130,7 @@ async function ls({ assets, json, limit }: Task): Promise<number> {
 }
 
 async function info({ assets, args, json }: Task): Promise<number> {
-  const ref = only(args, 'info <ref>')
+  const [ref = ''] = args
   const found = await assets.info(ref)
   const meta = await assets.meta(ref)
   const lines = [...Object.entries(found), ...Object.entries(flatten(meta))]
@@ -120,8 +140,7 @@ async function info({ assets, args, json }: Task): Promise<number> {
 }
 
 async function get({ assets, args }: Task): Promise<number> {
-  const [ref, file, extra] = args
-  if (ref === undefined || extra !== undefined) throw usage('get <ref> [file]')
+  const [ref = '', file] = args
   const opened = await assets.open(ref)
   if (file === undefined) {
     for await (const chunk of opened.stream) {
@@ -129,34 +148,46 @@ async function get({ assets, args }: Task): Promise<number> {
     }
     return 0
   }
-  const progress = progressLine(`writing ${basename(file)}`, opened.size)
-  const target = Writable.toWeb(createWriteStream(file)) as WritableStream<Uint8Array>
-  await opened.stream.pipeThrough(progress.count).pipeTo(target).finally(progress.clear)
+  await writeWhole(opened, file)
   note(`${file}: ${opened.size.toLocaleString('en')} bytes, ${opened.mime}`)
   return 0
 }
 
-async function put({ assets, args, json, type }: Task): Promise<number> {
-  if (args.length === 0) throw usage('put <file> …')
+async function put({ assets, args, json, type, name }: Task): Promise<number> {
+  let failed = 0
   for (const file of args) {
-    const { size } = await stat(file)
-    const progress = progressLine(`saving ${basename(file)}`, size)
-    const body = Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>
-    const saved = await assets
-      .importFile(body.pipeThrough(progress.count), {
-        name: basename(file),
-        mime: type,
-        by: 'user',
-      })
-      .finally(progress.clear)
-    const table = saved.table ? `\n${saved.table.ref}\ttable of ${saved.asset.ref}` : ''
-    print(json, saved, `${saved.asset.ref}\t${describe(saved.asset)}${table}`)
+    try {
+      const saved = await importFromDisk(assets, file, { name, mime: type, by: 'user' })
+      const table = saved.table ? `\n${saved.table.ref}\ttable of ${saved.asset.ref}` : ''
+      print(json, saved, `${saved.asset.ref}\t${describe(saved.asset)}${table}`)
+    } catch (error) {
+      if (!(error instanceof ByrefError)) throw error
+      failed++
+      const { asset } = error instanceof TableError ? error : { asset: null }
+      if (asset) print(json, { asset, table: null }, `${asset.ref}\t${describe(asset)}`)
+      note(asset ? `No table: ${error.message}` : error.message)
+    }
   }
-  return 0
+  return failed > 0 ? 1 : 0
+}
+
+/** Writes beside the file and then puts it in its place, so that whatever ends this leaves no half file. */
+async function writeWhole({ stream, size }: OpenedAsset, file: string): Promise<void> {
+  const part = `${file}.${process.pid}.part`
+  const progress = progressLine()
+  try {
+    const target = Writable.toWeb(createWriteStream(part, { flags: 'wx' }))
+    await stream.pipeThrough(progress.counting(`writing ${basename(file)}`, size)).pipeTo(target)
+    await rename(part, file)
+  } catch (error) {
+    await unlink(part).catch(() => {})
+    throw error
+  } finally {
+    progress.clear()
+  }
 }
 
 async function rm({ assets, args }: Task): Promise<number> {
-  if (args.length === 0) throw usage('rm <ref> …')
   let missing = 0
   for (const ref of args) {
     if (await assets.delete(ref)) continue
@@ -169,13 +200,14 @@ async function rm({ assets, args }: Task): Promise<number> {
 async function gc({ assets, folder, json, dryRun, graceMs }: Task): Promise<number> {
   const log = join(folder, 'conversations.sqlite')
   if (!existsSync(log)) note(`There is no log in ${folder}: only expired assets and leftovers go.`)
+  const progress = progressLine()
   const result = await assets.sweep({
     referenced: existsSync(log) ? namedInLog(log) : undefined,
     graceMs,
     dryRun,
-    onProgress: progressOf('sweeping'),
+    onProgress: (done, total) => progress.show('sweeping', done, total),
   })
-  clearLine()
+  progress.clear()
   const { deleted, expired, kept, leftovers } = result
   const verb = dryRun ? 'would remove' : 'removed'
   const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} stay`
@@ -185,20 +217,20 @@ async function gc({ assets, folder, json, dryRun, graceMs }: Task): Promise<numb
 
 async function verify({ assets, json }: Task): Promise<number> {
   const { assets: total } = await assets.usage()
-  const progress = progressOf('verifying')
+  const progress = progressLine()
   let bodies = 0
   let problems = 0
   const seen = new Set<string>()
   for await (const found of assets.verify()) {
     bodies++
-    if (found.assetId !== null) progress(seen.add(found.assetId).size, total)
+    if (found.assetId !== null) progress.show('verifying', seen.add(found.assetId).size, total)
     if (found.problem === null) continue
     problems++
-    clearLine()
+    progress.clear()
     const subject = found.assetId ?? found.digest ?? 'a record'
     print(json, found, `${found.problem}\t${subject}\t${found.digest ?? ''}`)
   }
-  clearLine()
+  progress.clear()
   note(`${seen.size} assets, ${bodies} bodies, ${problems} problems`)
   return problems > 0 ? 1 : 0
 }
@@ -237,28 +269,8 @@ function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
-function progressOf(label: string): (done: number, total: number) => void {
-  return (done, total) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r${label} ${done} of ${total}`)
-  }
-}
-
-function clearLine(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-}
-
 function note(line: string): void {
   process.stderr.write(`${line}\n`)
-}
-
-function only(args: string[], how: string): string {
-  const [first, extra] = args
-  if (first === undefined || extra !== undefined) throw usage(how)
-  return first
-}
-
-function usage(how: string): UsageError {
-  return new UsageError(`Write it as: byref assets ${how} (byref assets --help)`)
 }
 
 function wholeNumber(name: string, text: string): number {

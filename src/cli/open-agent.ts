@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Agent, createAgent } from '../agent/agent.ts'
 import { createAssets } from '../assets/assets.ts'
@@ -42,9 +42,19 @@ export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent>
   }
 }
 
-/** Makes the folder and checks that it can be written. */
-export function openFolder(data: string): string {
+/**
+ * The data folder, made if it is not there, unless only one that is there will do.
+ *
+ * @throws ByrefError `config_invalid` for a folder that is not there or cannot be written
+ */
+export function openFolder(data: string, { make = true } = {}): string {
   const folder = resolve(data)
+  if (!make && !existsSync(folder)) {
+    throw new ByrefError(
+      'config_invalid',
+      `There is no data folder ${folder}: name another with --data`,
+    )
+  }
   try {
     mkdirSync(folder, { recursive: true })
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)

@@ -1,30 +1,40 @@
-/** One line on a terminal that says how far a stream has come; nothing where stderr is no terminal. */
+/** One line on a terminal that says how far long work has come; nothing where stderr is no terminal. */
 export interface ProgressLine {
-  /** Passes bytes through and counts them. */
-  count: TransformStream<Uint8Array, Uint8Array>
-  /** Takes the line away. */
+  /** Says it; a line that would be the same as before is not written again. */
+  show(label: string, done: number, total: number): void
+  /** Passes bytes through and shows how many of `total` they are. */
+  counting(label: string, total: number): TransformStream<Uint8Array, Uint8Array>
+  /** Takes the line away, for a line that stays or for the end. */
   clear(): void
 }
 
-/** Makes the line; `total` is in bytes. */
-export function progressLine(label: string, total: number): ProgressLine {
+/** A line that is empty until something is shown. */
+export function progressLine(): ProgressLine {
   const { isTTY } = process.stderr
-  let done = 0
-  let shown = -1
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      done += chunk.length
-      controller.enqueue(chunk)
-      const percent = total > 0 ? Math.floor((done / total) * 100) : 100
-      if (!isTTY || percent === shown) return
-      shown = percent
-      process.stderr.write(`\r${label} ${percent}%`)
-    },
-  })
+  let shown = ''
+
+  function show(label: string, done: number, total: number): void {
+    const line = `${label} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+    if (!isTTY || line === shown) return
+    shown = line
+    process.stderr.write(`\r\u001b[K${line}`)
+  }
+
   return {
-    count,
+    show,
+    counting(label, total) {
+      let done = 0
+      return new TransformStream({
+        transform(chunk, controller) {
+          done += chunk.length
+          show(label, done, total)
+          controller.enqueue(chunk)
+        },
+      })
+    },
     clear() {
-      if (shown >= 0) process.stderr.write('\r\u001b[K')
+      if (shown) process.stderr.write('\r\u001b[K')
+      shown = ''
     },
   }
 }

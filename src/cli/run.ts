@@ -1,16 +1,13 @@
-import { createReadStream, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { basename, extname } from 'node:path'
-import { Readable } from 'node:stream'
-import mime from 'mime'
+import { basename } from 'node:path'
 import type { Agent } from '../agent/agent.ts'
 import type { Run } from '../agent/run.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError } from '../errors.ts'
+import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { DEFAULT_DATA, openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
-import { progressLine } from './progress-line.ts'
 import { describeModel } from './serve.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -48,7 +45,7 @@ export async function runCommand(args: string[]): Promise<number> {
   if (extra !== undefined) {
     throw new UsageError(`byref run takes one question; put it in quotes (unexpected "${extra}")`)
   }
-  for (const file of values.file) requireFile(file)
+  for (const file of values.file) await fileSize(file)
   const { agent, close } = await openAgent(values.data)
   try {
     if (values.conversation && !(await agent.log.find(values.conversation))) {
@@ -76,25 +73,8 @@ export async function runCommand(args: string[]): Promise<number> {
   }
 }
 
-function requireFile(file: string): void {
-  try {
-    if (statSync(file).isFile()) return
-  } catch (cause) {
-    throw new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
-  }
-  throw new ByrefError('bad_request', `Cannot read ${file}: it is no file`)
-}
-
 async function attach(agent: Agent, file: string): Promise<{ assetRef: string }> {
-  const progress = progressLine(`reading ${basename(file)}`, statSync(file).size)
-  const body = Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>
-  const { asset, table } = await agent.assets
-    .importFile(body.pipeThrough(progress.count), {
-      name: basename(file),
-      mime: mime.getType(extname(file)) ?? undefined,
-      by: 'user',
-    })
-    .finally(progress.clear)
+  const { asset, table } = await importFromDisk(agent.assets, file, { by: 'user' })
   const kind = table ? 'table' : asset.kind
   note(
     `${basename(file)} → ${(table ?? asset).ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`,

@@ -58,16 +58,17 @@ export function createImporter(
     const asset = await save(body, options.mime, options)
     const format = tableFormat(asset.mime)
     if (format === null) return { asset, table: null }
-    const { namespace } = options
+    const { namespace, onProgress } = options
+    const { size } = asset
+    let phase: 'reading' | 'writing' = 'reading'
+    const openCounted = async (): Promise<ReadableStream<Uint8Array>> => {
+      const stream = await open(asset, { namespace })
+      if (!onProgress) return stream
+      return countBytes(stream, (bytes) => onProgress({ phase, bytes, size }))
+    }
     try {
-      const table = await readTable(
-        {
-          name: options.name,
-          size: asset.size,
-          open: () => open(asset, { namespace }),
-        },
-        format,
-      )
+      const table = await readTable({ name: options.name, size, open: openCounted }, format)
+      phase = 'writing'
       return { asset, table: table && (await saveTable(asset, table, options)) }
     } catch (error) {
       if (!(error instanceof TableError)) throw error
@@ -75,6 +76,22 @@ export function createImporter(
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
     }
   }
+}
+
+function countBytes(
+  stream: ReadableStream<Uint8Array>,
+  tell: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  let bytes = 0
+  return stream.pipeThrough(
+    new TransformStream({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength
+        tell(bytes)
+        controller.enqueue(chunk)
+      },
+    }),
+  )
 }
 
 /** The table's content as JSON, made row by row. */
