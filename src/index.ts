@@ -25,20 +25,20 @@ export {
   type StructuredAssetInput,
 } from './assets/assets.ts'
 export type { AssetsConfig } from './assets/assets-config.ts'
-export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract.ts'
-export { createFsAssetStore, type FsAssetStoreOptions } from './assets/fs.ts'
-export { createMemoryAssetStore } from './assets/memory.ts'
+export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
+export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs/fs.ts'
+export { createMemoryAssetStore } from './assets/stores/memory.ts'
 export {
   createPassthroughAssetStore,
   type PassthroughAssetStoreOptions,
-} from './assets/passthrough.ts'
-export { createS3AssetStore, type S3AssetStoreOptions } from './assets/s3.ts'
+} from './assets/stores/passthrough.ts'
 export {
   createS3Connector,
   type S3Connector,
   type S3ConnectorOptions,
-} from './assets/s3-connector.ts'
+} from './assets/stores/s3/connector.ts'
+export { createS3AssetStore, type S3AssetStoreOptions } from './assets/stores/s3/s3.ts'
 export { type SweepOptions, type SweepResult, sweepAssets } from './assets/sweep-assets.ts'
 export { TableError } from './assets/tables/table-error.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'

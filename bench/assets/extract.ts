@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Assets, createAssets } from '../../src/assets/assets.ts'
-import { extractAssets } from '../../src/assets/extract.ts'
-import { createFsAssetStore } from '../../src/assets/fs.ts'
+import { extractAssets } from '../../src/assets/extract/extract.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { measure, printFigures, printMachine } from './measure.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 9)

@@ -1,6 +1,6 @@
 // Saves assets until it is killed, and says what it was given: `<number> <size> <id>` for each.
 import { writeSync } from 'node:fs'
-import { createFsAssetStore } from '../../src/assets/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { bodyOf, streamOf } from './bodies.ts'
 
 const [root = '', first = '0', count = '1000'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Saves, removes and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of JSON.
 import assert from 'node:assert/strict'
-import { createFsAssetStore } from '../../src/assets/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { ByrefError } from '../../src/errors.ts'
 import { bodyOf, digestOf, streamOf } from './bodies.ts'
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFsAssetStore } from '../../src/assets/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { digestOf } from './bodies.ts'
 import { assertNoLeftovers, assertSoundFolder } from './sound.ts'
 

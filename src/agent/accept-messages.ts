@@ -1,6 +1,6 @@
 import { type AssetEvent, createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo, Assets } from '../assets/assets.ts'
-import { extractAssets } from '../assets/extract.ts'
+import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Attachment, Message } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'

@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets.ts'
-import { extractAssets } from '../assets/extract.ts'
+import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { errorMessage } from '../errors.ts'
 import type { ModelCall } from './read-response.ts'

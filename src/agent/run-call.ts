@@ -1,5 +1,5 @@
 import { toAssetStore } from '../assets/asset-facade.ts'
-import { extractAssets } from '../assets/extract.ts'
+import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'

@@ -2,11 +2,11 @@ import { ByrefError } from '../errors.ts'
 import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
-import { readBytes } from './body.ts'
+import { readBytes } from './bodies/body.ts'
+import { essenceOf, isJsonType } from './bodies/mime-type.ts'
 import type { ContentCache } from './content-cache.ts'
 import { type ContentSource, decodeContent, isMark } from './content-encoding.ts'
 import { copyContent } from './copy-content.ts'
-import { essenceOf, isJsonType } from './mime-type.ts'
 
 /** The content of an asset, read as far as it is asked for. What it gives is the caller's own. */
 export interface AssetContent {

@@ -1,7 +1,7 @@
 import type { AssetCreated, ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import type { AssetInfo, AssetMaker } from './assets.ts'
-import { base64Of, dataUrlOf } from './data-url.ts'
+import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
 /** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
 export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>

@@ -8,10 +8,10 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord } from './asset-store.ts'
 import type { AssetScope, Assets, OpenedAsset, OpenOptions } from './assets.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { plain, streamOf } from './body.ts'
-import { byteRange } from './byte-range.ts'
-import { base64Of, dataUrlOf } from './data-url.ts'
-import { SNIFF_BYTES, sniff } from './sniff.ts'
+import { plain, streamOf } from './bodies/body.ts'
+import { byteRange } from './bodies/byte-range.ts'
+import { base64Of, dataUrlOf } from './bodies/data-url.ts'
+import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 
 /** The half of {@link Assets} that reads. */
 export type AssetReader = Pick<

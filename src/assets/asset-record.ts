@@ -1,7 +1,7 @@
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
 import type { AssetRecord, StoreSaveOptions } from './asset-store.ts'
-import { kindOf } from './mime-type.ts'
+import { kindOf } from './bodies/mime-type.ts'
 
 /** The record of a new asset, with an id of its own unless the caller gave one. */
 export function newRecord(

@@ -14,13 +14,13 @@ import type {
   StructuredAssetInput,
 } from './assets.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { type BodyInput, limitBody, peek, tapBody, toBody } from './body.ts'
+import { type BodyInput, limitBody, peek, tapBody, toBody } from './bodies/body.ts'
+import { parseMimeType } from './bodies/mime-type.ts'
+import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { type EncodedContent, encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
-import { parseMimeType } from './mime-type.ts'
 import { namedAssets } from './named-assets.ts'
 import { exceeded } from './quota.ts'
-import { SNIFF_BYTES, sniff } from './sniff.ts'
 
 /** The half of {@link Assets} that saves. */
 export interface AssetWriter extends Pick<Assets, 'save' | 'saveAsset' | 'reportError'> {

@@ -1,9 +1,12 @@
 import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
-import { createFsAssetStore, type FsAssetStoreOptions } from './fs.ts'
-import { createMemoryAssetStore } from './memory.ts'
-import { createPassthroughAssetStore, type PassthroughAssetStoreOptions } from './passthrough.ts'
-import { createS3AssetStore, type S3AssetStoreOptions } from './s3.ts'
+import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs/fs.ts'
+import { createMemoryAssetStore } from './stores/memory.ts'
+import {
+  createPassthroughAssetStore,
+  type PassthroughAssetStoreOptions,
+} from './stores/passthrough.ts'
+import { createS3AssetStore, type S3AssetStoreOptions } from './stores/s3/s3.ts'
 
 /** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
 export interface AssetsConfig {

@@ -19,13 +19,13 @@ import {
   resolveAssetsConfig,
 } from './assets-config.ts'
 import type { AssetsCore } from './assets-core.ts'
-import type { BodyInput } from './body.ts'
+import type { BodyInput } from './bodies/body.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { createQuota } from './quota.ts'
+import { withRecords } from './stores/with-records.ts'
 import { type SweepOptions, type SweepResult, sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
-import { withRecords } from './with-records.ts'
 
 /** Everything that is known of an asset without reading its body. */
 export interface AssetInfo {

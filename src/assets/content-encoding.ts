@@ -1,8 +1,8 @@
 import { isPlainObject, putKey } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { StorePart } from './asset-store.ts'
-import { copyBytes } from './body.ts'
-import { sha256 } from './digest.ts'
+import { copyBytes } from './bodies/body.ts'
+import { sha256 } from './bodies/digest.ts'
 
 /** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
 export interface EncodedContent {

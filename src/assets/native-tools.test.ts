@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from './assets.ts'
-import { extractAssets } from './extract.ts'
+import { extractAssets } from './extract/extract.ts'
 import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
 
 const PNG =

@@ -2,8 +2,8 @@ import { ByrefError } from '../errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo, Assets } from './assets.ts'
-import { readBytes } from './body.ts'
-import { base64Of, dataUrlOf, decodeBase64 } from './data-url.ts'
+import { readBytes } from './bodies/body.ts'
+import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 
 /** A tool as agents take it: these two need only the assets of the call. */
 export interface NativeAssetTool {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from './assets.ts'
-import { createMemoryAssetStore } from './memory.ts'
 import { namedAssets } from './named-assets.ts'
+import { createMemoryAssetStore } from './stores/memory.ts'
 
 const png = (n: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, n])
 

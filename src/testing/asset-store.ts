@@ -7,7 +7,7 @@ import {
   type StoreOptions,
   type StoreSaveOptions,
 } from '../assets/asset-store.ts'
-import { withRecords } from '../assets/with-records.ts'
+import { withRecords } from '../assets/stores/with-records.ts'
 import { ByrefError } from '../errors.ts'
 import type { TestFunction } from './conversation-log.ts'
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
-import { createMemoryAssetStore } from '../memory.ts'
+import { createMemoryAssetStore } from '../stores/memory.ts'
 import { TableError } from './table-error.ts'
 
 const data = new URL('../../../node_modules/vega-datasets/data/', import.meta.url)

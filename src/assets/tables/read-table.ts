@@ -1,4 +1,4 @@
-import { essenceOf } from '../mime-type.ts'
+import { essenceOf } from '../bodies/mime-type.ts'
 import { readCsvTable } from './csv-table.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import type { Table } from './table.ts'

@@ -1,5 +1,5 @@
-import { peek } from '../body.ts'
-import { headText, SNIFF_BYTES } from '../sniff.ts'
+import { peek } from '../bodies/body.ts'
+import { headText, SNIFF_BYTES } from '../bodies/sniff.ts'
 import { TableError } from './table-error.ts'
 
 /** Where a table's file can be read, from its beginning, as often as needed. */

@@ -1,0 +1,126 @@
+import mime from 'mime'
+import { ByrefError } from '../../errors.ts'
+import type { AssetKind } from '../asset-store.ts'
+
+/** A parsed MIME type: `type/subtype` in lower case, and its parameters as they were written. */
+export interface MimeType {
+  essence: string
+  parameters: string
+}
+
+const TOKEN = "[A-Za-z0-9!#$&^_.+'*%`|~-]+"
+const QUOTED = '"(?:[^"\\\\\\u0000-\\u001f\\u007f]|\\\\[^\\u0000-\\u001f\\u007f])*"'
+const ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`)
+const PARAMETER = new RegExp(`^[ \\t]*${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*$`)
+
+/** Longer than any type in use; keeps hostile types short. */
+const MAX_LENGTH = 255
+
+/** Other names of the same thing, by the name that byref uses instead. */
+const ALIASES: Record<string, string> = {
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-mp3': 'audio/mpeg',
+  'audio/wave': 'audio/wav',
+  'audio/x-wav': 'audio/wav',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/x-flac': 'audio/flac',
+  'audio/x-aac': 'audio/aac',
+  'audio/x-m4a': 'audio/mp4',
+  'audio/m4a': 'audio/mp4',
+  'video/vnd.avi': 'video/x-msvideo',
+  'video/avi': 'video/x-msvideo',
+  'video/matroska': 'video/x-matroska',
+  'audio/matroska': 'audio/x-matroska',
+  'image/jpg': 'image/jpeg',
+  'image/x-ms-bmp': 'image/bmp',
+  'image/x-icon': 'image/vnd.microsoft.icon',
+  'application/x-gzip': 'application/gzip',
+  'application/x-zip-compressed': 'application/zip',
+  'text/json': 'application/json',
+  'text/xml': 'application/xml',
+  'application/jsonl': 'application/x-ndjson',
+  'application/jsonlines': 'application/x-ndjson',
+  'application/x-jsonlines': 'application/x-ndjson',
+  'application/ndjson': 'application/x-ndjson',
+}
+
+/** The type without its parameters, or null when it is no MIME type. Never throws. */
+export function parseMimeType(value: string): MimeType | null {
+  if (value.length > MAX_LENGTH) return null
+  const trimmed = value.trim()
+  const semicolon = trimmed.indexOf(';')
+  const essence = (semicolon < 0 ? trimmed : trimmed.slice(0, semicolon)).trim()
+  if (!ESSENCE.test(essence)) return null
+  const parameters = semicolon < 0 ? '' : trimmed.slice(semicolon + 1).trim()
+  for (const parameter of splitParameters(parameters)) {
+    if (!PARAMETER.test(parameter)) return null
+  }
+  return { essence: essence.toLowerCase(), parameters }
+}
+
+/**
+ * The type as byref keeps it: lower case, one name for one thing, parameters behind `; `.
+ *
+ * @throws ByrefError `asset_invalid` when it is no MIME type, with CR or LF in it for example
+ */
+export function normalizeMimeType(value: string): string {
+  const parsed = parseMimeType(value)
+  if (!parsed) {
+    const shown = JSON.stringify(value.slice(0, 80))
+    throw new ByrefError('asset_invalid', `${shown} is no MIME type; write it as type/subtype.`)
+  }
+  const essence = ALIASES[parsed.essence] ?? parsed.essence
+  return parsed.parameters === '' ? essence : `${essence}; ${parsed.parameters}`
+}
+
+/** `type/subtype` of a type that {@link normalizeMimeType} gave. */
+export function essenceOf(type: string): string {
+  const semicolon = type.indexOf(';')
+  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase()
+}
+
+/** What the type is to a person: `application/pdf` is a file, `image/svg+xml` an image. */
+export function kindOf(type: string): AssetKind {
+  const top = type.slice(0, type.indexOf('/')).toLowerCase()
+  return top === 'image' || top === 'audio' || top === 'video' ? top : 'file'
+}
+
+/** The usual file extension, without a dot; `bin` where there is none. */
+export function extensionOf(type: string): string {
+  const essence = essenceOf(type)
+  if (essence === 'audio/mp4') return 'm4a'
+  if (essence === 'application/x-ndjson') return 'ndjson'
+  if (essence === 'image/vnd.microsoft.icon') return 'ico'
+  return mime.getExtension(essence) ?? 'bin'
+}
+
+/** The type that a file's name suggests, or null. */
+export function mimeTypeOfName(name: string): string | null {
+  if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
+  const type = mime.getType(name)
+  return type === null ? null : (ALIASES[type] ?? type)
+}
+
+/** Whether bodies of this type are one JSON value. */
+export function isJsonType(type: string): boolean {
+  const essence = essenceOf(type)
+  return essence === 'application/json' || essence.endsWith('+json')
+}
+
+function splitParameters(text: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]
+    if (quoted && char === '\\') i++
+    else if (char === '"') quoted = !quoted
+    else if (char === ';' && !quoted) {
+      parts.push(text.slice(start, i))
+      start = i + 1
+    }
+  }
+  const last = text.slice(start)
+  if (last.trim() !== '') parts.push(last)
+  return parts.filter((part) => part.trim() !== '')
+}

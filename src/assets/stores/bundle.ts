@@ -1,0 +1,49 @@
+import type { AssetAttributes, StorePart } from '../asset-store.ts'
+import { decodeBase64 } from '../bodies/data-url.ts'
+
+/** The type under which a small store sees structured content. */
+export const BUNDLE_TYPE = 'application/vnd.byref.asset+json'
+
+/** Structured content with everything that belongs to it. */
+export interface Bundle {
+  body: Uint8Array
+  mime: string
+  attributes: AssetAttributes
+  parts: Map<string, Uint8Array>
+}
+
+/** One JSON document of a body, its attributes and its parts. */
+export function bundle(
+  body: Uint8Array,
+  mime: string,
+  options: { attributes?: AssetAttributes; parts?: StorePart[] },
+): Uint8Array {
+  const parts = (options.parts ?? []).map(({ digest, bytes }) => [
+    digest,
+    Buffer.from(bytes).toString('base64'),
+  ])
+  const document = {
+    version: 1,
+    mime,
+    attributes: options.attributes ?? {},
+    parts: Object.fromEntries(parts),
+    body: Buffer.from(body).toString('utf8'),
+  }
+  return Buffer.from(JSON.stringify(document))
+}
+
+/** What {@link bundle} made; any other body as it is. */
+export function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
+  const { bytes, mime } = stored
+  if (mime !== BUNDLE_TYPE) return { body: bytes, mime, attributes: {}, parts: new Map() }
+  const document = JSON.parse(Buffer.from(bytes).toString('utf8'))
+  const parts = Object.entries(document.parts).map(
+    ([digest, text]) => [digest, decodeBase64(String(text)) ?? new Uint8Array()] as const,
+  )
+  return {
+    body: Buffer.from(document.body),
+    mime: document.mime,
+    attributes: document.attributes,
+    parts: new Map(parts),
+  }
+}

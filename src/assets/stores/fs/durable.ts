@@ -1,0 +1,263 @@
+import * as callbacks from 'node:fs'
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  rename,
+  rm,
+  unlink,
+} from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { ByrefError } from '../../../errors.ts'
+import type { AssetBody } from '../../asset-store.ts'
+import { chunksOf } from '../../bodies/body.ts'
+import { createDigester } from '../../bodies/digest.ts'
+
+const MAX_KNOWN_FOLDERS = 20_000
+const MIB = 1024 * 1024
+
+// Without file handles, which cost more than a small file itself.
+const openFile = promisify(callbacks.open)
+const writeFile = promisify(callbacks.write)
+const closeFile = promisify(callbacks.close)
+const syncData = promisify(callbacks.fdatasync)
+const syncAll = promisify(callbacks.fsync)
+const linkPath = promisify(callbacks.link)
+
+/** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
+export function osCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}
+
+/** What the operating system refused, as an error that a caller can act on; anything else as it is. */
+export function storageError(error: unknown, doing: string): unknown {
+  const code = osCode(error)
+  if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) return error
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new ByrefError('storage_full', `The disk is full: ${doing} failed. Free some space.`, {
+      cause: error,
+    })
+  }
+  const reason = code === 'EACCES' || code === 'EPERM' ? 'there is no permission' : code
+  return new ByrefError('storage_failed', `${doing} failed: ${reason}.`, { cause: error })
+}
+
+/** Writes a body to a new file, hashing as it goes. The file is not synced yet. What the body throws is passed on. */
+export async function writeBody(
+  path: string,
+  body: AssetBody,
+  signal?: AbortSignal,
+): Promise<{ digest: string; size: number }> {
+  const file = await open(path, 'wx')
+  try {
+    const digester = createDigester()
+    for await (const chunk of chunksOf(body)) {
+      for (let at = 0; at < chunk.byteLength; at += MIB) {
+        signal?.throwIfAborted()
+        const piece = chunk.subarray(at, at + MIB)
+        const written = writeAll(file.fd, piece)
+        digester.update(piece)
+        await written
+      }
+    }
+    return digester.finish()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Writes a small new file; with `sync`, waits until the disk has it. */
+export async function writeSmall(
+  path: string,
+  data: Uint8Array | string,
+  options: { sync: boolean },
+): Promise<void> {
+  const fd = await openFile(path, 'wx')
+  try {
+    await writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data)
+    if (options.sync) await syncData(fd)
+  } finally {
+    await closeFile(fd)
+  }
+}
+
+/** Waits until the disk has the file's bytes; false if there is no file. */
+export async function syncFile(path: string): Promise<boolean> {
+  let fd: number
+  try {
+    fd = await openFile(path, 'r+')
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+  try {
+    await syncData(fd)
+  } finally {
+    await closeFile(fd)
+  }
+  return true
+}
+
+/**
+ * Writes bytes over an existing file, in place: its names stay its own, and none is made. False if there is no file.
+ */
+export async function rewriteFile(path: string, bytes: Uint8Array): Promise<boolean> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r+')
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+  try {
+    await writeAll(file.fd, bytes)
+    await file.truncate(bytes.byteLength)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+  return true
+}
+
+/** A second name for a file; false if the name is taken. Where the disk has no links, a copy appears under it at once. */
+export async function linkFile(from: string, to: string): Promise<boolean> {
+  try {
+    await linkPath(from, to)
+    return true
+  } catch (error) {
+    const code = osCode(error)
+    if (code === 'EEXIST') return false
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EMLINK')
+      throw error
+  }
+  return copyInto(from, to)
+}
+
+/**
+ * Makes folders and waits until the disk has their names, up to `root`, which must exist. Each folder is looked after
+ * once; the list is bounded.
+ */
+export function createFolderMaker(
+  root: string,
+  syncFolder: (path: string) => Promise<void>,
+): (path: string) => Promise<void> {
+  const made = new Map<string, Promise<void>>()
+
+  async function make(path: string): Promise<void> {
+    const parent = dirname(path)
+    if (parent !== root) await ensure(parent)
+    await mkdir(path).catch((error: unknown) => {
+      if (osCode(error) !== 'EEXIST') throw error
+    })
+    await syncFolder(parent)
+  }
+
+  function ensure(path: string): Promise<void> {
+    const known = made.get(path)
+    if (known) return known
+    if (made.size > MAX_KNOWN_FOLDERS) made.clear()
+    const making = make(path)
+    made.set(path, making)
+    making.catch(() => made.delete(path))
+    return making
+  }
+
+  return ensure
+}
+
+/** Whether there is something of this name. */
+export async function isFile(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Removes a file; false if there was none. */
+export async function removeFile(path: string): Promise<boolean> {
+  try {
+    await unlink(path)
+    return true
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** Moves a file; false if there was none. */
+export async function moveFile(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+/**
+ * Waits until the disk has the names in a folder. Calls that come while one is under way share the next, so that many
+ * saves at once cost few syncs.
+ */
+export function createFolderSync(): (path: string) => Promise<void> {
+  const running = new Map<string, { now: Promise<void>; next: Promise<void> | null }>()
+
+  async function start(path: string): Promise<void> {
+    const entry = { now: syncFolderNow(path), next: null }
+    running.set(path, entry)
+    try {
+      await entry.now
+    } finally {
+      if (running.get(path) === entry && entry.next === null) running.delete(path)
+    }
+  }
+
+  return function syncFolder(path) {
+    const entry = running.get(path)
+    if (!entry) return start(path)
+    entry.next ??= entry.now.catch(() => {}).then(() => start(path))
+    return entry.next
+  }
+}
+
+async function syncFolderNow(path: string): Promise<void> {
+  let folder: number
+  try {
+    folder = await openFile(path, 'r')
+  } catch (error) {
+    // Windows cannot open a folder, and needs no sync of one.
+    if (osCode(error) === 'EISDIR' || osCode(error) === 'EPERM') return
+    throw error
+  }
+  try {
+    await syncAll(folder)
+  } catch (error) {
+    if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
+  } finally {
+    await closeFile(folder)
+  }
+}
+
+async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    const { bytesWritten } = await writeFile(fd, bytes, at, bytes.byteLength - at, null)
+    at += bytesWritten
+  }
+}
+
+async function copyInto(from: string, to: string): Promise<boolean> {
+  const copy = `${from}.copy`
+  await copyFile(from, copy)
+  try {
+    await syncFile(copy)
+    if (await isFile(to)) return false
+    await rename(copy, to)
+    return true
+  } finally {
+    await rm(copy, { force: true })
+  }
+}

@@ -1,0 +1,359 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { crash } from '../../../../scripts/torture/crash.ts'
+import { mixed } from '../../../../scripts/torture/mixed.ts'
+import { assertSoundFolder } from '../../../../scripts/torture/sound.ts'
+import { testAssetStore } from '../../../testing/asset-store.ts'
+import type { FullAssetStore, StoreVerified } from '../../asset-store.ts'
+import { createAssets } from '../../assets.ts'
+import { sha256 } from '../../bodies/digest.ts'
+import { createFsAssetStore } from './fs.ts'
+import { encodeJournal } from './journal.ts'
+import { fsLayout } from './layout.ts'
+import { readRecord } from './records.ts'
+
+let folder: string
+let count = 0
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'byref-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const newRoot = () => join(folder, String(count++))
+
+describe('createFsAssetStore', () => {
+  testAssetStore(() => createFsAssetStore({ rootDir: newRoot() }), it)
+})
+
+describe('createFsAssetStore with a baseUrl', () => {
+  const baseUrl = 'https://cdn.example.com/assets/'
+  testAssetStore(() => createFsAssetStore({ rootDir: newRoot(), baseUrl }), it)
+
+  it('publishes bodies under their extension, as long as they live', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir, baseUrl })
+    for (const [mime, extension] of [
+      ['image/png', 'png'],
+      ['text/csv', 'csv'],
+      ['application/x-unknown', 'bin'],
+    ] as const) {
+      const bytes = Buffer.from(mime)
+      const { assetId } = await store.save(bytes, mime, { namespace: 'Tenant/../A' })
+      const url = await store.urlFor(assetId, { namespace: 'Tenant/../A' })
+      expect(url).toMatch(new RegExp(`^${baseUrl}tenant-a-[0-9a-f]{24}/bodies/.*\\.${extension}$`))
+      const path = join(rootDir, decodeURI(url.slice(baseUrl.length)))
+      expect(await readFile(path)).toEqual(bytes)
+      await rm(path)
+      expect(await store.urlFor(assetId, { namespace: 'Tenant/../A' })).toBe(url)
+      expect(await readFile(path)).toEqual(bytes)
+      await store.delete(assetId, { namespace: 'Tenant/../A' })
+      await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
+    }
+  })
+})
+
+describe('a folder of assets', () => {
+  it('is found again by another store, with everything in it', async () => {
+    const rootDir = newRoot()
+    const before = createAssets({ store: createFsAssetStore({ rootDir }) })
+    const rows = [{ a: 1 }, { a: 2 }]
+    const image = new Uint8Array([1, 2, 3])
+    const content = { rows, image }
+    const table = await before.saveAsset({ content_type: 'data', content })
+    const big = await before.save(new Blob([new Uint8Array(300_000).fill(7)]), 'audio/wav')
+    const after = createAssets({ store: createFsAssetStore({ rootDir }) })
+    expect(await after.resolve(table.ref)).toEqual(content)
+    expect((await after.get(big.ref)).bytes.byteLength).toBe(300_000)
+    expect((await after.list()).assets).toEqual((await before.list()).assets)
+  })
+
+  it('has no name that two disks would read differently', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    for (const assetId of ['A', 'a', 'CON', 'é', '../x', 'a/b']) {
+      await store.save(Buffer.from(assetId), 'text/plain', { assetId, namespace: `N ${assetId}` })
+    }
+    const entries = await readdir(rootDir, { recursive: true })
+    for (const path of entries) {
+      if (path.startsWith('writers')) continue
+      expect(basename(path)).toMatch(/^[0-9a-z_][0-9a-z_.-]*$/)
+    }
+    expect(new Set(entries.map((path) => path.toLowerCase())).size).toBe(entries.length)
+  })
+
+  it('writes many small assets that come at once through one journal, and then does without it', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    await store.ready()
+    const saved = await Promise.all(
+      Array.from({ length: 300 }, (_, i) =>
+        store.save(Buffer.from(`body ${i % 200}`), 'text/plain'),
+      ),
+    )
+    for (const [i, { assetId }] of saved.entries()) {
+      expect(Buffer.from((await store.get(assetId)).bytes).toString()).toBe(`body ${i % 200}`)
+    }
+    await settled(rootDir)
+    await assertSoundFolder(rootDir, store)
+  })
+
+  it('takes small bytes as they are when they are handed over', async () => {
+    const store = createFsAssetStore({ rootDir: newRoot() })
+    const bytes = Buffer.from('before')
+    const saving = [1, 2, 3].map(() => store.save(bytes, 'text/plain'))
+    await store.ready()
+    await new Promise((go) => setTimeout(go, 0))
+    bytes.fill('x')
+    for (const { assetId, info } of await Promise.all(saving)) {
+      const { bytes: got } = await store.get(assetId)
+      expect(sha256(got)).toBe(info.digest)
+    }
+    expect(await problems(store)).toEqual([])
+  })
+
+  it('lets one of a journal fail without the others, and keeps nothing of it', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    await store.save(Buffer.from('taken'), 'text/plain', { assetId: 'taken' })
+    const results = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, i) =>
+        store.save(Buffer.from(`${i}`), 'text/plain', { assetId: i === 4 ? 'taken' : `id${i}` }),
+      ),
+    )
+    expect(results.map((result) => result.status === 'fulfilled')).toEqual(
+      Array.from({ length: 9 }, (_, i) => i !== 4),
+    )
+    expect(Buffer.from((await store.get('taken')).bytes).toString()).toBe('taken')
+    const big = new Uint8Array(100_000)
+    await expect(store.save(big, 'image/png', { assetId: 'taken' })).rejects.toThrow('taken')
+    await settled(rootDir)
+    await assertSoundFolder(rootDir, store)
+  })
+
+  it('believes no journal that was not written to its end', async () => {
+    const rootDir = newRoot()
+    const layout = fsLayout(rootDir)
+    const store = createFsAssetStore({ rootDir })
+    const { assetId, info } = await store.save(Buffer.from('whole'), 'text/plain')
+    const record = await readRecord(layout.space(null).record(assetId))
+    const bodies = new Map([[info.digest, Buffer.from('whole')]])
+    const journal = encodeJournal({ records: record ? [record] : [], bodies })
+    const gone = join(layout.writers, '1-0-x-otherboot-othermachine-a')
+    await mkdir(gone)
+    await writeFile(join(gone, '0.journal'), journal.subarray(0, -2))
+    const after = createFsAssetStore({ rootDir })
+    expect(Buffer.from((await after.get(assetId)).bytes).toString()).toBe('whole')
+    expect(await problems(after)).toEqual([])
+  })
+
+  it('repairs from the journal what the disk lost, and brings back nothing that was removed', async () => {
+    const rootDir = newRoot()
+    const layout = fsLayout(rootDir)
+    const space = layout.space(null)
+    const store = createFsAssetStore({ rootDir })
+    const saved = await Promise.all(
+      ['one', 'two', 'three', 'four'].map((text) => store.save(Buffer.from(text), 'text/plain')),
+    )
+    await settled(rootDir)
+    const records = await Promise.all(saved.map(({ assetId }) => readRecord(space.record(assetId))))
+    const bodies = new Map(
+      ['one', 'two', 'three', 'four'].map((text) => [sha256(text), Buffer.from(text)] as const),
+    )
+    // A journal of before the machine stopped; since then the second was removed, and the disk lost what it had not.
+    const gone = join(layout.writers, '1-0-x-otherboot-othermachine-a')
+    await mkdir(gone)
+    const journal = { records: records.filter((record) => record !== null), bodies }
+    await writeFile(join(gone, '0.journal'), encodeJournal(journal))
+    await store.delete(saved[1]?.assetId ?? '')
+    await truncate(space.record(saved[0]?.assetId ?? ''), 0)
+    await truncate(space.body(sha256('three')), 2)
+    await writeFile(space.body(sha256('four')), 'XXXX')
+    await writeFile(join(gone, '1.journal'), encodeJournal(journal).subarray(0, 900))
+
+    const after = createFsAssetStore({ rootDir })
+    for (const [i, text] of ['one', null, 'three', 'four'].entries()) {
+      const assetId = saved[i]?.assetId ?? ''
+      if (text === null) expect(await after.info(assetId)).toBe(null)
+      else expect(Buffer.from((await after.get(assetId)).bytes).toString()).toBe(text)
+    }
+    expect(await problems(after)).toEqual([])
+  })
+
+  it('sweeps what a dead process left, and leaves alone what others are at', async () => {
+    const rootDir = newRoot()
+    const layout = fsLayout(rootDir)
+    const store = createFsAssetStore({ rootDir })
+    await store.ready()
+    const [own = ''] = await readdir(layout.writers)
+    const dead = own.replace(/^\d+/, '999999999')
+    const rebooted = own.split('-').with(3, 'otherboot').join('-')
+    const elsewhere = own.split('-').with(4, 'othermachine').join('-')
+    for (const name of [dead, rebooted, elsewhere]) {
+      await mkdir(join(layout.writers, name))
+      await writeFile(join(layout.writers, name, '0.body'), 'half')
+    }
+    await createFsAssetStore({ rootDir }).ready()
+    const left = await readdir(layout.writers)
+    expect(left).toContain(own)
+    expect(left).toContain(elsewhere)
+    expect(left).not.toContain(dead)
+    expect(left).not.toContain(rebooted)
+    expect((await store.sweep({ graceMs: 3_600_000 })).leftovers).toBe(0)
+    const old = new Date(Date.now() - 7_200_000)
+    await utimes(join(layout.writers, elsewhere, '0.body'), old, old)
+    await utimes(join(layout.writers, elsewhere), old, old)
+    expect((await store.sweep({ graceMs: 3_600_000 })).leftovers).toBe(1)
+    expect(await readdir(layout.writers)).not.toContain(elsewhere)
+  })
+
+  it('sweeps while a long upload is under way, and does not touch it', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    let go = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    let chunks = 0
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (chunks === 3) await waiting
+        if (chunks++ === 6) return controller.close()
+        controller.enqueue(new Uint8Array(100_000).fill(chunks))
+      },
+    })
+    const saving = store.save(body, 'video/mp4')
+    await new Promise((next) => setTimeout(next, 20))
+    const other = createFsAssetStore({ rootDir })
+    await other.sweep({ graceMs: 0 })
+    await store.sweep({ graceMs: 0 })
+    go()
+    const { assetId } = await saving
+    expect((await other.get(assetId)).bytes.byteLength).toBe(600_000)
+  })
+
+  it('finds damage', async () => {
+    const rootDir = newRoot()
+    const space = fsLayout(rootDir).space(null)
+    const store = createFsAssetStore({ rootDir })
+    const bodies = ['missing', 'damaged', 'fine', 'record']
+    const saved: Record<string, string> = {}
+    for (const body of bodies) {
+      saved[body] = (await store.save(Buffer.from(body), 'text/plain')).assetId
+    }
+    await rm(space.body(sha256('missing')))
+    await appendFile(space.body(sha256('damaged')), '!')
+    await writeFile(space.record(saved.record ?? ''), '{"half":')
+    expect((await problems(store)).map((found) => found.problem).sort()).toEqual([
+      'body_damaged',
+      'body_missing',
+      'record_damaged',
+    ])
+    await expect(store.get(saved.missing ?? '')).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(store.get(saved.damaged ?? '')).rejects.toThrow('byref assets verify')
+    expect(await store.info(saved.record ?? '')).toBe(null)
+  })
+
+  it('refuses a folder of a version that it does not know', async () => {
+    const rootDir = newRoot()
+    await mkdir(rootDir)
+    await writeFile(join(rootDir, 'byref-assets.json'), '{"format":"byref-assets","version":9}')
+    await expect(createFsAssetStore({ rootDir }).ready()).rejects.toMatchObject({
+      code: 'config_invalid',
+    })
+  })
+
+  it('says that a folder cannot be made, and works once it can', async () => {
+    const rootDir = newRoot()
+    await writeFile(rootDir, 'a file')
+    const store = createFsAssetStore({ rootDir })
+    await expect(store.ready()).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toThrow(rootDir)
+    await rm(rootDir)
+    expect((await store.save(new Uint8Array(1), 'image/png')).info.size).toBe(1)
+  })
+
+  it('says that the disk is full, and loses nothing', async (test) => {
+    const disk = mountSmallDisk(newRoot())
+    if (!disk) return test.skip('mounting a small disk needs root')
+    try {
+      const store = createFsAssetStore({ rootDir: join(disk, 'assets') })
+      const kept = new Map<string, number>()
+      const failures: unknown[] = []
+      for (let i = 0; i < 40; i++) {
+        const body = new Uint8Array(i % 2 ? 200_000 : 20_000).fill(i)
+        const saving = store.save(i % 4 ? body : new Blob([body]).stream(), 'image/png')
+        await saving.then(
+          ({ assetId }) => kept.set(assetId, i),
+          (error) => failures.push(error),
+        )
+      }
+      const group = await Promise.allSettled(
+        Array.from({ length: 50 }, (_, i) =>
+          store.save(new Uint8Array(30_000).fill(100 + i), 'image/png'),
+        ),
+      )
+      for (const result of group) if (result.status === 'rejected') failures.push(result.reason)
+      expect(failures.length).toBeGreaterThan(5)
+      for (const error of failures) expect(error).toMatchObject({ code: 'storage_full' })
+      for (const [id, i] of kept) expect((await store.get(id)).bytes[0]).toBe(i)
+      expect(await problems(store)).toEqual([])
+      const [first = ''] = kept.keys()
+      for (const id of [...kept.keys()].slice(1)) await store.delete(id)
+      expect((await store.save(new Uint8Array(100_000), 'image/png')).info.size).toBe(100_000)
+      expect((await store.get(first)).bytes[0]).toBe(0)
+    } finally {
+      execFileSync('umount', [disk])
+    }
+  })
+
+  it('holds exactly what was given out after a process was killed', async () => {
+    const report = await crash({ rounds: 3, saves: 150, folder: newRoot() })
+    expect(report.givenOut).toBeGreaterThan(0)
+  }, 60_000)
+
+  it('holds exactly what lives after two processes worked on it', async () => {
+    const report = await mixed({ operations: 500, processes: 2, folder: newRoot() })
+    expect(report.deleted).toBeGreaterThan(0)
+  }, 60_000)
+})
+
+/** A disk of 3 MiB, where that can be had. */
+function mountSmallDisk(path: string): string | null {
+  if (process.getuid?.() !== 0 || process.platform !== 'linux') return null
+  try {
+    execFileSync('mkdir', ['-p', path])
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path], { stdio: 'ignore' })
+    return path
+  } catch {
+    return null
+  }
+}
+
+async function problems(store: FullAssetStore): Promise<StoreVerified[]> {
+  const found: StoreVerified[] = []
+  for await (const one of store.verify()) if (one.problem !== null) found.push(one)
+  return found
+}
+
+/** Waits until no writer has a journal any more. */
+async function settled(rootDir: string): Promise<void> {
+  for (;;) {
+    const names = await readdir(join(rootDir, 'writers'), { recursive: true })
+    if (!names.some((name) => name.endsWith('.journal'))) return
+    await new Promise((go) => setTimeout(go, 5))
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it, vi } from 'vitest'
+import { testAssetStore } from '../../testing/asset-store.ts'
+import { type Assets, createAssets } from '../assets.ts'
+import { PNG } from '../fixtures/stores.ts'
+import { createPassthroughAssetStore } from './passthrough.ts'
+
+const text = (value: Uint8Array) => Buffer.from(value).toString()
+const code = (name: string) => expect.objectContaining({ code: name })
+
+describe('createPassthroughAssetStore', () => {
+  testAssetStore(() => createPassthroughAssetStore(), it)
+
+  it('counts what it holds by what is there', async () => {
+    const store = createPassthroughAssetStore({ maxBytes: 300, maxRecords: 2 })
+    for (let i = 0; i < 50; i++) await store.save(new Uint8Array(100).fill(i), 'text/plain')
+    expect(await store.usage()).toEqual({ assets: 2, bytes: 200 })
+    const { records } = await store.list()
+    for (const { assetId } of records) {
+      expect((await store.get(assetId)).bytes).toHaveLength(100)
+    }
+    expect(await store.usage()).toEqual({ assets: 2, bytes: 0 })
+  })
+
+  it('lets go of bodies in time, also where nothing else happens', async () => {
+    vi.useFakeTimers()
+    try {
+      const store = createPassthroughAssetStore({ ttlMs: 1_000 })
+      await store.save(new Uint8Array(100), 'text/plain')
+      await vi.advanceTimersByTimeAsync(600)
+      const { assetId } = await store.save(new Uint8Array(50), 'text/plain')
+      await vi.advanceTimersByTimeAsync(500)
+      expect(await store.usage()).toEqual({ assets: 2, bytes: 50 })
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(await store.usage()).toEqual({ assets: 2, bytes: 0 })
+      await expect(store.get(assetId)).rejects.toThrow('nobody read it in time')
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('createAssets on passthrough', () => {
+  it('leaves the one read to the application; the second says why', async () => {
+    const seen: string[] = []
+    const assets = createAssets({
+      store: createPassthroughAssetStore(),
+      onEvent: (event) => seen.push((event.payload as unknown as { base64: string }).base64),
+    })
+    const { ref } = await assets.save(PNG)
+    expect(seen).toEqual([PNG.toString('base64')])
+    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
+    await assets.meta(ref)
+    await assets.list()
+    expect((await assets.get(ref)).bytes.byteLength).toBe(PNG.byteLength)
+    for (const read of [
+      assets.get(ref),
+      assets.getDataUrl(ref),
+      assets.open(ref),
+      assets.resolve(ref),
+    ]) {
+      await expect(read).rejects.toThrow(/gone: it was read before.*ASSET_CREATED/)
+      await expect(read).rejects.toEqual(code('asset_not_found'))
+    }
+    expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
+  })
+
+  it('counts any public read as the one', async () => {
+    const reads: ((assets: Assets, ref: string) => Promise<unknown>)[] = [
+      (assets, ref) => assets.getBase64(ref),
+      (assets, ref) => assets.getDataUrl(ref),
+      (assets, ref) => assets.open(ref, { start: 0, end: 1 }),
+      (assets, ref) => assets.urlFor(ref, { inline: true }),
+      (assets, ref) => assets.resolve(ref),
+    ]
+    for (const read of reads) {
+      const assets = createAssets({ store: createPassthroughAssetStore() })
+      const { ref } = await assets.save(PNG)
+      await read(assets, ref)
+      await expect(assets.get(ref)).rejects.toThrow('read before')
+    }
+  })
+
+  it('imports tables without using up the file, and gives their rows once', async () => {
+    const assets = createAssets({ store: createPassthroughAssetStore() })
+    const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
+    expect(text((await assets.get(asset.ref)).bytes)).toBe('a,b\n1,2\n')
+    expect(await assets.resolve(`${table?.ref}/content/rows`)).toEqual([{ a: 1, b: 2 }])
+    await expect(assets.resolve(`${table?.ref}/content/rows`)).rejects.toThrow('read before')
+  })
+
+  it('lets go of what nobody reads: after a time, and beyond a number of bytes', async () => {
+    const brief = createAssets({ store: createPassthroughAssetStore({ ttlMs: 0 }) })
+    const { ref } = await brief.save(PNG)
+    await expect(brief.get(ref)).rejects.toThrow('nobody read it in time')
+    const small = createAssets({ store: createPassthroughAssetStore({ maxBytes: 250 }) })
+    const saved = []
+    for (let i = 0; i < 3; i++) saved.push(await small.save(new Uint8Array(100).fill(i)))
+    await expect(small.get(saved[0]?.ref ?? '')).rejects.toThrow('make room')
+    expect((await small.get(saved[2]?.ref ?? '')).bytes.byteLength).toBe(100)
+    const big = await small.save(new Blob([new Uint8Array(251)]))
+    await expect(small.get(big.ref)).rejects.toThrow('larger than 250 bytes')
+    expect((await small.info(big.ref)).size).toBe(251)
+  })
+})

@@ -1,0 +1,34 @@
+import { ByrefError } from '../../errors.ts'
+import type { AssetRecord, StoreListOptions } from '../asset-store.ts'
+
+/** Where a record stands in a listing. */
+export type RecordPlace = Pick<AssetRecord, 'createdAt' | 'assetId'>
+
+const MAX_PAGE = 1000
+
+/** Newest first: by time, then by id, descending. */
+export function newestFirst(a: RecordPlace, b: RecordPlace): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
+  if (a.assetId === b.assetId) return 0
+  return a.assetId < b.assetId ? 1 : -1
+}
+
+/** One page of places in the order of {@link newestFirst}, and the cursor of the next. */
+export function pageOf<T extends RecordPlace>(
+  places: Iterable<T>,
+  options: StoreListOptions = {},
+): { page: T[]; next: string | null } {
+  const limit = Math.max(1, Math.min(options.limit ?? 200, MAX_PAGE))
+  const after = options.cursor ? parseCursor(options.cursor) : null
+  const sorted = [...places].sort(newestFirst)
+  const rest = after ? sorted.filter((place) => newestFirst(after, place) < 0) : sorted
+  const page = rest.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next: last && rest.length > limit ? `${last.createdAt} ${last.assetId}` : null }
+}
+
+function parseCursor(cursor: string): RecordPlace {
+  const space = cursor.indexOf(' ')
+  if (space < 1) throw new ByrefError('bad_request', `${JSON.stringify(cursor)} is no cursor.`)
+  return { createdAt: cursor.slice(0, space), assetId: cursor.slice(space + 1) }
+}

@@ -1,0 +1,252 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ByrefError } from '../../../errors.ts'
+import { testAssetStore } from '../../../testing/asset-store.ts'
+import { createAssets } from '../../assets.ts'
+import { type Fault, faultyTransport } from '../../fixtures/s3-transport.ts'
+import { memoryConnector } from '../../fixtures/stores.ts'
+import { createS3Connector } from './connector.ts'
+import { createS3AssetStore } from './s3.ts'
+
+const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret-of-the-account' }
+const code = (name: string) => expect.objectContaining({ code: name })
+
+type Request = Parameters<Parameters<typeof faultyTransport>[0]>[0]
+
+/** A store over the AWS SDK whose requests fail as told. */
+function faulty(fault: (request: Request, count: number) => Fault | null = () => null) {
+  const transport = faultyTransport(fault)
+  const store = createS3AssetStore({
+    bucket: 'b',
+    endpoint: 'http://s3.example.com',
+    requestHandler: transport.handler,
+    ...KEYS,
+  })
+  return { ...transport, store, assets: createAssets({ store }) }
+}
+
+const isBody = ({ path }: Request) => path.includes('/bodies/')
+
+describe('createS3AssetStore over a connector of your own', () => {
+  testAssetStore(
+    () => createS3AssetStore({ bucket: 'b', keyPrefix: 'p/', connector: memoryConnector() }),
+    it,
+  )
+
+  it('keeps long streams under their digest, and nothing else', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', keyPrefix: 'p/', connector })
+    const bytes = new Uint8Array(9_000_000).fill(7)
+    for (let i = 0; i < 2; i++) {
+      const { info } = await store.save(new Blob([bytes]).stream(), 'video/mp4')
+      expect(info.size).toBe(9_000_000)
+      expect(connector.objects.get(`p/_/bodies/${info.digest}`)?.byteLength).toBe(9_000_000)
+    }
+    expect([...connector.objects.keys()].filter((key) => key.includes('staging'))).toEqual([])
+    const half = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(bytes)
+        controller.error(new Error('cut'))
+      },
+    })
+    await expect(store.save(half, 'video/mp4')).rejects.toThrow('cut')
+    expect((await store.usage()).assets).toBe(2)
+    expect([...connector.objects.keys()].filter((key) => key.includes('staging'))).toEqual([])
+  })
+
+  it('says what a connector threw', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: { ...connector, put: () => Promise.reject(new Error('kaputt')) },
+    })
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toThrow(/kaputt/)
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toEqual(code('storage_failed'))
+  })
+
+  it('lets one of many have an id where the server has no conditional writes', async () => {
+    const connector = memoryConnector()
+    const put: typeof connector.put = async (object) => {
+      await new Promise((go) => setTimeout(go, Math.random() * 3))
+      if (!object.ifAbsent) return connector.put(object)
+      throw new ByrefError('asset_unsupported', 'no conditional writes')
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) =>
+        store.save(Buffer.from(`${i}`), 'text/plain', { assetId: 'mine' }),
+      ),
+    )
+    const won = results.flatMap((result, i) => (result.status === 'fulfilled' ? [i] : []))
+    expect(won).toHaveLength(1)
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe(`${won[0]}`)
+    expect((await store.usage()).assets).toBe(1)
+    expect([...connector.objects.keys()].filter((key) => key.includes('claims'))).toEqual([])
+  })
+
+  it('sweeps what saves and removals left that were cut off', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    const kept = await store.save(Buffer.from('kept'), 'text/plain')
+    const lost = await store.save(Buffer.from('lost'), 'text/plain')
+    const digest = lost.info.digest
+    for (const key of [...connector.objects.keys()]) {
+      if (key.startsWith('_/records/')) {
+        const record = JSON.parse(Buffer.from(connector.objects.get(key) ?? []).toString())
+        if (record.assetId === lost.assetId) connector.objects.delete(key)
+      }
+    }
+    for (const key of ['staging/x', `_/aside/${digest}/y`, '_/claims/abc/z']) {
+      await connector.put({ bucket: 'b', key, body: new Uint8Array(4), contentType: 'text/plain' })
+    }
+    expect((await store.sweep()).leftovers).toBe(0)
+    const swept = await store.sweep({ now: Date.now() + 25 * 3_600_000 })
+    expect(swept).toMatchObject({ assets: 0, bodies: 1, bytes: 4, leftovers: 5 })
+    const left = [...connector.objects.keys()].map((key) => key.replace(/[0-9a-z]{20,}/g, '*'))
+    expect(left.sort()).toEqual([
+      '_/bodies/*',
+      expect.stringMatching(/^_\/newest\//),
+      '_/records/*.json',
+      '_/refs/*/*',
+      'spaces/_.json',
+    ])
+    expect(Buffer.from((await store.get(kept.assetId)).bytes).toString()).toBe('kept')
+  })
+})
+
+describe('createS3AssetStore over the AWS SDK', () => {
+  testAssetStore(() => faulty().store, it)
+
+  it('tries again when the server fails, is slow, or does not answer', async () => {
+    for (const what of [500, 503, 'refused', 'silent'] as const) {
+      const failed = new Set<string>()
+      const { assets } = faulty(({ method, path }) => {
+        const once = `${method} ${path}`
+        if (failed.has(once)) return null
+        failed.add(once)
+        return what
+      })
+      const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+      expect(await assets.resolve(ref)).toBe('hello')
+      expect(failed.size).toBeGreaterThan(4)
+    }
+  }, 30_000)
+
+  it('gives up in the end, with an error that says so, and keeps nothing', async () => {
+    const { assets, objects } = faulty((request) => (isBody(request) ? 500 : null))
+    const saving = assets.save(Buffer.from('hello'), 'text/plain')
+    await expect(saving).rejects.toEqual(code('storage_failed'))
+    await expect(saving).rejects.toThrow(/InternalError 500/)
+    expect([...objects.keys()].filter((key) => /records|refs/.test(key))).toEqual([])
+  }, 30_000)
+
+  it('goes on where a download was cut', async () => {
+    const bytes = Buffer.alloc(1_000_000, 'abcdefghij')
+    let cuts = 0
+    const { assets, requests } = faulty(({ method, path }) =>
+      method === 'GET' && path.includes('/bodies/') && cuts++ < 6 ? { cutAfter: 120_000 } : null,
+    )
+    const { ref } = await assets.save(bytes, 'text/plain')
+    const { stream } = await assets.open(ref)
+    expect(Buffer.from(await new Response(stream).arrayBuffer()).equals(bytes)).toBe(true)
+    const ranges = requests.filter(isBody).flatMap(({ headers }) => headers.range ?? [])
+    expect(ranges).toContain('bytes=120000-999999')
+    const { stream: part } = await assets.open(ref, { start: 10, end: 500_010 })
+    const got = Buffer.from(await new Response(part).arrayBuffer())
+    expect(got.equals(bytes.subarray(10, 500_010))).toBe(true)
+  }, 30_000)
+
+  it('gives up on a download that never moves', async () => {
+    const { assets } = faulty(({ method, path }) =>
+      method === 'GET' && path.includes('/bodies/') ? { cutAfter: 0 } : null,
+    )
+    const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+    await expect(assets.get(ref)).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('does not wait for ever: not for an answer, and not in the middle of one', async () => {
+    const bytes = Buffer.alloc(300_000, 'x')
+    let stalls = 0
+    const { store, objects } = faulty()
+    const { assetId } = await store.save(bytes, 'text/plain')
+    const server = createServer((request, response) => {
+      const key = decodeURIComponent((request.url ?? '').replace(/^\/b\/?/, '').split('?')[0] ?? '')
+      const body = objects.get(key)
+      if (key === '' && request.method === 'HEAD') return response.end()
+      if (!body) return
+      const range = /bytes=(\d+)-/.exec(request.headers.range ?? '')
+      const rest = body.subarray(Number(range?.[1] ?? 0))
+      response.writeHead(range ? 206 : 200, { 'content-length': rest.byteLength })
+      if (key.includes('bodies') && stalls++ < 2) response.write(rest.subarray(0, 70_000))
+      else response.end(rest)
+    })
+    await new Promise<void>((go) => server.listen(0, '127.0.0.1', go))
+    const { port } = server.address() as AddressInfo
+    try {
+      const slow = createS3AssetStore({
+        bucket: 'b',
+        endpoint: `http://127.0.0.1:${port}`,
+        timeoutMs: 150,
+        maxAttempts: 2,
+        ...KEYS,
+      })
+      expect((await slow.get(assetId)).bytes.byteLength).toBe(300_000)
+      expect(stalls).toBe(3)
+      await expect(slow.save(bytes, 'text/plain')).rejects.toEqual(code('storage_failed'))
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }, 30_000)
+
+  it('uploads what it does not know the length of in parts, each tried again', async () => {
+    let failures = 0
+    const { assets, requests } = faulty(({ query }) =>
+      query.partNumber && failures++ < 2 ? 503 : null,
+    )
+    const bytes = new Uint8Array(20_000_000).fill(3)
+    const info = await assets.save(new Blob([bytes]).stream(), 'video/mp4')
+    expect(info.size).toBe(20_000_000)
+    expect(new Set(requests.flatMap(({ query }) => query.partNumber ?? [])).size).toBe(3)
+    expect((await assets.get(info.ref)).bytes.byteLength).toBe(20_000_000)
+  }, 30_000)
+
+  it('says in words what the server refuses, without a secret', async () => {
+    for (const [status, name, words] of [
+      [403, 'config_invalid', /keys for bucket "b"/],
+      [507, 'storage_full', /is full/],
+    ] as const) {
+      const { assets } = faulty(() => status)
+      const failing = assets.save(Buffer.from('x'), 'text/plain')
+      await expect(failing).rejects.toEqual(code(name))
+      await expect(failing).rejects.toThrow(words)
+      await expect(failing).rejects.not.toThrow(/secret-of-the-account/)
+    }
+  })
+
+  it('does not take its own first try for another asset of the same id', async () => {
+    let lost = false
+    const { assets, objects } = faulty(({ method, path, body, headers }) => {
+      if (method !== 'PUT' || !path.includes('/records/') || lost) return null
+      lost = true
+      // The server wrote it, and the answer was lost.
+      objects.set(path.replace(/^\/b\//, ''), Buffer.from(body as Uint8Array))
+      return headers['if-none-match'] ? 500 : null
+    })
+    const info = await assets.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(info.assetId).toBe('mine')
+    expect(lost).toBe(true)
+  }, 30_000)
+
+  it('needs no server for what it can say without one', async () => {
+    const connector = createS3Connector({ endpoint: 'http://s3.example.com', ...KEYS })
+    const url = new URL(await connector.signedUrl({ bucket: 'b', key: 'k/ö', expiresIn: 60 }))
+    expect(url.origin + url.pathname).toBe('http://s3.example.com/b/k/%C3%B6')
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('60')
+    const aws = createS3Connector({ region: 'eu-west-1', sessionToken: 'token', ...KEYS })
+    const signed = new URL(await aws.signedUrl({ bucket: 'bucket', key: 'k', expiresIn: 60 }))
+    expect(signed.hostname).toBe('bucket.s3.eu-west-1.amazonaws.com')
+    expect(signed.searchParams.get('X-Amz-Security-Token')).toBe('token')
+  })
+})
