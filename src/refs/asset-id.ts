@@ -11,11 +11,13 @@ export const ASSET_FIELDS: readonly string[] = [
 ]
 
 /**
- * Whether the text may be an asset's id or a namespace (spec R2): 1 to 200 characters, no control character, not `.`
- * or `..`, none of the fields of an asset. A slash is allowed, and encoded in a URL.
+ * Whether the text may be an asset's id or a namespace (spec R2): 1 to 200 characters of well-formed Unicode, no control
+ * character, not `.` or `..`, none of the fields of an asset. A slash is allowed, and encoded in a URL.
  */
 export function isAssetId(text: unknown): boolean {
   if (typeof text !== 'string' || text === '' || text.length > 200) return false
+  // UTF-8 has no half surrogates: what encodes ids would make one id of many.
+  if (!text.isWellFormed()) return false
   return !(text === '.' || text === '..' || ASSET_FIELDS.includes(text) || /\p{Cc}/u.test(text))
 }
 
@@ -24,6 +26,6 @@ export function assertAssetId(id: string, what: 'asset id' | 'namespace' = 'asse
   if (isAssetId(id)) return
   throw new ByrefError(
     'invalid_reference',
-    `${JSON.stringify(id)?.slice(0, 100)} is no ${what}: it has 1 to 200 characters, none of them control characters, and is not ".", ".." or one of ${ASSET_FIELDS.join(', ')}.`,
+    `${JSON.stringify(id)?.slice(0, 100)} is no ${what}: it has 1 to 200 characters, none of them control characters or half surrogates, and is not ".", ".." or one of ${ASSET_FIELDS.join(', ')}.`,
   )
 }
