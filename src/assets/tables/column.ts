@@ -30,11 +30,24 @@ const LEADING_ZERO = /^[+-]?0\d/
 const BOOLEAN = /^(?:true|false)$/i
 const DATE =
   /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
-const NAMED_DATE = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})$/
+const NAMED_DATE = /^([A-Za-z]{3,9})(\.?) (\d{1,2}),? (\d{4})$/
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const ZERO = 48
 const NINE = 57
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const MONTHS = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+]
 
 /** For cells that are text, as CSV has them: text becomes numbers, booleans or dates where the whole column is. */
 export function textColumn(name: string): ColumnReader {
@@ -103,11 +116,22 @@ export function valueColumn(name: string): ColumnReader {
   }
 }
 
-/** Numbers that lose nothing: no leading zeros (postcodes), no whole number beyond 2^53. */
+/** Numbers that lose nothing: no leading zeros (postcodes), no digits that a double cannot keep. */
 function isNumber(text: string): boolean {
   if (!NUMBER.test(text) || LEADING_ZERO.test(text)) return false
+  // A double keeps 15 digits of any number in its range.
+  if (text.length <= 15 && !/e/i.test(text)) return true
   const value = Number(text)
-  return Number.isFinite(value) && (/[.eE]/.test(text) || Number.isSafeInteger(value))
+  if (!Number.isFinite(value)) return false
+  const digits = digitsOf(text)
+  if (value === 0) return digits === ''
+  return digits.length <= 15 || digits === digitsOf(String(value))
+}
+
+/** The digits that count: none of the exponent, no zeros at either end. */
+function digitsOf(text: string): string {
+  const [mantissa = ''] = text.split(/e/i)
+  return mantissa.replace(/\D/g, '').replace(/^0+|0+$/g, '')
 }
 
 /** The date or time as ISO 8601 text, or null for what is no unambiguous date. */
@@ -126,8 +150,15 @@ function isoDate(text: string): string | null {
 function namedDate(text: string): string | null {
   const found = NAMED_DATE.exec(text)
   if (!found) return null
-  const [, name = '', day, year] = found
-  return calendarDate(Number(year), MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1, Number(day))
+  const [, name = '', point, day, year] = found
+  const month = MONTHS.findIndex((month) => isNameOf(month, name.toLowerCase(), point === '.'))
+  return calendarDate(Number(year), month + 1, Number(day))
+}
+
+/** The whole name of the month, or three letters of it (`Sept` too), with a point or without. */
+function isNameOf(month: string, name: string, shortened: boolean): boolean {
+  const isShort = name.length === 3 || name === 'sept'
+  return isShort ? month.startsWith(name) : !shortened && month === name
 }
 
 /** The day as text, if the calendar has it. */

@@ -4,7 +4,7 @@ import { parse as parseAll } from 'csv-parse/sync'
 import { type ColumnReader, textColumn } from './column.ts'
 import { inBatches, rowOf, type Table } from './table.ts'
 import type { TableError } from './table-error.ts'
-import { broken, lineAt, MAX_RECORD, openText, type TableSource } from './table-text.ts'
+import { broken, headOf, lineAt, MAX_RECORD, type TableSource, textOf } from './table-text.ts'
 
 /** Up to this size the cells of a file are kept between the two passes, instead of being parsed twice. */
 const KEEP_BYTES = 8 * 1024 * 1024
@@ -44,8 +44,8 @@ export async function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): 
 
 /** The records of a CSV, header included, some at a time. */
 async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
-  const text = await openText(source)
-  const delimiter = format === 'tsv' ? '\t' : delimiterOf(text.head)
+  const head = await headOf(source)
+  const delimiter = format === 'tsv' ? '\t' : delimiterOf(head)
   const parser = parse({
     delimiter,
     bom: true,
@@ -53,14 +53,14 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     relax_quotes: format === 'tsv',
     max_record_size: MAX_RECORD,
   })
-  const input = Readable.from(text.chunks)
+  const input = Readable.from(textOf(source))
   input.on('error', (error) => parser.destroy(error))
   input.pipe(parser)
   try {
     yield* inBatches(parser)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw await csvError(source, { delimiter, head: text.head }, error)
+    throw await csvError(source, { delimiter, head }, error)
   } finally {
     input.destroy()
     parser.destroy()
@@ -77,10 +77,13 @@ function delimiterOf(head: string): string {
 /** Names for every column, each once: `column_3` where there is none, `name_2` for the second of a name. */
 function columnNames(cells: string[]): string[] {
   const names = new Set<string>()
+  const counts = new Map<string, number>()
   cells.forEach((cell, i) => {
     const name = cell.trim() || `column_${i + 1}`
+    let count = counts.get(name) ?? 1
     let unique = name
-    for (let n = 2; names.has(unique); n++) unique = `${name}_${n}`
+    while (names.has(unique)) unique = `${name}_${++count}`
+    counts.set(name, count)
     names.add(unique)
   })
   return [...names]

@@ -104,6 +104,25 @@ describe('importFile', () => {
       ['2024-02-29T10:00:00', '2024-02-29T10:00Z'],
     ],
     ['named dates', 'Jan 1 2000,"Mar 31, 2001"', ['2000-01-01', '2001-03-31']],
+    [
+      'names that only begin like months',
+      '"Decision 12 2020","Marathon 5 2021"',
+      ['Decision 12 2020', 'Marathon 5 2021'],
+    ],
+    [
+      'full and short months',
+      '"September 1, 2001",Sept. 2 2001,May 3 2001',
+      ['2001-09-01', '2001-09-02', '2001-05-03'],
+    ],
+    ['digits that a double would lose', '0.1234567890123456789,1', ['0.1234567890123456789', '1']],
+    ['a fraction of a long number', '123456789012345678.5,1', ['123456789012345678.5', '1']],
+    ['what is too small for a double', '1e-400,1', ['1e-400', '1']],
+    ['what is too large for a double', '1e400,1', ['1e400', '1']],
+    [
+      'what a double wrote',
+      '0.30000000000000004,1e21,-1.7976931348623157e308,0.0',
+      [0.30000000000000004, 1e21, -1.7976931348623157e308, 0],
+    ],
     ['days that do not exist', '2023-02-29,2023-01-01', ['2023-02-29', '2023-01-01']],
     ['ambiguous dates', '1/2/2024,3/4/2024', ['1/2/2024', '3/4/2024']],
     ['mixed', '1,x', ['1', 'x']],
@@ -148,6 +167,66 @@ describe('importFile', () => {
       ],
       rows: [],
     })
+  })
+
+  it('decides the encoding by the whole file', async () => {
+    const padding = 'x,1\n'.repeat(50_000)
+    const latin = Buffer.from(`name,n\n${padding}M\xfcller,2\n`, 'latin1')
+    expect((await importText(latin)).content?.rows.at(-1)).toEqual({ name: 'Müller', n: 2 })
+    const controlled = Buffer.from(`name,n\nM\u00fcller\u0001,1\n${padding}`)
+    expect((await importText(controlled, 'x.csv', 'text/csv')).content?.rows[0]?.name).toBe(
+      'Müller\u0001',
+    )
+  })
+
+  it('takes hostile headers and rows in their stride', async () => {
+    const { content } = await importText(`${'a,'.repeat(20_000)}a\n`)
+    expect(content?.columns.at(-1)?.name).toBe('a_20001')
+    const rows = Array.from({ length: 3_000 }, (_, i) => `{"k${i}":1}`).join('\n')
+    expect((await failure(rows, 'x.ndjson')).reason).toMatch(/too few keys in common/)
+  })
+
+  it('closes every file that it opens', async () => {
+    let open = 0
+    const store = createMemoryAssetStore()
+    const counted: typeof store = {
+      ...store,
+      async open(assetId, options) {
+        const opened = await store.open(assetId, options)
+        if (!opened) return null
+        open++
+        const reader = opened.stream.getReader()
+        const stream = new ReadableStream<Uint8Array>(
+          {
+            async pull(controller) {
+              const { value, done } = await reader.read()
+              if (value) return controller.enqueue(value)
+              if (done) open--
+              controller.close()
+            },
+            async cancel() {
+              open--
+              await reader.cancel()
+            },
+          },
+          { highWaterMark: 0 },
+        )
+        return { ...opened, stream }
+      },
+    }
+    const assets = createAssets({ store: counted })
+    for (const [name, text] of [
+      ['x.json', '{"a":1}'],
+      ['x.json', '[1]'],
+      ['x.json', '[{"a":1}]'],
+      ['x.json', '[{"a":1},'],
+      ['x.csv', 'a,b\n1,2\n'],
+      ['x.csv', 'a,b\n1\n'],
+      ['x.ndjson', '{"a":1}\n[]\n'],
+    ] as const) {
+      await assets.importFile(Buffer.from(text), { name }).catch(() => {})
+      expect([name, text, open]).toEqual([name, text, 0])
+    }
   })
 
   it('finds separator and encoding also where the first bytes come one by one', async () => {
@@ -201,6 +280,7 @@ describe('importFile', () => {
       ['[{"a":1}]\nx', 'x.json', 1, /Unexpected "x"/],
       [`[{"a":${'['.repeat(2000)}`, 'x.json', 1, /1000 levels/],
       ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /no JSON/],
+      [`{"a":1}\n{"a":${'['.repeat(5000)}${']'.repeat(5000)}}\n`, 'x.ndjson', 2, /1000 levels/],
       ['{"a":1}\n[1]\n', 'x.ndjson', 2, /no JSON object/],
     ]
     for (const [text, name, line, reason] of cases) {

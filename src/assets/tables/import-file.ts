@@ -3,6 +3,7 @@ import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets.ts'
 import { streamFrom } from '../bodies/body.ts'
+import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { defined } from '../defined.ts'
 import { readTable, tableFormat } from './read-table.ts'
 import type { Table } from './table.ts'
@@ -67,7 +68,9 @@ export function createImporter(
       return countBytes(stream, (bytes) => onProgress({ phase, bytes, size }))
     }
     try {
-      const table = await readTable({ name: options.name, size, open: openCounted }, format)
+      const encoding = await textEncodingOf(await open(asset, { namespace }))
+      const source = { name: options.name, size, encoding, open: openCounted }
+      const table = await readTable(source, format)
       phase = 'writing'
       return { asset, table: table && (await saveTable(asset, table, options)) }
     } catch (error) {

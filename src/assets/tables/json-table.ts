@@ -2,7 +2,7 @@ import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../errors.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { inBatches, rowOf, type Table } from './table.ts'
-import { broken, lineAt, MAX_RECORD, openText, type TableSource } from './table-text.ts'
+import { broken, headOf, lineAt, MAX_RECORD, type TableSource, textOf } from './table-text.ts'
 
 /** How each token changes the depth. */
 const LEVELS: ReadonlyMap<TokenType, number> = new Map([
@@ -11,23 +11,30 @@ const LEVELS: ReadonlyMap<TokenType, number> = new Map([
   [TokenType.RIGHT_BRACE, -1],
   [TokenType.RIGHT_BRACKET, -1],
 ])
+/** Cells that a table may have whatever is in them. */
+const MAX_SPARSE = 1_000_000
 /** Levels of one value in a row. */
 const MAX_DEPTH = 1_000
+const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`
 
 /** A JSON list of objects; null for any other JSON. */
 export function readJsonTable(source: TableSource): Promise<Table | null> {
-  return objectTable(() => jsonItems(source))
+  return objectTable(source, () => jsonItems(source))
 }
 
 /** Newline-delimited JSON objects; null where there is none. */
 export function readNdjsonTable(source: TableSource): Promise<Table | null> {
-  return objectTable(() => ndjsonRows(source))
+  return objectTable(source, () => ndjsonRows(source))
 }
 
-async function objectTable(source: () => AsyncIterable<unknown>): Promise<Table | null> {
+async function objectTable(
+  source: TableSource,
+  items: () => AsyncIterable<unknown>,
+): Promise<Table | null> {
   const readers = new Map<string, ColumnReader>()
   let rowCount = 0
-  for await (const row of source()) {
+  let cells = 0
+  for await (const row of items()) {
     if (!isRow(row)) return null
     for (const key of Object.keys(row)) {
       if (readers.has(key)) continue
@@ -37,6 +44,10 @@ async function objectTable(source: () => AsyncIterable<unknown>): Promise<Table 
     }
     for (const [key, reader] of readers) reader.see(Object.hasOwn(row, key) ? row[key] : null)
     rowCount++
+    cells += Object.keys(row).length
+    if (isSparse(rowCount * readers.size, cells)) {
+      throw broken(source, null, 'its rows have too few keys in common to be a table.')
+    }
   }
   if (rowCount === 0) return null
   const names = [...readers.keys()]
@@ -45,7 +56,7 @@ async function objectTable(source: () => AsyncIterable<unknown>): Promise<Table 
     columns: columns.map((reader) => reader.column()),
     rowCount,
     async *batches() {
-      for await (const batch of inBatches(source())) {
+      for await (const batch of inBatches(items())) {
         yield batch.filter(isRow).map((row) => {
           const cells = names.map((name) => (Object.hasOwn(row, name) ? row[name] : null))
           return rowOf(names, columns, cells)
@@ -55,10 +66,14 @@ async function objectTable(source: () => AsyncIterable<unknown>): Promise<Table 
   }
 }
 
+/** Whether a table would be mostly empty cells, so many that a small file becomes a huge one. */
+function isSparse(size: number, filled: number): boolean {
+  return size > MAX_SPARSE && size > filled * 10
+}
+
 /** The items of the list that the file is, as they are parsed; none where it is no list. */
 async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
-  const text = await openText(source)
-  if (!text.head.trimStart().startsWith('[')) return text.cancel()
+  if (!(await headOf(source)).trimStart().startsWith('[')) return
   const tokenizer = new Tokenizer()
   const parser = new TokenParser({ paths: ['$.*'], keepStack: false })
   let items: unknown[] = []
@@ -68,12 +83,12 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
   tokenizer.onToken = (token) => {
     offset = token.offset
     depth += LEVELS.get(token.token) ?? 0
-    if (depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new Error(TOO_DEEP)
     parser.write(token)
   }
   parser.onValue = ({ value }) => void items.push(value)
   try {
-    for await (const chunk of text.chunks) {
+    for await (const chunk of textOf(source)) {
       tokenizer.write(chunk)
       unfinished = items.length > 0 ? 0 : unfinished + chunk.length
       if (unfinished > MAX_RECORD) throw new Error('one row does not end')
@@ -100,6 +115,8 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
       throw broken(source, line, 'it is no JSON.', error)
     }
     if (!isRow(value)) throw broken(source, line, 'it is no JSON object.')
+    // A level takes two characters at least.
+    if (json.length > 2 * MAX_DEPTH && isDeep(value)) throw broken(source, line, `${TOO_DEEP}.`)
     yield value
   }
 }
@@ -107,7 +124,7 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
 async function* linesOf(source: TableSource): AsyncGenerator<string> {
   let line = 1
   let rest = ''
-  for await (const chunk of (await openText(source)).chunks) {
+  for await (const chunk of textOf(source)) {
     const lines = chunk.split('\n')
     lines[0] = rest + lines[0]
     rest = lines.pop() ?? ''
@@ -116,6 +133,19 @@ async function* linesOf(source: TableSource): AsyncGenerator<string> {
     if (rest.length > MAX_RECORD) throw broken(source, line, 'the line does not end.')
   }
   if (rest !== '') yield rest
+}
+
+function isDeep(value: object): boolean {
+  let level: object[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === MAX_DEPTH) return true
+    level = level.flatMap((container) => Object.values(container).filter(isContainer))
+  }
+  return false
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function isRow(value: unknown): value is Record<string, unknown> {
