@@ -24,7 +24,7 @@ export {
   type SaveOptions,
   type StructuredAssetInput,
 } from './assets/assets.ts'
-export type { AssetsConfig } from './assets/assets-config.ts'
+export type { AssetsConfig, ResolvedAssetsConfig } from './assets/assets-config.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
 export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs/fs.ts'

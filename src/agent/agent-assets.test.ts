@@ -268,4 +268,78 @@ describe('createAgent, with assets', () => {
     await after.run.result
     expect(Buffer.from((await after.agent.assets.get(refs[0] ?? '')).bytes)).toEqual(PNG)
   })
+
+  it('shows the model the field that it fetched, and no part of a picture', async () => {
+    const assets = createAssets()
+    const content = { image: new Uint8Array(PNG) }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    const fetch = (range: object): ScriptedTurn => ({
+      calls: [{ name: 'fetch_asset', arguments: { ref: `${ref}/content/image`, ...range } }],
+    })
+    const turns = [fetch({}), fetch({ start: 0, end: 4 }), 'Done.']
+    const model = { ...scriptedModel(turns), provider: 'openai.responses' }
+    const agent = createAgent({ model, tools: ['fetch_asset'], assets })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map((result) => result.content)).toEqual([
+      { assetRef: `${ref}/content/image`, mimeType: 'image/png', fetched: true },
+      { assetRef: `${ref}/content/image`, mimeType: 'image/png', fetched: true, start: 0, end: 4 },
+    ])
+    const parts = model.requests.map(({ prompt }) =>
+      prompt.flatMap((message) =>
+        message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
+      ),
+    )
+    expect(parts.map((files) => files.length)).toEqual([0, 1, 0])
+    expect(parts[1]?.[0]).toMatchObject({
+      mediaType: 'image/png',
+      data: { data: new Uint8Array(PNG) },
+    })
+    expect(prompts(model)[1]).toContain(`ref=\\"${ref}/content/image\\"`)
+  })
+
+  it('shows no more than a preview of a large result, whatever its shape', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key ${i}`, i]))
+    const long = 'x'.repeat(100_000)
+    const shapes = { wide, list: [wide], deep: { wide: { wide } }, long, items: [long, long, long] }
+    for (const value of Object.values(shapes)) {
+      const large = defineTool({
+        id: 'large',
+        description: '',
+        inputSchema: { type: 'object' },
+        execute: () => value,
+      })
+      const turns: ScriptedTurn[] = [
+        { calls: [{ name: 'large', arguments: {} }] },
+        { calls: [{ name: 'large', arguments: { _outputPath: '†memory.large' } }] },
+        'Much.',
+      ]
+      const agent = createAgent({ model: scriptedModel(turns), tools: [large] })
+      const run = agent.run({ messages: say('go') })
+      await run.result
+      for (const { content, metadata } of run.messages) {
+        if (metadata.tool_result) expect(JSON.stringify(content).length).toBeLessThan(4_500)
+      }
+    }
+  })
+
+  it('is cancelled while a tool’s stream says nothing', async () => {
+    const silent = defineTool({
+      id: 'silent',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: (_, { progress }) => {
+        progress('streaming')
+        return new ReadableStream({ pull: () => new Promise(() => {}) })
+      },
+    })
+    const turns: ScriptedTurn[] = [{ calls: [{ name: 'silent', arguments: {} }] }, 'Done.']
+    const agent = createAgent({ model: scriptedModel(turns), tools: [silent] })
+    const run = agent.run({ messages: say('go') })
+    for await (const event of run) {
+      if (event.type === 'TOOL_PROGRESS') setTimeout(run.cancel, 10)
+    }
+    expect(await run.result).toMatchObject({ reason: 'cancelled' })
+  })
 })

@@ -91,7 +91,7 @@ async function runStep(
   )
   const extracted = await extractArguments(read.calls, options.assets)
   const response = { ...read, calls: extracted.calls }
-  const { events, attachments } = await saveModelFiles(read.files, options.assets)
+  const { events, attachments } = await saveModelFiles(read.files, options.assets, signal)
   const message = assistantMessage(messageId, response, attachments)
   const calls = message.metadata.tool_calls ?? []
   await thread.append(

@@ -3,6 +3,7 @@ import { metaOf } from '../content/asset-meta.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Message, Participant } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
+import { outline } from '../content/outline.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
@@ -15,8 +16,8 @@ import type { Thread } from './thread.ts'
 /** A result whose JSON is longer becomes an asset, and the model gets its reference and a preview (spec X7). */
 const SPILL_CHARS = 32 * 1024
 
-/** How much of a value a preview shows. */
-const PREVIEW = { items: 3, text: 200 }
+/** How much of a value a preview shows, and how long its JSON may be. */
+const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 
 /** Logs what a call came to: its assets, what it writes among the data, and its result, in one append. */
 export async function recordCall(
@@ -104,16 +105,26 @@ async function spill(
     content_type: 'application/json',
     content: value,
   })
-  const preview = metaOf(value, PREVIEW)
+  const preview = previewOf(value)
   const stand = { assetRef: ref, mimeType: 'application/json', kind: 'file', size, preview }
   return { events, outputs: [], value: stand }
+}
+
+/** The value in short: its meta, or the first fields of it as flattened lines. */
+function previewOf(value: unknown): unknown {
+  const { items, text, chars } = PREVIEW
+  const meta = metaOf(value, { items, text })
+  if (typeof meta !== 'object' || meta === null) return meta
+  if (JSON.stringify(meta).length <= chars) return meta
+  const { lines, complete } = outline(meta, { items, text, maxChars: chars })
+  return complete ? lines : { ...lines, '…': 'more fields are left out' }
 }
 
 function resultOf(call: ModelCall, outcome: CallOutcome, writes: readonly Write[]): Message {
   if ('error' in outcome) return resultMessage(call, null, outcome.error)
   if (writes.length === 0) return resultMessage(call, outcome.value)
   const written_to = writes.map(({ target }) => formatVariableRef({ type: 'variable', ...target }))
-  return resultMessage(call, { written_to, preview: metaOf(outcome.value, PREVIEW) })
+  return resultMessage(call, { written_to, preview: previewOf(outcome.value) })
 }
 
 function resultMessage(

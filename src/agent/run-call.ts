@@ -68,15 +68,13 @@ export async function runCall(
       assets,
       assetStore: toAssetStore(assets),
       resolveAsset: (ref) => assets.get(ref),
+      assetConfig: assets.config,
       read,
     }
-    const result = await execute(tool, input, context)
-    signal.throwIfAborted()
-    const { value } = await extractAssets(result, {
-      assets,
-      tool: tool.id,
-      toolCallId: call.id,
-      by: 'tool',
+    const result = await unlessAborted(signal, async () => tool.execute(input, context))
+    const maker = { by: 'tool', tool: tool.id, toolCallId: call.id } as const
+    const { value } = await unlessAborted(signal, () => {
+      return extractAssets(result, { assets, signal, ...maker })
     })
     return { value: withoutFetchedBytes(jsonValue(value)), events, outputs }
   } catch (error) {
@@ -98,15 +96,14 @@ function withoutBookkeeping(args: Record<string, unknown>): Record<string, unkno
   return own
 }
 
-/** A tool that pays no attention to the signal does not keep a cancelled run waiting. */
-async function execute(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
-  const { signal } = context
+/** Work that pays no attention to the signal (a tool, its stream) does not keep a cancelled run waiting. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([(async () => tool.execute(input, context))(), aborted.promise])
+    return await Promise.race([work(), aborted.promise])
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

@@ -1,6 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets.ts'
+import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import { ByrefError } from '../errors.ts'
 
 /** A JSON Schema (2020-12) as plain data. */
@@ -25,6 +26,8 @@ export interface ToolContext {
   assetStore: AssetStore
   /** The bytes behind a reference (binary-assets.md, "Assets in Tool Execution Context"). */
   resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
+  /** How assets are kept, without secrets (binary-assets.md, "Assets in Custom Processors"). */
+  assetConfig: ResolvedAssetsConfig
   /** The value of a `†` reference among the conversation's data. Throws VariableError where there is none. */
   read(variable: string): unknown
 }

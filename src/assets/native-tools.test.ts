@@ -116,6 +116,41 @@ describe('fetchAssetTool', () => {
     expect(pages).toBeGreaterThan(3)
   })
 
+  it('pages within a line, and streams what is too big for a value', async () => {
+    const assets = createAssets({ config: { limits: { valueBytes: 1000 } } })
+    const long = `${'x'.repeat(40_000)}\nlast`
+    const { ref } = await assets.save(Buffer.from(long), 'text/plain')
+    const read = (input: object) =>
+      fetchAssetTool.execute({ ref, format: 'text', ...input }, { assets }) as Promise<{
+        text: string
+      }>
+    const first = await read({})
+    expect(first).toMatchObject({ nextStartLine: 1, nextStartColumn: 16_001, lines: 2 })
+    const second = await read({ startLine: 1, startColumn: 16_001 })
+    const third = await read({ startLine: 1, startColumn: 32_001 })
+    expect([first, second, third].map(({ text }) => text).join('')).toBe(long)
+    const utf16 = await assets.save(Buffer.from('\ufeffä\nö', 'utf16le'), 'text/plain')
+    expect(await read({ ref: utf16.ref, startLine: 2 })).toMatchObject({ text: 'ö', lines: 2 })
+  })
+
+  it('says which field and which bytes it read', async () => {
+    const assets = createAssets()
+    const content = { image: new Uint8Array(Buffer.from(PNG, 'base64')) }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    expect(await fetchAssetTool.execute({ ref, path: ['content', 'image'] }, { assets })).toEqual({
+      assetRef: `${ref}/content/image`,
+      dataUrl: `data:image/png;base64,${PNG}`,
+    })
+    const range = { ref: `${ref}/content/image`, format: 'base64', start: 1, end: 4 }
+    expect(await fetchAssetTool.execute(range, { assets })).toEqual({
+      assetRef: `${ref}/content/image`,
+      base64: Buffer.from('PNG').toString('base64'),
+      mime: 'image/png',
+      start: 1,
+      end: 4,
+    })
+  })
+
   it('refuses what does not fit into an answer, and what is not text', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new Uint8Array(9_000_000))

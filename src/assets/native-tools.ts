@@ -1,9 +1,17 @@
 import { ByrefError } from '../errors.ts'
-import { extractAssetId, formatAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import {
+  type AssetRefParts,
+  extractAssetId,
+  formatAssetRef,
+  parseAssetRef,
+} from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo, Assets } from './assets.ts'
-import { readBytes } from './bodies/body.ts'
+import { chunksOf, peek, readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
+import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
+import { defined } from './defined.ts'
+import { readTextPage, type TextPage } from './text-page.ts'
 
 /** A tool as agents take it: these two need only the assets of the call. */
 export interface NativeAssetTool {
@@ -17,6 +25,8 @@ export interface NativeAssetTool {
 const MAX_BYTES = 8 * 1024 * 1024
 /** Characters of one page of text. */
 const PAGE = 16_000
+/** Types whose text is paged as it is; JSON is written out first, a line for each value. */
+const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
 const REF = {
   ref: { type: 'string', description: 'The asset: a reference such as asset://… or a field in it' },
@@ -71,6 +81,11 @@ export const fetchAssetTool: NativeAssetTool = {
         description: 'A field of the asset, from its first level: ["content", "rows", 0]',
       },
       startLine: { type: 'integer', minimum: 1, description: 'First line of text, from 1' },
+      startColumn: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Where in the first line to start, from 1; for lines longer than a page',
+      },
       endLine: { type: 'integer', minimum: 1, description: 'Last line of text, inclusive' },
       start: { type: 'integer', description: 'First byte; negative counts from the end' },
       end: { type: 'integer', minimum: 0, description: 'Byte to stop before' },
@@ -79,21 +94,29 @@ export const fetchAssetTool: NativeAssetTool = {
   },
   async execute(input, { assets }) {
     const ref = refOf(input)
-    const info = await assets.info(ref)
-    const { format = 'dataUrl' } = input
-    if (format === 'text') return { assetRef: info.ref, ...(await readText(assets, ref, input)) }
+    const assetRef = await fullRef(assets, ref)
+    const { format = 'dataUrl', start, end } = input
+    if (format === 'text') return { assetRef, ...(await readText(assets, ref, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
       throw new ByrefError('invalid_arguments', 'format is one of dataUrl, base64 and text.')
     }
     const { bytes, mime } = await readRange(assets, ref, input)
+    const range = defined({ start, end })
     return format === 'base64'
-      ? { assetRef: info.ref, base64: base64Of(bytes), mime }
-      : { assetRef: info.ref, dataUrl: dataUrlOf(bytes, mime) }
+      ? { assetRef, base64: base64Of(bytes), mime, ...range }
+      : { assetRef, dataUrl: dataUrlOf(bytes, mime), ...range }
   },
 }
 
 function summaryOf({ ref, mime, size, kind }: AssetInfo) {
   return { assetRef: ref, mimeType: mime, size, kind }
+}
+
+/** The reference of an asset that is there, or of the field in it that was asked for. */
+async function fullRef(assets: Assets, ref: AssetRefInput): Promise<string> {
+  const { ref: whole } = await assets.info(ref)
+  const fieldPath = parseAssetRef(ref)?.fieldPath
+  return fieldPath ? formatAssetRef({ ...parseAssetRef(whole), fieldPath } as AssetRefParts) : whole
 }
 
 function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
@@ -121,22 +144,21 @@ async function readRange(
   return { bytes: await readBytes(opened.stream), mime: opened.mime }
 }
 
-async function readText(assets: Assets, ref: AssetRefInput, input: Record<string, unknown>) {
-  const { startLine = 1, endLine = Infinity } = input as { startLine?: number; endLine?: number }
-  const whole = await textAt(assets, ref, input)
-  const lines = whole.split('\n')
-  const from = Math.max(1, startLine)
-  const shown: string[] = []
-  let length = 0
-  for (const line of lines.slice(from - 1, endLine)) {
-    if (shown.length > 0 && length + line.length > PAGE) break
-    shown.push(line.slice(0, PAGE))
-    length += line.length + 1
+/** A page of the asset's text; a text file is read as it streams, however long it is. */
+async function readText(
+  assets: Assets,
+  ref: AssetRefInput,
+  input: Record<string, unknown>,
+): Promise<TextPage> {
+  const isRange = input.start !== undefined || input.end !== undefined
+  const opened = isRange ? null : await assets.open(ref)
+  if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
+    await opened?.stream.cancel()
+    return readTextPage([await textAt(assets, ref, input)], input, PAGE)
   }
-  const last = from + shown.length - 1
-  const more = last < Math.min(endLine, lines.length)
-  const range = { startLine: from, endLine: last, lines: lines.length }
-  return { text: shown.join('\n'), ...range, ...(more && { nextStartLine: last + 1 }) }
+  const { head, body } = await peek(opened.stream, 2)
+  const chunks = decodedText(chunksOf(body), markedEncoding(head))
+  return readTextPage(chunks, input, PAGE)
 }
 
 async function textAt(

@@ -12,7 +12,7 @@ import type { Board } from '../content/board.ts'
 import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { Attachment, Message, ToolCall } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
-import { extractAssetId, isAssetRef } from '../refs/asset-ref.ts'
+import { parseAssetRef } from '../refs/asset-ref.ts'
 import type { ModelCapabilities } from './capabilities.ts'
 
 /** What a prompt is made of. */
@@ -128,15 +128,15 @@ async function fetchedParts(
 ): Promise<LanguageModelV4Message[]> {
   const content: UserPart[] = []
   for (const { id } of metadata.tool_calls ?? []) {
-    const { fetched, assetRef, mimeType } = (results.get(id)?.content ?? {}) as Record<
-      string,
-      unknown
-    >
+    const read = (results.get(id)?.content ?? {}) as Record<string, unknown>
+    const { fetched, assetRef, mimeType, start, end } = read
     if (fetched !== true || typeof assetRef !== 'string') continue
     const kind = String(mimeType).startsWith('image/') ? 'image' : 'file'
     const attachment: Attachment = { kind, assetRef, mimeType: String(mimeType) }
     content.push({ type: 'text', text: marker(attachment) })
-    const part = source.media === 'none' ? null : await filePart(attachment, source)
+    // Some bytes of a picture are no picture.
+    const isWhole = start === undefined && end === undefined
+    const part = isWhole && source.media !== 'none' ? await filePart(attachment, source) : null
     const unseen = `[the model takes no ${mimeType}; ask fetch_asset for format "text", or pass the reference on]`
     content.push(part ?? { type: 'text', text: unseen })
   }
@@ -199,11 +199,12 @@ function textOf({ content, content_type }: Message): string {
   return escapeBlocks(JSON.stringify(content))
 }
 
-/** `[Attached image: asset_id="…"]`, with the file's name (binary-assets.md, "Message Attachments"). */
+/** `[Attached image: asset_id="…"]` (binary-assets.md, "Message Attachments"), with the file's name and the field. */
 function marker({ kind, assetRef, fileName }: Attachment): string {
-  const id = isAssetRef(assetRef) ? extractAssetId(assetRef) : assetRef
+  const { id, fieldPath } = parseAssetRef(assetRef) ?? { id: assetRef }
   const name = fileName ? ` name=${JSON.stringify(fileName)}` : ''
-  return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}]`
+  const field = fieldPath ? ` ref=${JSON.stringify(assetRef)}` : ''
+  return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
 }
 
 async function filePart(
@@ -214,6 +215,7 @@ async function filePart(
   const found = await load(assetRef)
   if (!found) return { type: 'text', text: `[unresolved ${kind}: ${assetRef}]` }
   const { bytes, mime } = found
+  if (!capabilities.images.includes(mime)) return null
   if (bytes.length > capabilities.maxImageBytes) {
     const limit = `${bytes.length} bytes, more than the ${capabilities.maxImageBytes} that the model takes`
     return { type: 'text', text: `[${kind} not shown: ${assetRef}, ${mime}, ${limit}]` }
