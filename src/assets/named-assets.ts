@@ -1,18 +1,30 @@
 import { isPlainObject } from '../content/json.ts'
+import { isAssetId } from '../refs/asset-id.ts'
 import { parseAssetRef } from '../refs/asset-ref.ts'
 
 /** An id as byref makes them, wherever it stands in a text. */
 const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{32}(?![0-9a-z])/g
+/** Reference objects and `[Attached …]` markers in text, also where JSON has escaped their quotes. */
+const ID_FIELD = /asset_id\\*"?\s*[:=]\s*\\*"([^"\\]{1,200})/g
 const URL_IN_TEXT = /asset:\/\/[^\s"'<>|`\\]+/gi
 const CLOSERS = /[.,;:!?)\]}*_~]+$/
 
+/** Options of {@link namedAssets}. */
+export interface NamedAssetsOptions {
+  /** Whether whatever looks like an id that byref made is one, also inside text. Default: true. */
+  bareIds?: boolean
+  /** Ids of the application's own choice that texts may consist of. Default: none. */
+  ownIds?: ReadonlySet<string>
+}
+
 /**
  * Ids of the assets that a value names: messages, calls, results, anything from a log. Generous, as a mark for a sweep
- * must be: references in any form, at any depth, also inside text, and, unless told otherwise, whatever looks like an
- * id. Each id once.
+ * must be: references in any form, at any depth, also inside text, and bare ids. Each id once; never throws.
  */
-export function namedAssets(value: unknown, options: { bareIds?: boolean } = {}): Set<string> {
-  const { bareIds = true } = options
+export function namedAssets(
+  value: unknown,
+  { bareIds = true, ownIds }: NamedAssetsOptions = {},
+): Set<string> {
   const ids = new Set<string>()
   const seen = new Set<object>()
   const open: unknown[] = [value]
@@ -21,22 +33,28 @@ export function namedAssets(value: unknown, options: { bareIds?: boolean } = {})
     if (typeof item === 'string') {
       addFromText(item, ids)
       if (bareIds) for (const [id] of item.matchAll(ID)) ids.add(id)
+      if (ownIds?.has(item)) ids.add(item)
     }
     if (typeof item === 'object' && item !== null && !seen.has(item)) {
       seen.add(item)
       const { asset_id: id } = item as { asset_id?: unknown }
-      if (typeof id === 'string') ids.add(id)
-      if (item instanceof Map) open.push(...item.keys(), ...item.values())
-      else if (item instanceof Set) open.push(...item)
-      else if (Array.isArray(item) || isPlainObject(item)) {
-        for (const one of Object.values(item)) open.push(one)
-      }
+      if (typeof id === 'string' && isAssetId(id)) ids.add(id)
+      for (const one of partsOf(item)) open.push(one)
     }
   }
   return ids
 }
 
+function* partsOf(item: object): Generator<unknown> {
+  if (item instanceof Map) {
+    yield* item.keys()
+    yield* item.values()
+  } else if (item instanceof Set) yield* item
+  else if (Array.isArray(item) || isPlainObject(item)) yield* Object.values(item)
+}
+
 function addFromText(text: string, ids: Set<string>): void {
+  for (const [, id = ''] of text.matchAll(ID_FIELD)) if (isAssetId(id)) ids.add(id)
   if (!/asset:\/\//i.test(text)) return
   addUrl(text, ids)
   for (const [url] of text.matchAll(URL_IN_TEXT)) {

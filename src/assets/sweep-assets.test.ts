@@ -86,6 +86,67 @@ describe('sweep', () => {
     expect((await assets.sweep({ referenced: referenced() })).deleted).toEqual([gone.assetId])
   })
 
+  it('keeps what text files refer to, near and far, also across chunks', async () => {
+    const assets = createAssets()
+    const chart = await assets.save(png(1))
+    const photo = await assets.save(png(2))
+    const page = await assets.save(Buffer.from(`# See\n\n![](<|${photo.ref}|>)`), 'text/markdown')
+    const long = `${'x'.repeat(262_130)} ${chart.ref}/content ${page.ref}`
+    const note = await assets.save(Buffer.from(long), 'text/plain')
+    const result = await assets.sweep({ referenced: [note.ref], graceMs: 0 })
+    expect(result).toMatchObject({ deleted: [], kept: 4 })
+    expect((await assets.sweep({ referenced: [page.ref], graceMs: 0 })).deleted.sort()).toEqual(
+      [chart.assetId, note.assetId].sort(),
+    )
+  })
+
+  it('keeps what an asset refers to that is saved while it removes', async () => {
+    const store = createMemoryAssetStore()
+    const assets = createAssets({ store })
+    const old = { createdAt: '2020-01-01T00:00:00.000Z' }
+    const saved = []
+    for (let i = 0; i < 10; i++) saved.push(await store.save(png(i), 'image/png', old))
+    const [oldest] = saved.map(({ assetId }) => assetId).sort()
+    let asked = 0
+    const result = await assets.sweep({
+      referenced: async () => {
+        // The second round is the one before each removal.
+        if (++asked === 11) {
+          await assets.saveAsset({ content_type: 'data', content: [`asset://${oldest}`] })
+        }
+        return false
+      },
+    })
+    expect(result.deleted).toHaveLength(9)
+    expect(result.deleted).not.toContain(oldest)
+  })
+
+  it('keeps what only the second look finds named, and passes over what names nothing', async () => {
+    const assets = createAssets()
+    const { assetId } = await assets.save(png(1))
+    let asked = 0
+    const late = await assets.sweep({ referenced: () => ++asked > 1, graceMs: 0 })
+    expect(late).toMatchObject({ deleted: [], kept: 1 })
+    const odd = ['', '..', 'content', 'https://example.com', {} as never, assetId]
+    expect(await assets.sweep({ referenced: odd, graceMs: 0 })).toMatchObject({ kept: 1 })
+  })
+
+  it('refuses options that would cost assets by mistake', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(png(1))
+    for (const wrong of [
+      { graceMs: Number.NaN },
+      { graceMs: -1 },
+      { graceMs: '24h' as never },
+      { graceMs: 0, referenced: ref },
+      { graceMs: 0, referenced: { ref } as never },
+      { graceMs: 0, referenced: null as never },
+    ]) {
+      await expect(assets.sweep(wrong)).rejects.toMatchObject({ code: 'config_invalid' })
+    }
+    await assets.info(ref)
+  })
+
   it('never takes what is saved while it sweeps, nor a body that is shared with it', async () => {
     const assets = createAssets()
     for (let i = 0; i < 20; i++) await assets.save(png(i % 3))
@@ -113,22 +174,33 @@ describe('namedAssets', () => {
       d: `[Attached image: asset_id="${id}"]`,
       e: '{"json":"<|{\\"asset_id\\":\\"six\\"}|>","ref":"asset://seven/content/0"}',
       f: new Map([['k', 'ASSET://eight']]),
+      h: { id: 'my-chart', other: 'not mine' },
+      i: { asset_id: '' },
       g: 'asset://nine%2Fslash',
     }
-    const found = namedAssets(value)
+    const found = namedAssets(value, { ownIds: new Set(['my-chart', 'unnamed']) })
+    expect(found).not.toContain('')
+    expect(found).not.toContain('unnamed')
     for (const name of [
+      'my-chart',
       'one',
       'two',
       'three',
       'four',
       'five',
       id,
+      'six',
       'seven',
       'eight',
       'nine/slash',
     ]) {
       expect(found).toContain(name)
     }
+  })
+
+  it('takes Maps and Sets of any size', () => {
+    const many = Array.from({ length: 300_000 }, (_, i) => i)
+    expect(namedAssets([new Map(many.map((i) => [i, i])), new Set(many)])).toEqual(new Set())
   })
 
   it('finds nothing in what names nothing, and ends on cycles', () => {

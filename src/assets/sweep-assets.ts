@@ -1,12 +1,15 @@
+import { ByrefError } from '../errors.ts'
 import { extractAssetId } from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
+import { createReferenceReader, type ReferenceReader } from './read-references.ts'
 
 /** Options of a mark and sweep. */
 export interface SweepOptions {
   /**
-   * What must stay: every asset that messages, pins or anything else name, in any form; or a function that is asked right
-   * before an asset would go. Absent, only expired assets and leftovers go.
+   * What must stay: every asset that messages, pins or anything else name, in any form (what names nothing is passed
+   * over); or a function that says it of one asset, asked once for the marks and again right before an asset would go.
+   * Absent, only expired assets and leftovers go.
    */
   referenced?:
     | Iterable<AssetRefInput>
@@ -14,7 +17,7 @@ export interface SweepOptions {
     | ((assetId: string) => boolean | Promise<boolean>)
   /** Assets younger than this stay, named or not: they may be about to be. Default: 24 hours. */
   graceMs?: number
-  /** Counts and removes nothing. */
+  /** Removes nothing, and tells what nothing names. Expired assets are not seen then: `expired` is 0. */
   dryRun?: boolean
   signal?: AbortSignal
   /** Told of every asset that was looked at. */
@@ -35,10 +38,15 @@ export interface SweepResult {
 
 const DAY = 24 * 60 * 60 * 1000
 const PAGE = 1000
+/** Where looking for new assets takes longer than this, it is done less often. */
+const QUICK_MS = 5
 
 /**
  * Removes the assets of one namespace that nothing names any more: neither `referenced`, nor the content of an asset that
- * stays. Safe while others write: what is younger than the grace period stays, with everything that it refers to.
+ * stays (structured content, and files that are text). Safe while others write: what is younger than the grace period
+ * stays, with everything that it refers to, also where it is saved while this goes on.
+ *
+ * @throws ByrefError `config_invalid` for options that are none: a mistake must not cost assets
  */
 export async function sweepAssets(
   store: FullAssetStore,
@@ -46,77 +54,132 @@ export async function sweepAssets(
   options: SweepOptions = {},
 ): Promise<SweepResult> {
   const { referenced, graceMs = DAY, dryRun = false, signal, onProgress } = options
+  checkOptions(referenced, graceMs)
   const now = Date.now()
   const swept = dryRun ? { assets: 0, leftovers: 0 } : await store.sweep({ graceMs, now, signal })
+  const records = new Map<string, AssetRecord>()
+  for await (const record of recordsOf(store, namespace)) records.set(record.assetId, record)
   const result: SweepResult = {
     deleted: [],
     expired: swept.assets,
-    kept: 0,
+    kept: records.size,
     leftovers: swept.leftovers,
   }
+  if (referenced === undefined) return result
+
+  const live = liveSet(records, createReferenceReader(store, signal))
   const isYoung = (record: AssetRecord) => now - Date.parse(record.createdAt) < graceMs
-  const records = new Map<string, AssetRecord>()
-  for await (const record of recordsOf(store, namespace)) records.set(record.assetId, record)
-  const { ask, ids } = await readReferenced(referenced)
-  const roots = [...records.values()].filter(isYoung).map((record) => record.assetId)
-  const live = closure([...roots, ...ids], records)
-  const candidates = referenced ? [...records.keys()].filter((id) => !live.has(id)) : []
-  await keepNewlyNamed(candidates, { store, namespace, since: now, live, records })
-  let done = 0
-  for (const id of candidates) {
+  await live.add([...records.values()].filter(isYoung).map(({ assetId }) => assetId))
+  const isReferenced = await readMarks(referenced, live, records)
+  const lookForNew = newcomers(store, { namespace, since: now, live })
+  const candidates = [...records.keys()].filter((id) => !live.has(id))
+  for (const [i, id] of candidates.entries()) {
     signal?.throwIfAborted()
-    onProgress?.(++done, candidates.length)
+    onProgress?.(i + 1, candidates.length)
+    await lookForNew()
     if (live.has(id)) continue
-    if (await ask(id)) {
-      for (const kept of closure([id], records)) live.add(kept)
+    if (await isReferenced(id)) {
+      await live.add([id])
       continue
     }
-    if (!dryRun && !(await store.delete(id, { namespace }))) continue
-    result.deleted.push(id)
+    if (dryRun || (await store.delete(id, { namespace }))) result.deleted.push(id)
   }
   result.kept = records.size - result.deleted.length
   return result
 }
 
-/** Assets saved since the marks were read keep what they refer to. */
-async function keepNewlyNamed(
-  candidates: string[],
-  at: {
-    store: FullAssetStore
-    namespace: string | null
-    since: number
-    live: Set<string>
-    records: ReadonlyMap<string, AssetRecord>
-  },
-): Promise<void> {
-  if (candidates.length === 0) return
-  for await (const record of recordsOf(at.store, at.namespace)) {
-    if (Date.parse(record.createdAt) < at.since) break
-    const named = closure(record.attributes.references ?? [], at.records)
-    for (const id of named) at.live.add(id)
+function checkOptions(referenced: unknown, graceMs: unknown): void {
+  if (typeof graceMs !== 'number' || !(graceMs >= 0)) {
+    throw new ByrefError('config_invalid', 'graceMs is a number of milliseconds, 0 or more.')
   }
+  const isList =
+    typeof referenced === 'object' &&
+    referenced !== null &&
+    (Symbol.iterator in referenced || Symbol.asyncIterator in referenced)
+  if (referenced === undefined || typeof referenced === 'function' || isList) return
+  throw new ByrefError(
+    'config_invalid',
+    'referenced is a list of references, or a function that says of an id whether it is referenced.',
+  )
 }
 
-/** The ids and everything that their assets refer to, near and far. */
-function closure(ids: Iterable<string>, records: ReadonlyMap<string, AssetRecord>): Set<string> {
+/** Ids that stay, and everything that their assets refer to, near and far. */
+interface LiveSet {
+  has(assetId: string): boolean
+  add(ids: Iterable<string>): Promise<void>
+  /** Keeps what an asset refers to that is none of those swept. */
+  addReferencesOf(record: AssetRecord): Promise<void>
+}
+
+function liveSet(
+  records: ReadonlyMap<string, AssetRecord>,
+  referencesOf: ReferenceReader,
+): LiveSet {
   const found = new Set<string>()
-  const open = [...ids]
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (found.has(id)) continue
-    found.add(id)
-    open.push(...(records.get(id)?.attributes.references ?? []))
+  async function add(ids: Iterable<string>): Promise<void> {
+    const open = [...ids]
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (found.has(id)) continue
+      found.add(id)
+      const record = records.get(id)
+      if (record) for (const named of await referencesOf(record)) open.push(named)
+    }
   }
-  return found
+  return {
+    has: (assetId) => found.has(assetId),
+    add,
+    addReferencesOf: async (record) => add(await referencesOf(record)),
+  }
 }
 
-async function readReferenced(
-  referenced: SweepOptions['referenced'],
-): Promise<{ ids: string[]; ask: (assetId: string) => boolean | Promise<boolean> }> {
-  if (referenced === undefined) return { ids: [], ask: () => true }
-  if (typeof referenced === 'function') return { ids: [], ask: referenced }
+/** Marks what is referenced; gives the question to be asked again before an asset goes. */
+async function readMarks(
+  referenced: NonNullable<SweepOptions['referenced']>,
+  live: LiveSet,
+  records: ReadonlyMap<string, AssetRecord>,
+): Promise<(assetId: string) => boolean | Promise<boolean>> {
+  if (typeof referenced === 'function') {
+    for (const id of records.keys()) {
+      if (!live.has(id) && (await referenced(id))) await live.add([id])
+    }
+    return referenced
+  }
   const ids: string[] = []
-  for await (const ref of referenced) ids.push(extractAssetId(ref))
-  return { ids, ask: () => false }
+  for await (const ref of referenced) {
+    const id = idOf(ref)
+    if (id !== null) ids.push(id)
+  }
+  await live.add(ids)
+  return () => false
+}
+
+function idOf(ref: AssetRefInput): string | null {
+  try {
+    return extractAssetId(ref)
+  } catch {
+    return null
+  }
+}
+
+/** Keeps what assets refer to that were saved since; looks every time where that is quick, else now and then. */
+function newcomers(
+  store: FullAssetStore,
+  at: { namespace: string | null; since: number; live: LiveSet },
+): () => Promise<void> {
+  const seen = new Set<string>()
+  let next = 0
+  return async () => {
+    const start = Date.now()
+    if (start < next) return
+    for await (const record of recordsOf(store, at.namespace)) {
+      if (Date.parse(record.createdAt) < at.since) break
+      if (seen.has(record.assetId)) continue
+      seen.add(record.assetId)
+      await at.live.addReferencesOf(record)
+    }
+    const took = Date.now() - start
+    next = took > QUICK_MS ? Date.now() + took * 20 : 0
+  }
 }
 
 async function* recordsOf(
