@@ -5,6 +5,7 @@ export {
 } from './agent/agent.ts'
 export type { RunResult } from './agent/loop.ts'
 export type { NativeToolName } from './agent/native-tools.ts'
+export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
 export type { Run, RunOptions } from './agent/run.ts'
 export {
   defineTool,

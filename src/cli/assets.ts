@@ -2,12 +2,11 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { rename, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
+import { referencedInLog } from '../agent/referenced-in-log.ts'
 import { type AssetInfo, type Assets, createAssets, type OpenedAsset } from '../assets/assets.ts'
-import { namedAssets } from '../assets/named-assets.ts'
 import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
-import { readAll } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
 import { importFromDisk } from './import-from-disk.ts'
 import { DEFAULT_DATA, openFolder } from './open-agent.ts'
@@ -198,21 +197,38 @@ async function rm({ assets, args }: Task): Promise<number> {
 }
 
 async function gc({ assets, folder, json, dryRun, graceMs }: Task): Promise<number> {
-  const log = join(folder, 'conversations.sqlite')
-  if (!existsSync(log)) note(`There is no log in ${folder}: only expired assets and leftovers go.`)
+  const path = join(folder, 'conversations.sqlite')
+  const log = existsSync(path) ? createSqliteLog(path) : null
+  if (!log) note(`There is no log in ${folder}: only expired assets and leftovers go.`)
   const progress = progressLine()
-  const result = await assets.sweep({
-    referenced: existsSync(log) ? namedInLog(log) : undefined,
-    graceMs,
-    dryRun,
-    onProgress: (done, total) => progress.show('sweeping', done, total),
-  })
-  progress.clear()
-  const { deleted, expired, kept, leftovers } = result
-  const verb = dryRun ? 'would remove' : 'removed'
-  const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} stay`
-  print(json, result, [...deleted.map((id) => `- ${id}`), text].join('\n'))
-  return 0
+  try {
+    const { deleted, expired, kept, leftovers } = await assets.sweep({
+      referenced: log ? referencedInLog(log, { ownIds: await idsOf(assets) }) : undefined,
+      graceMs,
+      dryRun,
+      onProgress: (done, total) => progress.show('sweeping', done, total),
+    })
+    progress.clear()
+    const verb = dryRun ? 'would remove' : 'removed'
+    const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} stay`
+    const result = { deleted, expired, kept, leftovers }
+    print(json, result, [...deleted.map((id) => `- ${id}`), text].join('\n'))
+    return 0
+  } finally {
+    progress.clear()
+    await log?.close()
+  }
+}
+
+async function idsOf(assets: Assets): Promise<Set<string>> {
+  const ids = new Set<string>()
+  let cursor: string | null = null
+  do {
+    const page = await assets.list({ limit: 1000, cursor })
+    for (const { assetId } of page.assets) ids.add(assetId)
+    cursor = page.next
+  } while (cursor !== null)
+  return ids
 }
 
 async function verify({ assets, json }: Task): Promise<number> {
@@ -233,20 +249,6 @@ async function verify({ assets, json }: Task): Promise<number> {
   progress.clear()
   note(`${seen.size} assets, ${bodies} bodies, ${problems} problems`)
   return problems > 0 ? 1 : 0
-}
-
-/** Every asset that a message or a call in the log names. */
-async function* namedInLog(path: string): AsyncGenerator<string> {
-  const log = createSqliteLog(path)
-  try {
-    for (const { id } of await log.list()) {
-      for await (const { event } of readAll(log, id)) {
-        if (event.type !== 'ASSET_CREATED') yield* namedAssets(event)
-      }
-    }
-  } finally {
-    await log.close()
-  }
 }
 
 function openAssets(folder: string, namespace: string | undefined): Assets {

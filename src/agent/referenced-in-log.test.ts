@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { type AssetInfo, createAssets } from '../assets/assets.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { toMessage } from '../content/to-message.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { referencedInLog } from './referenced-in-log.ts'
+
+const said = (content: unknown): ConversationEvent => ({
+  type: 'NEW_MESSAGE',
+  payload: toMessage({ role: 'user', content }),
+})
+
+describe('referencedInLog', () => {
+  it('knows what messages and calls name, and not what was only made', async () => {
+    const log = createMemoryLog()
+    const call = { id: 'c', name: 'look', arguments: { id: 'my-chart', at: 'asset://in-call' } }
+    await log.append('a', [
+      said('see <|asset://in-text/content|>'),
+      { type: 'TOOL_CALL_END', toolCallId: 'c', runId: 'r', parentMessageId: 'm', call },
+      {
+        type: 'ASSET_CREATED',
+        payload: {
+          assetId: 'made',
+          ref: 'asset://made',
+          mime: 'text/plain',
+          kind: 'file',
+          by: 'user',
+        },
+      },
+    ])
+    const isReferenced = referencedInLog(log, { ownIds: new Set(['my-chart']) })
+    for (const id of ['in-text', 'in-call', 'my-chart']) expect(await isReferenced(id)).toBe(true)
+    for (const id of ['made', 'unknown']) expect(await isReferenced(id)).toBe(false)
+  })
+
+  it('sees what is added while a sweep goes on, in any conversation', async () => {
+    const log = createMemoryLog()
+    const assets = createAssets()
+    const saved: AssetInfo[] = []
+    for (let i = 0; i < 5; i++) saved.push(await assets.save(Buffer.from(`${i}`), 'text/plain'))
+    await log.append('a', [said('nothing yet')])
+    const isReferenced = referencedInLog(log)
+    let asked = 0
+    const result = await assets.sweep({
+      graceMs: 0,
+      async referenced(id) {
+        if (++asked === 6) await log.append('a', [said(`asset://${saved[0]?.assetId}`)])
+        if (asked === 7) await log.append('b', [said({ at: saved[1]?.ref })])
+        return isReferenced(id)
+      },
+    })
+    expect(result.kept).toBe(2)
+    await assets.info(saved[0]?.ref ?? '')
+    await assets.info(saved[1]?.ref ?? '')
+  })
+})

@@ -1,0 +1,45 @@
+import { namedAssets } from '../assets/named-assets.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+
+/** Options of {@link referencedInLog}. */
+export interface ReferencedInLogOptions {
+  /** Ids that the application chose itself: they are looked for as bare text too. Default: none. */
+  ownIds?: ReadonlySet<string>
+}
+
+/**
+ * What `assets.sweep({ referenced })` asks: whether anything in any conversation names the asset. The whole log is read
+ * once, and what has been added since each time it is asked, so that an answer is never older than the question.
+ */
+export function referencedInLog(
+  log: ConversationLog,
+  { ownIds }: ReferencedInLogOptions = {},
+): (assetId: string) => Promise<boolean> {
+  const named = new Set<string>()
+  const read = new Map<string, { position: number; updatedAt: string }>()
+
+  async function readNew(): Promise<void> {
+    for (const { id, updatedAt } of await log.list()) {
+      const seen = read.get(id)
+      // What was added within the same tick of the clock looks unchanged: only older conversations are passed over.
+      if (seen?.updatedAt === updatedAt && Date.now() - Date.parse(updatedAt) > CLOCK_MS) continue
+      let position = seen?.position ?? 0
+      for await (const record of readAll(log, id, position)) {
+        position = record.position
+        // That an asset was made names nothing; what names it are the messages.
+        if (record.event.type === 'ASSET_CREATED') continue
+        for (const assetId of namedAssets(record.event, { ownIds })) named.add(assetId)
+      }
+      read.set(id, { position, updatedAt })
+    }
+  }
+
+  return async (assetId) => {
+    if (named.has(assetId)) return true
+    await readNew()
+    return named.has(assetId)
+  }
+}
+
+/** Clocks of writers in other processes may be this far behind. */
+const CLOCK_MS = 60_000
