@@ -18,6 +18,7 @@ export async function extractArguments(
     calls.map(async (call): Promise<ModelCall> => {
       const scoped = assets.scoped({
         by: 'agent',
+        tool: call.name,
         toolCallId: call.id,
         onEvent: (event) => void events.push(event),
       })

@@ -127,7 +127,21 @@ describe('byref assets', { timeout: 60_000 }, () => {
     expect(byref('put', join(folder, 'x.txt'), '--namespace', 'a').status).toBe(0)
     expect(byref('ls', '--namespace', 'a').out).toContain('x.txt')
     expect(byref('ls', '--namespace', 'b').out).toBe('')
-    expect(byref('ls').out).toBe('')
+    expect(byref('ls')).toMatchObject({
+      out: '',
+      err: 'There are assets elsewhere too (--namespace): a\n',
+    })
+    expect(byref('verify').err).toBe('1 assets, 1 bodies, 0 problems\n')
+    const files = await readdir(join(folder, 'data'), { recursive: true })
+    const body = files.find((path) => /bodies.*[0-9a-f]{64}$/.test(path)) ?? ''
+    await appendFile(join(folder, 'data', body), '!')
+    expect(byref('verify')).toMatchObject({ status: 1, out: expect.stringMatching(/\tin a\n/) })
+  })
+
+  it('writes no names that a terminal would obey', async () => {
+    byrefWith('x', 'put', '-', '--name', 'a\u001b[31m\nb.txt')
+    expect(byref('ls').out).toMatch(/\ta.\[31m.b\.txt\n$/)
+    expect(byref('ls').out).not.toContain('\u001b')
   })
 
   it('says how it is used', () => {

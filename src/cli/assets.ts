@@ -3,7 +3,9 @@ import { rename, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { referencedInLog } from '../agent/referenced-in-log.ts'
+import type { FullAssetStore } from '../assets/asset-store.ts'
 import { type AssetInfo, type Assets, createAssets, type OpenedAsset } from '../assets/assets.ts'
+import { createFsAssetStore } from '../assets/stores/fs/fs.ts'
 import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
@@ -25,7 +27,7 @@ const HELP = `byref assets: list, read, add and check stored assets
   byref assets verify                 reads every body again and compares it with its digest
 
   --data       folder of the conversations and assets, default ${DEFAULT_DATA}
-  --namespace  work in this namespace
+  --namespace  work in this namespace; without it verify looks at all of them
   --json       lines of JSON instead of text
   --limit      ls: how many, default 50; 0 is all
   --type       put: the MIME type, where neither bytes nor name tell it
@@ -50,6 +52,9 @@ const OPTIONS = {
 
 interface Task {
   assets: Assets
+  /** The store below, for what goes beyond one namespace. */
+  store: FullAssetStore
+  namespace: string | undefined
   folder: string
   args: string[]
   json: boolean
@@ -103,8 +108,13 @@ export async function assetsCommand(argv: string[]): Promise<number> {
     process.exit(0)
   })
   const folder = openFolder(values.data, { make: name === 'put' })
+  const { namespace } = values
+  const store = createFsAssetStore({ rootDir: join(folder, 'assets') })
+  const mode = namespace === undefined ? 'none' : 'context'
   return run({
-    assets: openAssets(folder, values.namespace),
+    assets: createAssets({ store, namespace, config: { namespacing: { mode } } }),
+    store,
+    namespace,
     folder,
     args,
     json: values.json,
@@ -116,7 +126,7 @@ export async function assetsCommand(argv: string[]): Promise<number> {
   })
 }
 
-async function ls({ assets, json, limit }: Task): Promise<number> {
+async function ls({ assets, store, namespace, json, limit }: Task): Promise<number> {
   let left = limit === 0 ? Infinity : limit
   let cursor: string | null = null
   do {
@@ -125,6 +135,9 @@ async function ls({ assets, json, limit }: Task): Promise<number> {
     left -= page.assets.length
     cursor = page.next
   } while (cursor !== null && left > 0)
+  const others = (await store.namespaces()).filter((name) => name !== (namespace ?? null))
+  const names = others.map((name) => (name === null ? 'no namespace' : shown(name)))
+  if (names.length > 0) note(`There are assets elsewhere too (--namespace): ${names.join(', ')}`)
   return 0
 }
 
@@ -133,7 +146,7 @@ async function info({ assets, args, json }: Task): Promise<number> {
   const found = await assets.info(ref)
   const meta = await assets.meta(ref)
   const lines = [...Object.entries(found), ...Object.entries(flatten(meta))]
-  const text = lines.map(([key, value]) => `${key}: ${value}`).join('\n')
+  const text = lines.map(([key, value]) => shown(`${key}: ${value}`)).join('\n')
   print(json, { ...found, meta }, text)
   return 0
 }
@@ -191,7 +204,7 @@ async function rm({ assets, args }: Task): Promise<number> {
   for (const ref of args) {
     if (await assets.delete(ref)) continue
     missing++
-    note(`There is no asset ${ref}`)
+    note(`There is no asset ${shown(ref)}`)
   }
   return missing > 0 ? 1 : 0
 }
@@ -231,40 +244,40 @@ async function idsOf(assets: Assets): Promise<Set<string>> {
   return ids
 }
 
-async function verify({ assets, json }: Task): Promise<number> {
-  const { assets: total } = await assets.usage()
+/** Everything, unless a namespace is named: what nobody looks at is where damage stays. */
+async function verify({ store, namespace, json }: Task): Promise<number> {
+  const namespaces = namespace === undefined ? await store.namespaces() : [namespace]
   const progress = progressLine()
-  let bodies = 0
-  let problems = 0
-  const seen = new Set<string>()
-  for await (const found of assets.verify()) {
-    bodies++
-    if (found.assetId !== null) progress.show('verifying', seen.add(found.assetId).size, total)
-    if (found.problem === null) continue
-    problems++
-    progress.clear()
-    const subject = found.assetId ?? found.digest ?? 'a record'
-    print(json, found, `${found.problem}\t${subject}\t${found.digest ?? ''}`)
+  const counts = { assets: 0, bodies: 0, problems: 0 }
+  for (const name of namespaces) {
+    const { assets: total } = await store.usage({ namespace: name })
+    const seen = new Set<string>()
+    const findings = store.verify({ namespace: name })
+    for await (const { assetId, digest, problem, ...rest } of findings) {
+      counts.bodies++
+      if (assetId !== null) progress.show('verifying', seen.add(assetId).size, total)
+      if (problem === null) continue
+      counts.problems++
+      progress.clear()
+      const subject = assetId ?? digest ?? 'a record'
+      const line = [problem, subject, digest ?? '', name === null ? '' : `in ${shown(name)}`]
+      print(json, { assetId, digest, problem, ...rest }, line.join('\t').trimEnd())
+    }
+    counts.assets += seen.size
   }
   progress.clear()
-  note(`${seen.size} assets, ${bodies} bodies, ${problems} problems`)
-  return problems > 0 ? 1 : 0
-}
-
-function openAssets(folder: string, namespace: string | undefined): Assets {
-  return createAssets({
-    namespace,
-    config: {
-      backend: 'fs',
-      fs: { rootDir: join(folder, 'assets') },
-      namespacing: { mode: namespace === undefined ? 'none' : 'context' },
-    },
-  })
+  note(`${counts.assets} assets, ${counts.bodies} bodies, ${counts.problems} problems`)
+  return counts.problems > 0 ? 1 : 0
 }
 
 function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
   const bytes = size.toLocaleString('en').padStart(14)
-  return [assetId, createdAt, bytes, mime, name ?? ''].join('\t')
+  return [assetId, createdAt, bytes, mime, shown(name ?? '')].join('\t')
+}
+
+/** A name that somebody else chose, without what a terminal would obey. */
+function shown(name: string): string {
+  return name.replace(/\p{C}/gu, '\ufffd')
 }
 
 function print(json: boolean, value: unknown, text: string): void {

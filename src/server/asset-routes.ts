@@ -3,8 +3,10 @@ import { Hono } from 'hono'
 import type { AssetInfo, Assets } from '../assets/assets.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
+import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import { formatAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { pageQuery } from './request-body.ts'
+import { publicInfo } from './public-info.ts'
+import { assetPage } from './request-body.ts'
 
 /** `/api/assets` and everything below it. */
 export function assetRoutes(assets: Assets): Hono {
@@ -20,9 +22,8 @@ export function assetRoutes(assets: Assets): Hono {
   })
 
   app.get('/', async (c) => {
-    const { limit } = pageQuery({ limit: c.req.query('limit') ?? '200' })
-    const { assets: page } = await assets.list({ limit })
-    return c.json({ assets: page.map(publicInfo) })
+    const { assets: page, next } = await assets.list(assetPage(c.req.query()))
+    return c.json({ assets: page.map(publicInfo), next })
   })
 
   app.get('/:id', async (c) => {
@@ -49,29 +50,43 @@ function refOf(c: Context): string {
 
 /** The reference to a field; `path` is written as behind an asset's URL, with or without its first slash. */
 function at(ref: string, path: string): string {
-  const url = `${ref}/${path.replace(/^\//, '')}`
-  if (!parseAssetRef(url)) throw new ByrefError('invalid_reference', `${url} is no asset reference`)
-  return url
+  const below = path.replace(/^\//, '')
+  const url = `${ref}/${below}`
+  if (parseAssetRef(url)?.fieldPath && ASSET_FIELDS.includes(below.split('/', 1)[0] ?? ''))
+    return url
+  throw new ByrefError(
+    'invalid_reference',
+    `path names a field from the asset's first level on: did you mean content/${below}?`,
+  )
 }
 
 /** A file's bytes, whole or the range asked for (RFC 9110, section 14). */
 async function body(c: Context, assets: Assets, info: AssetInfo): Promise<Response> {
-  if (c.req.header('if-none-match') === `"${info.digest}"`) return c.body(null, 304)
-  const range = parseRange(c.req.header('range'), info.size)
+  const { ref, size, mime, digest } = info
+  const known = isKnown(c.req.header('if-none-match'), digest)
+  const range = known ? null : parseRange(c.req.header('range'), size)
   if (range === 'unsatisfiable') {
-    c.header('content-range', `bytes */${info.size}`)
-    throw new ByrefError('range_not_satisfiable', `The asset has ${info.size} bytes`)
+    c.header('content-range', `bytes */${size}`)
+    throw new ByrefError('range_not_satisfiable', `The asset has ${size} bytes`)
   }
-  const { stream } = await assets.open(info.ref, range ?? {})
+  const { start, end } = range ?? { start: 0, end: size }
+  // Only who reads the body opens it: some stores give it once.
+  const opened = known || c.req.method === 'HEAD' ? null : await assets.open(ref, { start, end })
   headers(c, info)
+  c.header('etag', `"${digest}"`)
+  if (known) return c.body(null, 304)
   c.header('accept-ranges', 'bytes')
-  c.header('etag', `"${info.digest}"`)
-  c.header('content-type', info.mime)
-  const { start, end } = range ?? { start: 0, end: info.size }
+  c.header('content-type', mime)
   c.header('content-length', String(end - start))
-  if (!range) return c.body(stream)
-  c.header('content-range', `bytes ${start}-${end - 1}/${info.size}`)
-  return c.body(stream, 206)
+  if (range) c.header('content-range', `bytes ${start}-${end - 1}/${size}`)
+  const status = range ? 206 : 200
+  return opened ? c.body(opened.stream, status) : c.body(null, status)
+}
+
+/** Whether the client has the body already (RFC 9110, section 13.1.2): any of its tags, weak ones too, or `*`. */
+function isKnown(header: string | undefined, digest: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes('*') || tags.includes(`"${digest}"`)
 }
 
 /** A value out of a structured asset: bytes as they are, anything else as JSON. */
@@ -93,8 +108,13 @@ function headers(c: Context, info: AssetInfo): void {
   c.header('cache-control', 'private, max-age=31536000, immutable')
   c.header('cross-origin-resource-policy', 'same-origin')
   if (c.req.query('download') === undefined) return
-  const name = (info.name ?? info.assetId).replace(/[\r\n]/g, ' ')
-  c.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(name)}`)
+  const name = (info.name ?? info.assetId).toWellFormed()
+  // RFC 8187 allows fewer characters than a URL does.
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  )
+  c.header('content-disposition', `attachment; filename*=UTF-8''${encoded}`)
 }
 
 /** One range of bytes, end exclusive; null for none or a form that may be ignored. */
@@ -108,10 +128,4 @@ function parseRange(
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   return start >= size || start >= end ? 'unsatisfiable' : { start, end }
-}
-
-/** What the API says of an asset (docs/http-api.md). */
-function publicInfo(info: AssetInfo): Record<string, unknown> {
-  const { assetId, ref, mime, kind, size, digest, name, createdAt } = info
-  return { assetId, ref, mime, kind, size, digest, name, createdAt }
 }

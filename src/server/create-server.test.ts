@@ -249,7 +249,25 @@ describe('createServer', () => {
   it('says what is wrong with a broken table', async () => {
     const { upload } = open()
     const response = await upload('broken.csv', 'a,b\n1,2\n"unclosed,3\n', 'text/csv')
+    const { error } = (await response.clone().json()) as { error: { asset: { ref: string } } }
     expect(await errorOf(response)).toEqual({ status: 422, code: 'table_invalid' })
+    expect(error.asset).toMatchObject({ name: 'broken.csv', ref: expect.stringMatching(/^asset:/) })
+  })
+
+  it('lists assets page by page', async () => {
+    const { get, upload } = open()
+    for (let i = 0; i < 5; i++) await upload(`${i}.txt`, `${i}`, 'text/plain')
+    const names: string[] = []
+    let query: string | null = ''
+    while (query !== null) {
+      const page = (await (await get(`/api/assets?limit=2${query}`)).json()) as {
+        assets: { name: string }[]
+        next: string | null
+      }
+      names.push(...page.assets.map(({ name }) => name))
+      query = page.next && `&cursor=${encodeURIComponent(page.next)}`
+    }
+    expect(names.sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', '4.txt'])
   })
 
   it('serves bytes with ranges, and never as a page of its own', async () => {
@@ -278,9 +296,16 @@ describe('createServer', () => {
     expect(outside.headers.get('content-range')).toBe('bytes */25')
     expect(await errorOf(outside)).toEqual({ status: 416, code: 'range_not_satisfiable' })
     const etag = whole.headers.get('etag') ?? ''
-    expect((await get(path, { 'if-none-match': etag })).status).toBe(304)
+    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      expect((await get(path, { 'if-none-match': tags })).status).toBe(304)
+    }
+    expect((await get(path, { 'if-none-match': '"x"' })).status).toBe(200)
     const download = (await get(`${path}?download=1`)).headers.get('content-disposition')
     expect(download).toBe("attachment; filename*=UTF-8''%C3%A9vil%20%22x%22.html")
+    const field = await get(`${path}?path=img`)
+    const { error } = (await field.clone().json()) as { error: { message: string } }
+    expect(await errorOf(field)).toEqual({ status: 400, code: 'invalid_reference' })
+    expect(error.message).toContain('did you mean content/img?')
   })
 
   it('answers every wrong request with a code', async () => {

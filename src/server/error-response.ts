@@ -1,6 +1,8 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { publicInfo } from './public-info.ts'
 
 /** The HTTP status of every code; what is missing here does not compile. */
 const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
@@ -47,7 +49,10 @@ const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
 /** The answer to a request that failed: code and message of byref's own errors, nothing of any other. */
 export function errorResponse(error: unknown, c: Context): Response {
   if (error instanceof ByrefError) {
-    return c.json({ error: { code: error.code, message: error.message } }, STATUS[error.code])
+    const { code, message } = error
+    // A broken table's file was saved all the same.
+    const asset = error instanceof TableError && error.asset ? publicInfo(error.asset) : undefined
+    return c.json({ error: { code, message, asset } }, STATUS[code])
   }
   console.error(error)
   const message = 'Something failed in the server; its own output says what'

@@ -12,6 +12,16 @@ export function pageQuery(query: Record<string, string | undefined>): z.infer<ty
   return parse(page, query)
 }
 
+const assets = z.object({
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+})
+
+/** `cursor` and `limit` of a request for a page of assets. Throws `bad_request` for what is no number. */
+export function assetPage(query: Record<string, string | undefined>): z.infer<typeof assets> {
+  return parse(assets, query)
+}
+
 /** The JSON body of a request by a schema. Throws `bad_request` with path and reason. */
 export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   if (!c.req.header('content-type')?.toLowerCase().startsWith('application/json')) {

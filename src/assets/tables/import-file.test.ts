@@ -87,6 +87,7 @@ describe('importFile', () => {
     for (const json of ['{"a":1}', '[]', '[1,2]', '[{"a":1},2]', '"x"', '[[1]]']) {
       expect((await importText(json, 'x.json')).table).toBe(null)
     }
+    expect((await importText('[1]\n[2]\n', 'x.ndjson')).table).toBe(null)
     expect((await importText(new Uint8Array([0x89, 0x50, 0x4e, 0x47]), 'x.png')).table).toBe(null)
   })
 

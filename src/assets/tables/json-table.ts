@@ -22,7 +22,7 @@ export function readJsonTable(source: TableSource): Promise<Table | null> {
   return objectTable(source, () => jsonItems(source))
 }
 
-/** Newline-delimited JSON objects; null where there is none. */
+/** Newline-delimited JSON objects; null where the first value is none. */
 export function readNdjsonTable(source: TableSource): Promise<Table | null> {
   return objectTable(source, () => ndjsonRows(source))
 }
@@ -105,6 +105,7 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
 
 async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, unknown>> {
   let line = 0
+  let isFirst = true
   for await (const json of linesOf(source)) {
     line++
     if (json.trim() === '') continue
@@ -114,7 +115,11 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     } catch (error) {
       throw broken(source, line, 'it is no JSON.', error)
     }
-    if (!isRow(value)) throw broken(source, line, 'it is no JSON object.')
+    if (!isRow(value)) {
+      if (isFirst) return
+      throw broken(source, line, 'it is no JSON object.')
+    }
+    isFirst = false
     // A level takes two characters at least.
     if (json.length > 2 * MAX_DEPTH && isDeep(value)) throw broken(source, line, `${TOO_DEEP}.`)
     yield value
