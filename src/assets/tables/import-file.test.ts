@@ -187,6 +187,18 @@ describe('importFile', () => {
     expect((await failure(rows, 'x.ndjson')).reason).toMatch(/too few keys in common/)
   })
 
+  it('keeps a small meta of a table of any width', async () => {
+    const width = 5_000
+    const line = Array.from({ length: width }, (_, i) => i).join(',')
+    const csv = `${line.replace(/\d+/g, 'c$&')}\n${`${line}\n`.repeat(200)}`
+    const { assets, table } = await importText(csv)
+    const meta = await assets.meta(table?.ref ?? '')
+    const { rows, columns } = meta.content as { rows: unknown[]; columns: unknown[] }
+    expect([rows.length, rows.at(-1)]).toEqual([4, '<cut: 200 items>'])
+    expect(columns.at(-1)).toBe('<cut: 5000 items>')
+    expect(JSON.stringify(meta).length).toBeLessThan(300_000)
+  })
+
   it('closes every file that it opens', async () => {
     let open = 0
     const store = createMemoryAssetStore()

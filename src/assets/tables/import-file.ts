@@ -1,4 +1,5 @@
 import { assetMeta } from '../../content/asset-meta.ts'
+import { cutMark } from '../../content/cut.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets.ts'
@@ -10,8 +11,8 @@ import type { Table } from './table.ts'
 import { TableError } from './table-error.ts'
 
 const CHUNK = 64 * 1024
-/** As many rows as a meta shows. */
-const SAMPLE = 100
+/** As many rows as a meta shows, or as few as have this many cells. */
+const SAMPLE = { most: 100, least: 3, cells: 10_000 }
 
 /** `importFile`; `open` reads a file that was saved, as often as it is asked. */
 export function createImporter(
@@ -26,20 +27,13 @@ export function createImporter(
     options: ImportOptions,
   ): Promise<AssetInfo> {
     const { by, tool, toolCallId, origin, namespace, expiresAt, signal } = options
-    const sample: unknown[] = []
-    for await (const batch of table.batches()) {
-      sample.push(...batch)
-      if (sample.length >= SAMPLE) break
-    }
-    // A meta reads no more than the sample, and tells how long the list is.
-    sample.length = table.rowCount
     const about = defined({
       asset_type: 'table',
       asset_name: options.name,
       description: options.description,
       content_type: 'application/json',
     })
-    const content = { columns: table.columns, rows: sample, source: asset.ref }
+    const content = { columns: table.columns, rows: await sampleOf(table), source: asset.ref }
     const { asset_name: name, ...attributes } = about
     return saveEncoded(
       {
@@ -79,6 +73,18 @@ export function createImporter(
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
     }
   }
+}
+
+/** The first rows as a meta shows them: cut, with their real number. */
+async function sampleOf({ columns, rowCount, batches }: Table): Promise<unknown[]> {
+  const fitting = Math.floor(SAMPLE.cells / Math.max(1, columns.length))
+  const size = Math.min(SAMPLE.most, Math.max(SAMPLE.least, fitting))
+  const rows: unknown[] = []
+  for await (const batch of batches()) {
+    rows.push(...batch)
+    if (rows.length >= size) break
+  }
+  return rowCount > size ? [...rows.slice(0, size), cutMark(rowCount, 'items')] : rows
 }
 
 function countBytes(
