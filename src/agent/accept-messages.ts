@@ -2,7 +2,7 @@ import { type AssetEvent, createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo, Assets } from '../assets/assets.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
-import type { Attachment, Message } from '../content/message.ts'
+import type { Attachment, Message, MessageMetadata } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 
@@ -31,7 +31,8 @@ export async function acceptMessages(
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
     const message = toMessage(input)
-    const { content, attachments, events } = await extracted(message, assets)
+    const { content, metadata, events } = await extracted(message, assets)
+    const attachments = named(metadata.attachments ?? [])
     for (const event of events) {
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
       accepted.events.push(event)
@@ -43,26 +44,35 @@ export async function acceptMessages(
     }
     accepted.events.push({
       type: 'NEW_MESSAGE',
-      payload: completed({ ...message, content }, attachments, infos),
+      payload: completed({ ...message, content, metadata }, attachments, infos),
     })
     accepted.messageIds.push(message.id)
   }
   return accepted
 }
 
-/** Bodies in the content and in the attachments as assets; the origins of their events point into the message. */
+/** Content and metadata with their bodies as assets; the origins of their events point into the message. */
 async function extracted(
   { content, metadata, sender }: Message,
   assets: Assets,
-): Promise<{ content: unknown; attachments: NamedAttachment[]; events: AssetEvent[] }> {
+): Promise<{ content: unknown; metadata: MessageMetadata; events: AssetEvent[] }> {
   const by = sender.participant_role === 'user' ? 'user' : 'system'
   const events: AssetEvent[] = []
   const { value } = await extractAssets(
-    { content, metadata: { attachments: metadata.attachments ?? [] } },
+    { content, metadata },
     { assets: assets.scoped({ onEvent: (event) => void events.push(event) }), by },
   )
-  const found = value as { content: unknown; metadata: { attachments: unknown } }
-  return { content: found.content, attachments: named(found.metadata.attachments), events }
+  const found = value as { content: unknown; metadata: MessageMetadata }
+  return { content: withImageUrls(found.content), metadata: found.metadata, events }
+}
+
+/** A part's image is named by a URL (binary-assets.md, "LLM Resolution"), where extraction puts a reference object. */
+function withImageUrls(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return content.map((part) => {
+    const url: unknown = part?.image_url?.url?.assetRef
+    return typeof url === 'string' ? { ...part, image_url: { ...part.image_url, url } } : part
+  })
 }
 
 type NamedAttachment = Partial<Attachment> & Pick<Attachment, 'assetRef'>

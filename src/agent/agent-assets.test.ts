@@ -342,4 +342,24 @@ describe('createAgent, with assets', () => {
     }
     expect(await run.result).toMatchObject({ reason: 'cancelled' })
   })
+
+  it('keeps bodies in parts and in metadata by reference', async () => {
+    const model = { ...scriptedModel(['Nice.']), provider: 'openai.responses' }
+    const agent = createAgent({ model })
+    const url = `data:image/png;base64,${PNG.toString('base64')}`
+    const content = [
+      { type: 'text', text: 'What is it?' },
+      { type: 'image_url', image_url: { url, detail: 'low' } },
+    ]
+    const run = agent.run({ messages: [{ role: 'user', content, metadata: { icon: url, x: 1 } }] })
+    await run.result
+    const [message] = run.messages
+    expect(message?.content).toEqual([
+      content[0],
+      { type: 'image_url', image_url: { url: expect.stringMatching(/^asset:/), detail: 'low' } },
+    ])
+    expect(message?.metadata).toMatchObject({ icon: { mimeType: 'image/png' }, x: 1 })
+    expect(JSON.stringify(await agent.log.read(run.conversation))).not.toContain('iVBOR')
+    expect(prompts(model)[0]).toContain('"type":"file"')
+  })
 })

@@ -3,10 +3,7 @@ import type { Message, ToolCall } from './message.ts'
 /** Where an asset came from. */
 export type AssetOrigin = 'tool' | 'agent' | 'user' | 'system'
 
-/**
- * What is known of a new asset (binary-assets.md, "ASSET_CREATED"). In a handler the payload also has `base64` and
- * `dataUrl`: not enumerable, read on demand, so neither log nor wire ever carries a body.
- */
+/** What is known of a new asset (binary-assets.md, "ASSET_CREATED"). */
 export interface AssetCreated {
   assetId: string
   /** The full reference, `asset://…`. */
@@ -26,6 +23,13 @@ export interface AssetCreated {
   name?: string
   /** Where the asset lives, when assets have namespaces. */
   namespace?: string
+  /**
+   * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.
+   * Throws `asset_unsupported` for a body that is no longer kept; absent in the log, and for an asset that was there before.
+   */
+  readonly base64?: string
+  /** The same as a data URL. */
+  readonly dataUrl?: string
 }
 
 /** A body that was found and could not become an asset. */

@@ -83,6 +83,29 @@ describe('modelPrompt', () => {
     ])
   })
 
+  it('sends images among the parts of a message', async () => {
+    const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+    const content = [
+      { type: 'text', text: 'What is it?' },
+      image('asset://pic'),
+      image('asset://gone'),
+    ]
+    const made = await prompt([{ role: 'user', content }], { capabilities: seeing })
+    expect(made[0]?.content).toEqual([
+      { type: 'text', text: 'What is it?' },
+      { type: 'text', text: '[Attached image: asset_id="pic"]' },
+      {
+        type: 'file',
+        mediaType: 'image/png',
+        filename: undefined,
+        data: { type: 'data', data: PNG },
+      },
+      { type: 'text', text: '[Attached image: asset_id="gone"]' },
+      { type: 'text', text: '[unresolved image: asset://gone]' },
+    ])
+    expect((await prompt([{ role: 'user', content }]))[0]?.content).toHaveLength(3)
+  })
+
   it('sends attached pictures to models that see, and their marker to all', async () => {
     const attachments = [
       {

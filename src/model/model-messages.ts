@@ -12,7 +12,7 @@ import type { Board } from '../content/board.ts'
 import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { Attachment, Message, ToolCall } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
-import { parseAssetRef } from '../refs/asset-ref.ts'
+import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { ModelCapabilities } from './capabilities.ts'
 
 /** What a prompt is made of. */
@@ -180,12 +180,22 @@ async function userParts(message: Message, source: PromptSource): Promise<UserPa
   const text = textOf(message)
   if (text) parts.push({ type: 'text', text })
   const { media = 'all' } = source
-  for (const attachment of message.metadata.attachments ?? []) {
+  for (const attachment of [...imageParts(message), ...(message.metadata.attachments ?? [])]) {
     parts.push({ type: 'text', text: marker(attachment) })
     const file = media === 'all' ? await filePart(attachment, source) : null
     if (file) parts.push(file)
   }
   return parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }]
+}
+
+/** The images among the parts of a message, by reference (binary-assets.md, "LLM Resolution"). */
+function imageParts({ content, content_type }: Message): Attachment[] {
+  if (content_type !== 'multipart/mixed' || !Array.isArray(content)) return []
+  return content.flatMap((part): Attachment[] => {
+    const url: unknown = part?.image_url?.url
+    if (part?.type !== 'image_url' || !isAssetRef(url)) return []
+    return [{ kind: 'image', assetRef: url as string, mimeType: 'image/*' }]
+  })
 }
 
 /** The words of a message: parts joined, anything that is no text as JSON, our own headings made harmless. */
@@ -211,7 +221,9 @@ async function filePart(
   { kind, assetRef, mimeType, fileName }: Attachment,
   { capabilities, load }: PromptSource,
 ): Promise<UserPart | null> {
-  if (kind !== 'image' || !capabilities.images.includes(mimeType)) return null
+  const takes =
+    mimeType === 'image/*' ? capabilities.images.length > 0 : capabilities.images.includes(mimeType)
+  if (kind !== 'image' || !takes) return null
   const found = await load(assetRef)
   if (!found) return { type: 'text', text: `[unresolved ${kind}: ${assetRef}]` }
   const { bytes, mime } = found
