@@ -5,61 +5,106 @@ import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { essenceOf, isJsonType } from './bodies/mime-type.ts'
 import type { ContentCache } from './content-cache.ts'
-import { type ContentSource, decodeContent, isMark } from './content-encoding.ts'
+import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
+import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
 
-/** The content of an asset, read as far as it is asked for. What it gives is the caller's own. */
+/** The content of an asset, read as far as it is asked for. */
 export interface AssetContent {
-  /** The value at a path below the content; the symbol `MISSING` where there is nothing. Reads only the bytes on it. */
-  at(path: readonly FieldKey[]): Promise<unknown>
+  /** The value at a path below the content, as the caller's own. Reads only the bytes that it holds or leads through. */
+  at(path: readonly FieldKey[]): Promise<FoundField>
+}
+
+/** A field, or what has no such field: the step that leads nowhere, and the container that it starts from. */
+export type FoundField =
+  | { isFound: true; value: unknown }
+  | { isFound: false; container: unknown; depth: number }
+
+/** What content is read from, and its limits: bytes that may become a value, and levels. */
+export interface ContentAccess {
+  store: FullAssetStore
+  cache: ContentCache
+  limits: { valueBytes: number; depth: number }
 }
 
 /**
  * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes. What was
  * parsed is kept in the cache.
  *
- * @throws ByrefError `asset_too_large` beyond `valueBytes`
+ * @throws ByrefError `asset_too_large` beyond `valueBytes`, `too_deep` for JSON beyond `depth` levels
  */
 export async function readContent(
   record: AssetRecord,
-  from: { store: FullAssetStore; cache: ContentCache; valueBytes: number },
+  { store, cache, limits }: ContentAccess,
 ): Promise<AssetContent> {
-  const { store, cache, valueBytes } = from
-  if (record.size > valueBytes) {
-    throw new ByrefError(
-      'asset_too_large',
-      `Asset ${JSON.stringify(record.assetId)} has ${record.size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
-    )
-  }
+  checkSize(record, limits.valueBytes)
   const key = JSON.stringify([record.namespace, record.assetId, record.digest])
   const cached = cache.get(key) as { value: unknown } | undefined
-  const { value } = cached ?? { value: parse(record, await readBody(record, store)) }
+  const { value } = cached ?? { value: parse(record, await readBody(record, store), limits.depth) }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   // Parsed JSON takes about this many times its text.
   if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
   const { structured, marked } = record.attributes
-  const decode = structured && marked ? decoder(record, store) : null
+  return structured && marked ? encodedContent(value, record, store) : plainContent(value)
+}
+
+function plainContent(content: unknown): AssetContent {
   return {
     async at(path) {
-      let current = value
-      let decoded = decode === null
-      for (const step of path) {
-        if (decode && !decoded && isMark(current)) {
-          current = await decode(copyContent(current))
-          decoded = true
-        }
-        current = ownField(current, step)
-        if (current === MISSING) return MISSING
-      }
-      const own = copyContent(current)
-      return decode && !decoded ? decode(own) : own
+      const found = fieldAt(content, path)
+      return found.isFound ? { ...found, value: copyContent(found.value) } : found
     },
   }
 }
 
-function parse(record: AssetRecord, bytes: Uint8Array): unknown {
+function fieldAt(value: unknown, path: readonly FieldKey[]): FoundField {
+  let container = value
+  for (const [depth, step] of path.entries()) {
+    const next = ownField(container, step)
+    if (next === MISSING) return { isFound: false, container, depth }
+    container = next
+  }
+  return { isFound: true, value: container }
+}
+
+/** Content with marks: they are decoded where the path ends, or where it leads into bytes or a live object. */
+function encodedContent(
+  content: unknown,
+  record: AssetRecord,
+  store: FullAssetStore,
+): AssetContent {
+  const source = sourceOf(record, store)
+  const decode = (value: unknown): Promise<unknown> => decodeContent(copyContent(value), source)
+  return {
+    async at(path) {
+      let container = content
+      for (const [depth, step] of path.entries()) {
+        const mark = markOf(container)
+        if (mark) container = containerOf(mark)
+        if (container === null && mark) {
+          const found = fieldAt(await decode(mark), path.slice(depth))
+          return found.isFound ? found : { ...found, depth: depth + found.depth }
+        }
+        const next = ownField(container, step)
+        if (next === MISSING) return { isFound: false, container, depth }
+        container = next
+      }
+      return { isFound: true, value: await decode(container) }
+    },
+  }
+}
+
+function checkSize({ assetId, size }: AssetRecord, limit: number): void {
+  if (size <= limit) return
+  throw new ByrefError(
+    'asset_too_large',
+    `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
+  )
+}
+
+function parse(record: AssetRecord, bytes: Uint8Array, depth: number): unknown {
   if (record.attributes.structured) return JSON.parse(textOf(bytes))
-  if (isJsonType(record.mime)) return parseJson(textOf(bytes))
+  if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
   return readsAsText(record.mime) ? textOf(bytes) : bytes
 }
 
@@ -71,9 +116,9 @@ function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
-function decoder(record: AssetRecord, store: FullAssetStore): (value: unknown) => Promise<unknown> {
+function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {
   const { assetId, namespace } = record
-  const source: ContentSource = {
+  return {
     bytes: ({ digest }) => readBody(record, store, digest),
     async object(index) {
       const found = await store.object(assetId, index, { namespace })
@@ -81,7 +126,6 @@ function decoder(record: AssetRecord, store: FullAssetStore): (value: unknown) =
       return found.value
     },
   }
-  return (value) => decodeContent(value, source)
 }
 
 async function readBody(
@@ -108,10 +152,35 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
-function parseJson(text: string): unknown {
+/** What is no JSON, although it is called so, is text. */
+function parseJson(text: string, depth: number): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return text
   }
+  checkDepth(value, depth)
+  return value
+}
+
+function checkDepth(value: unknown, limit: number): void {
+  let level = [value].filter(isObject)
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) {
+      throw new ByrefError(
+        'too_deep',
+        `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
+      )
+    }
+    const next: object[] = []
+    for (const container of level) {
+      for (const item of Object.values(container)) if (isObject(item)) next.push(item)
+    }
+    level = next
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -1,7 +1,11 @@
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
-import { ASSET_FIELDS } from '../refs/asset-id.ts'
-import { MISSING, resolveFieldPath } from '../refs/field-path.ts'
+import {
+  explainMissing,
+  type FieldKey,
+  FieldPathError,
+  resolveFieldPath,
+} from '../refs/field-path.ts'
 import { readContent } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
@@ -11,7 +15,7 @@ import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, streamOf } from './bodies/body.ts'
 import { byteRange } from './bodies/byte-range.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
-import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
+import { valueAsBody } from './value-body.ts'
 
 /** The half of {@link Assets} that reads. */
 export type AssetReader = Pick<
@@ -31,7 +35,6 @@ export type AssetReader = Pick<
 /** Reads in one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator, cache } = core
-  const { valueBytes } = core.config.limits
 
   function locate(ref: AssetRefInput, options?: NamespaceOption): AssetPlace {
     return locator.locate(ref, options, scope.namespace)
@@ -43,32 +46,34 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     return record
   }
 
-  async function valueAt(place: AssetPlace): Promise<unknown> {
+  async function valueAt({ fieldPath = ['content'], ...place }: AssetPlace): Promise<unknown> {
     const record = await recordAt(place)
-    const path = place.fieldPath ?? ['content']
-    const [field, ...rest] = path
-    const isOther = field !== 'content' && ASSET_FIELDS.includes(String(field))
-    const content = isOther ? null : await readContent(record, { store, cache, valueBytes })
-    if (content && field === 'content') {
-      const found = await content.at(rest)
-      if (found !== MISSING) return found
+    const nameOf = (path: readonly FieldKey[]): string =>
+      locator.refOf(record.assetId, record.namespace, [...path])
+    if (fieldPath[0] !== 'content') {
+      return resolveFieldPath(assetOf(record, null), fieldPath, { format: nameOf })
     }
-    const asset = assetOf(record, content && (await content.at([])))
-    return resolveFieldPath(asset, path, {
-      format: (fieldPath) => locator.refOf(record.assetId, record.namespace, [...fieldPath]),
-    })
+    const content = await readContent(record, { store, cache, limits: core.config.limits })
+    const found = await content.at(fieldPath.slice(1))
+    if (found.isFound) return found.value
+    const prefix = fieldPath.slice(0, found.depth + 1)
+    const key = fieldPath[found.depth + 1] as FieldKey
+    const message = explainMissing(nameOf(prefix), found.container, key)
+    throw new FieldPathError(message, fieldPath, prefix)
   }
 
   /** A field's value as a body; null where the reference names the whole body. */
-  async function bodyAt(place: AssetPlace): Promise<{ bytes: Uint8Array; mime: string } | null> {
-    const path = place.fieldPath
-    if (!path || (path.length === 1 && path[0] === 'content')) return null
-    return bodyOfValue(await valueAt(place))
+  async function fieldBody(place: AssetPlace): Promise<{ bytes: Uint8Array; mime: string } | null> {
+    const { assetId, namespace, fieldPath } = place
+    if (!fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')) return null
+    const nameOf = (path: readonly FieldKey[]): string =>
+      locator.refOf(assetId, namespace, [...fieldPath, ...path])
+    return valueAsBody(await valueAt(place), { nameOf })
   }
 
   async function get(ref: AssetRefInput, options?: NamespaceOption) {
     const place = locate(ref, options)
-    const found = await bodyAt(place)
+    const found = await fieldBody(place)
     const { bytes, mime } =
       found ?? (await store.get(place.assetId, { namespace: place.namespace }))
     return { bytes: plain(bytes), mime }
@@ -76,7 +81,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
   async function open(ref: AssetRefInput, options: OpenOptions = {}): Promise<OpenedAsset> {
     const place = locate(ref, options)
-    const body = await bodyAt(place)
+    const body = await fieldBody(place)
     if (body) {
       const size = body.bytes.byteLength
       const range = byteRange(size, options.start, options.end)
@@ -122,7 +127,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async urlFor(ref, options = {}) {
       const place = locate(ref, options)
-      const body = await bodyAt(place)
+      const body = await fieldBody(place)
       if (body) return dataUrlOf(body.bytes, body.mime)
       const { inline, expiresIn } = options
       return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
@@ -172,32 +177,4 @@ export function assetOf(record: AssetRecord, content: unknown): Record<string, u
 
 function fileMeta(record: AssetRecord): AssetMeta {
   return assetOf(record, "<class 'Uint8Array'>") as unknown as AssetMeta
-}
-
-async function bodyOfValue(value: unknown): Promise<{ bytes: Uint8Array; mime: string }> {
-  if (value instanceof Blob) {
-    const bytes = new Uint8Array(await value.arrayBuffer())
-    return { bytes, mime: await typeOf(bytes, value.type) }
-  }
-  if (ArrayBuffer.isView(value)) {
-    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    return { bytes, mime: await typeOf(bytes) }
-  }
-  if (value instanceof ArrayBuffer) {
-    const bytes = new Uint8Array(value)
-    return { bytes, mime: await typeOf(bytes) }
-  }
-  if (typeof value === 'string') {
-    return { bytes: Buffer.from(value), mime: 'text/plain; charset=utf-8' }
-  }
-  const json = JSON.stringify(value)
-  if (json === undefined) {
-    throw new ByrefError('asset_unsupported', 'A live object has no bytes; use resolve().')
-  }
-  return { bytes: Buffer.from(json), mime: 'application/json' }
-}
-
-function typeOf(bytes: Uint8Array, claim?: string): Promise<string> {
-  const complete = bytes.byteLength <= SNIFF_BYTES
-  return sniff(bytes.subarray(0, SNIFF_BYTES), { claim, complete })
 }

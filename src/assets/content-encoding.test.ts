@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ContentSource, decodeContent, encodeContent } from './content-encoding.ts'
+import { type ContentSource, decodeContent } from './content-decoding.ts'
+import { encodeContent } from './content-encoding.ts'
 import { copyContent } from './copy-content.ts'
 
 async function roundTrip(content: unknown): Promise<unknown> {
@@ -31,6 +32,7 @@ describe('encodeContent and decodeContent', () => {
         new Int16Array([-1]),
         new Float64Array([0.1]),
         new BigInt64Array([-5n]),
+        ...(typeof Float16Array === 'function' ? [new Float16Array([1.5])] : []),
         new DataView(new ArrayBuffer(3)),
         new ArrayBuffer(2),
       ],
@@ -86,6 +88,31 @@ describe('encodeContent and decodeContent', () => {
     expect(await roundTrip(content)).toBe(content)
     const twice = { same: 1 }
     expect(await roundTrip([twice, twice])).toEqual([twice, twice])
+  })
+
+  it('take the content as it is at the call', async () => {
+    const inner = { rows: [1, 2], bytes: new Uint8Array([1]) }
+    const content = { inner, blob: new Blob(['x']), last: [0] }
+    const encoding = encodeContent(content, { depth: 10 })
+    inner.rows.push(3)
+    inner.bytes.fill(9)
+    content.last.push(1)
+    const { json, parts } = await encoding
+    const { inner: kept, blob, last } = JSON.parse(json)
+    expect([kept.rows, last]).toEqual([[1, 2], [0]])
+    expect(parts.map(({ bytes }) => [...bytes])).toEqual([[1], [120]])
+    expect(blob).toMatchObject({ $byref: 'bytes', as: 'Blob', size: 1 })
+  })
+
+  it('say that content is too deep for Node itself', async () => {
+    let deep: unknown = 1
+    for (let i = 0; i < 100_000; i++) deep = [deep]
+    await expect(encodeContent(deep, { depth: Infinity })).rejects.toMatchObject({
+      code: 'too_deep',
+    })
+    let at = copyContent(deep)
+    for (let i = 0; i < 100_000; i++) at = (at as unknown[])[0]
+    expect(at).toBe(1)
   })
 
   it('give back any mixture', async () => {

@@ -1,8 +1,12 @@
-import { isPlainObject, putKey } from '../content/json.ts'
+import { isPlainObject } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
+import { MARK, type Mark, TYPED_ARRAYS } from './content-marks.ts'
+import { pointerStep } from './json-pointer.ts'
+import { beyondNode } from './json-text.ts'
+import { nonce } from './nonce.ts'
 
 /** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
 export interface EncodedContent {
@@ -15,245 +19,204 @@ export interface EncodedContent {
   objectPaths: string[]
 }
 
-/** A leaf whose bytes lie in a body of its own. */
-export interface ContentLeaf {
-  digest: string
-  size: number
-  /** What the bytes were: `Uint8Array`, `Float32Array`, `ArrayBuffer`, `Blob` … */
-  as: string
-  mime?: string
+/** An encoding under way. */
+interface Encoding {
+  depth: number
+  nodes: number
+  /** The containers around the value that is being encoded. */
+  above: Set<object>
+  parts: Map<string, StorePart>
+  objects: unknown[]
+  objectPaths: string[]
+  blobs: Promise<Mark>[]
+  /** Begins the texts that hold the places of Blobs until they are read. */
+  blobPlace: string
 }
 
-/** Where marks get what is not in the JSON. */
-export interface ContentSource {
-  bytes(leaf: ContentLeaf): Promise<Uint8Array>
-  object(index: number): Promise<unknown>
-}
-
-const MARK = '$byref'
 const MAX_NODES = 20_000_000
 
-const TYPED_ARRAYS = {
-  Uint8Array,
-  Uint8ClampedArray,
-  Int8Array,
-  Uint16Array,
-  Int16Array,
-  Uint32Array,
-  Int32Array,
-  BigUint64Array,
-  BigInt64Array,
-  Float32Array,
-  Float64Array,
-}
-
 /**
- * Takes content apart. What JSON cannot carry is replaced by marks; plain JSON is left as it is.
+ * Takes content apart, as it is at the call: what the caller changes afterwards does not matter. What JSON cannot carry
+ * is replaced by marks; plain JSON is left as it is.
  *
- * @throws ByrefError `too_deep` beyond `depth` levels; `asset_invalid` for content without end
+ * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond 20 million values, `asset_too_large` for
+ * JSON that no text can hold
  */
 export async function encodeContent(
   content: unknown,
-  options: { depth: number },
+  { depth }: { depth: number },
 ): Promise<EncodedContent> {
-  const parts = new Map<string, StorePart>()
-  const objects: unknown[] = []
-  const objectPaths: string[] = []
-  const blobs: Promise<void>[] = []
-  const above = new Set<object>()
-  let nodes = 0
-
-  function bytesMark(bytes: Uint8Array, as: string, mime?: string): unknown {
-    const copy = copyBytes(bytes)
-    const digest = sha256(copy)
-    parts.set(digest, { digest, bytes: copy })
-    return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
+  const encoding: Encoding = {
+    depth,
+    nodes: 0,
+    above: new Set(),
+    parts: new Map(),
+    objects: [],
+    objectPaths: [],
+    blobs: [],
+    blobPlace: `blob ${nonce()} `,
   }
-
-  function live(value: unknown, path: string): unknown {
-    objects.push(value)
-    objectPaths.push(path)
-    return { [MARK]: 'live', index: objects.length - 1 }
-  }
-
-  function encodeObject(value: object, path: string, level: number): unknown {
-    if (ArrayBuffer.isView(value)) {
-      const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-      return bytesMark(bytes, arrayName(value))
-    }
-    if (value instanceof ArrayBuffer) return bytesMark(new Uint8Array(value), 'ArrayBuffer')
-    if (value instanceof Blob) {
-      const mark: Record<string, unknown> = {}
-      const read = value.arrayBuffer().then((buffer) => {
-        Object.assign(mark, bytesMark(new Uint8Array(buffer), 'Blob', value.type || undefined))
-      })
-      blobs.push(read)
-      return mark
-    }
-    if (value instanceof Date) {
-      const time = value.getTime()
-      return { [MARK]: 'date', value: Number.isNaN(time) ? null : value.toISOString() }
-    }
-    if (value instanceof URL) return { [MARK]: 'url', value: value.href }
-    if (above.has(value)) throw new CycleError(path)
-    if (level > options.depth) throw tooDeep(options.depth)
-    above.add(value)
-    try {
-      return encodeContainer(value, path, level)
-    } finally {
-      above.delete(value)
-    }
-  }
-
-  function encodeContainer(value: object, path: string, level: number): unknown {
-    if (Array.isArray(value)) return encodeArray(value, path, level)
-    if (value instanceof Map) {
-      const entries = [...value].map((entry, i) => encodeArray(entry, `${path}/${i}`, level + 1))
-      return { [MARK]: 'map', value: entries }
-    }
-    if (value instanceof Set) {
-      return { [MARK]: 'set', value: encodeArray([...value], path, level + 1) }
-    }
-    return isPlainObject(value) ? encodeRecord(value, path, level) : live(value, path)
-  }
-
-  function encodeArray(items: readonly unknown[], path: string, level: number): unknown[] {
-    let copy: unknown[] | null = null
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i]
-      const encoded = encode(item, path, i, level + 1)
-      if (encoded !== item && copy === null) copy = items.slice(0, i)
-      copy?.push(encoded)
-    }
-    return copy ?? (items as unknown[])
-  }
-
-  function encodeRecord(value: object, path: string, level: number): unknown {
-    let copy: Record<string, unknown> | null = null
-    const keys = Object.keys(value)
-    const source = value as Record<string, unknown>
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i] as string
-      const encoded =
-        source[key] === undefined ? undefined : encode(source[key], path, key, level + 1)
-      if (encoded !== source[key] && copy === null) {
-        copy = Object.create(null) as Record<string, unknown>
-        for (const before of keys.slice(0, i)) copy[before] = source[before]
-      }
-      if (copy !== null) copy[key] = encoded
-    }
-    const result = copy ?? source
-    return Object.hasOwn(result, MARK) ? { [MARK]: 'record', value: result } : result
-  }
-
-  function encode(value: unknown, path: string, key: string | number, level: number): unknown {
-    if (++nodes > MAX_NODES) throw tooManyNodes()
-    switch (typeof value) {
-      case 'string':
-      case 'boolean':
-        return value
-      case 'number':
-        return Number.isFinite(value) && !Object.is(value, -0)
-          ? value
-          : { [MARK]: 'number', value: Object.is(value, -0) ? '-0' : String(value) }
-      case 'bigint':
-        return { [MARK]: 'bigint', value: String(value) }
-      case 'undefined':
-        return null
-      case 'object':
-        return value === null ? null : encodeObject(value, pointer(path, key), level)
-      default:
-        return live(value, pointer(path, key))
-    }
-  }
-
-  let root: unknown
   try {
-    root = content === undefined ? null : encode(content, '', '', 0)
+    const root = content === undefined ? null : encode(encoding, content, '', '', 0)
+    const json = await withBlobs(JSON.stringify(root), encoding)
+    const { parts, objects, objectPaths } = encoding
+    return { json, marked: root !== content, parts: [...parts.values()], objects, objectPaths }
   } catch (error) {
-    if (!(error instanceof CycleError)) throw error
-    return cyclic(content, error.path)
+    if (error instanceof CycleError) return cyclic(content, error.path)
+    if (error instanceof RangeError) throw beyondNode(error)
+    throw error
   }
-  await Promise.all(blobs)
-  const marked = root !== content
-  return { json: JSON.stringify(root), marked, parts: [...parts.values()], objects, objectPaths }
 }
 
-/** Puts content together again: every mark below `value` becomes what it stands for. Changes `value`'s containers. */
-export async function decodeContent(value: unknown, source: ContentSource): Promise<unknown> {
-  const found = markOf(value)
-  if (found) return decodeMark(found, source)
-  if (typeof value !== 'object' || value === null) return value
-  const container = value as Record<string, unknown>
-  for (const key of Object.keys(container)) {
-    const child = container[key]
-    if (typeof child === 'object' && child !== null) {
-      const decoded = await decodeContent(child, source)
-      if (decoded !== child) putKey(container, key, decoded)
-    }
-  }
-  return value
-}
-
-async function decodeMark(mark: Mark, source: ContentSource): Promise<unknown> {
-  const { value } = mark
-  switch (mark[MARK]) {
-    case 'bytes':
-      return fromBytes(await source.bytes(mark as unknown as ContentLeaf), mark)
-    case 'live':
-      return source.object(Number(mark.index))
-    case 'record':
-      for (const key of Object.keys(value as object)) {
-        const record = value as Record<string, unknown>
-        putKey(record, key, await decodeContent(record[key], source))
-      }
+function encode(
+  encoding: Encoding,
+  value: unknown,
+  path: string,
+  key: string | number,
+  level: number,
+): unknown {
+  if (++encoding.nodes > MAX_NODES) throw tooManyNodes()
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
       return value
-    case 'map':
-      return new Map((await decodeContent(value, source)) as [unknown, unknown][])
-    case 'set':
-      return new Set((await decodeContent(value, source)) as unknown[])
-    case 'date':
-      return new Date(value === null ? Number.NaN : String(value))
-    case 'url':
-      return new URL(String(value))
     case 'number':
-      return Number(value)
+      if (Object.is(value, -0)) return { [MARK]: 'number', value: '-0' }
+      return Number.isFinite(value) ? value : { [MARK]: 'number', value: String(value) }
     case 'bigint':
-      return BigInt(String(value))
+      return { [MARK]: 'bigint', value: String(value) }
+    case 'undefined':
+      return null
+    case 'object':
+      return value === null ? null : encodeObject(encoding, value, pointer(path, key), level)
     default:
-      throw new ByrefError('storage_failed', `An asset has content of an unknown form.`)
+      return liveMark(encoding, value, pointer(path, key))
   }
 }
 
-/** Whether the value stands for something that is not in the JSON. */
-export function isMark(value: unknown): boolean {
-  return markOf(value) !== null
+function encodeObject(encoding: Encoding, value: object, path: string, level: number): unknown {
+  const leaf = encodeLeaf(encoding, value)
+  if (leaf !== null) return leaf
+  const { above, depth } = encoding
+  if (above.has(value)) throw new CycleError(path)
+  if (level > depth) throw tooDeep(depth)
+  above.add(value)
+  const encoded = encodeContainer(encoding, value, path, level)
+  above.delete(value)
+  return encoded
 }
 
-interface Mark {
-  [MARK]: string
-  [key: string]: unknown
+/** The mark of an object that holds nothing but itself; null for all others. */
+function encodeLeaf(encoding: Encoding, value: object): Mark | string | null {
+  if (ArrayBuffer.isView(value)) {
+    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    return bytesMark(encoding, bytes, viewName(value))
+  }
+  if (value instanceof ArrayBuffer) {
+    return bytesMark(encoding, new Uint8Array(value), 'ArrayBuffer')
+  }
+  if (value instanceof Blob) return holdPlace(encoding, value)
+  if (value instanceof Date) {
+    const isTime = !Number.isNaN(value.getTime())
+    return { [MARK]: 'date', value: isTime ? value.toISOString() : null }
+  }
+  return value instanceof URL ? { [MARK]: 'url', value: value.href } : null
 }
 
-function markOf(value: unknown): Mark | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  return Object.hasOwn(value, MARK) ? (value as Mark) : null
+function encodeContainer(encoding: Encoding, value: object, path: string, level: number): unknown {
+  if (Array.isArray(value)) return encodeList(encoding, value, path, level)
+  if (value instanceof Map) {
+    const entries = [...value].map((entry, i) =>
+      encodeList(encoding, entry, `${path}/${i}`, level + 1),
+    )
+    return { [MARK]: 'map', value: entries }
+  }
+  if (value instanceof Set) {
+    return { [MARK]: 'set', value: encodeList(encoding, [...value], path, level + 1) }
+  }
+  if (isPlainObject(value)) return encodeRecord(encoding, value, path, level)
+  return liveMark(encoding, value, path)
 }
 
-function fromBytes(bytes: Uint8Array, mark: Mark): unknown {
-  const as = String(mark.as)
-  const { buffer } = copyBytes(bytes)
-  if (as === 'Blob') return new Blob([buffer], { type: String(mark.mime ?? '') })
-  if (as === 'ArrayBuffer') return buffer
-  if (as === 'DataView') return new DataView(buffer)
-  const Type = TYPED_ARRAYS[as as keyof typeof TYPED_ARRAYS] ?? Uint8Array
-  return new Type(buffer)
+/** The list itself where nothing in it becomes a mark. */
+function encodeList(
+  encoding: Encoding,
+  items: readonly unknown[],
+  path: string,
+  level: number,
+): readonly unknown[] {
+  let copy: unknown[] | null = null
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i]
+    const encoded = encode(encoding, item, path, i, level + 1)
+    if (encoded !== item) copy ??= items.slice(0, i)
+    copy?.push(encoded)
+  }
+  return copy ?? items
 }
 
-function arrayName(value: ArrayBufferView): string {
-  if (value instanceof DataView) return 'DataView'
-  const name = Object.entries(TYPED_ARRAYS).find(([, type]) => value instanceof type)?.[0]
-  return name ?? 'Uint8Array'
+/** The object itself where nothing in it becomes a mark. */
+function encodeRecord(
+  encoding: Encoding,
+  source: Record<string, unknown>,
+  path: string,
+  level: number,
+): unknown {
+  let copy: Record<string, unknown> | null = null
+  const keys = Object.keys(source)
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
+    const item = source[key]
+    const encoded = item === undefined ? undefined : encode(encoding, item, path, key, level + 1)
+    if (encoded !== item) copy ??= picked(source, keys.slice(0, i))
+    if (copy) copy[key] = encoded
+  }
+  const result = copy ?? source
+  return Object.hasOwn(result, MARK) ? { [MARK]: 'record', value: result } : result
+}
+
+/** Without a prototype, `__proto__` is a key like any other. */
+function picked(source: Record<string, unknown>, keys: string[]): Record<string, unknown> {
+  const copy = Object.create(null) as Record<string, unknown>
+  for (const key of keys) copy[key] = source[key]
+  return copy
+}
+
+function bytesMark({ parts }: Encoding, bytes: Uint8Array, as: string, mime?: string): Mark {
+  const copy = copyBytes(bytes)
+  const digest = sha256(copy)
+  parts.set(digest, { digest, bytes: copy })
+  return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
+}
+
+function liveMark({ objects, objectPaths }: Encoding, value: unknown, path: string): Mark {
+  objects.push(value)
+  objectPaths.push(path)
+  return { [MARK]: 'live', index: objects.length - 1 }
+}
+
+/** A Blob's digest is known when it was read; a text holds the place of its mark until then. */
+function holdPlace(encoding: Encoding, blob: Blob): string {
+  const read = blob
+    .arrayBuffer()
+    .then((buffer) => bytesMark(encoding, new Uint8Array(buffer), 'Blob', blob.type || undefined))
+  // It is awaited when the walk is done, which may fail before.
+  read.catch(() => {})
+  return encoding.blobPlace + (encoding.blobs.push(read) - 1)
+}
+
+async function withBlobs(json: string, { blobs, blobPlace }: Encoding): Promise<string> {
+  if (blobs.length === 0) return json
+  const marks = await Promise.all(blobs)
+  return json.replace(new RegExp(`"${blobPlace}(\\d+)"`, 'g'), (_, index) =>
+    JSON.stringify(marks[index]),
+  )
+}
+
+/** `DataView`, or the name of the kind of typed array: a Buffer is a `Uint8Array`. */
+function viewName(view: ArrayBufferView): string {
+  const name = Object.prototype.toString.call(view).slice(8, -1)
+  return name === 'DataView' || Object.hasOwn(TYPED_ARRAYS, name) ? name : 'Uint8Array'
 }
 
 class CycleError extends Error {
@@ -272,8 +235,7 @@ function cyclic(content: unknown, path: string): EncodedContent {
 }
 
 function pointer(path: string, key: string | number): string {
-  if (path === '' && key === '') return ''
-  return `${path}/${String(key).replace(/~/g, '~0').replace(/\//g, '~1')}`
+  return path === '' && key === '' ? '' : path + pointerStep(key)
 }
 
 function tooDeep(depth: number): ByrefError {

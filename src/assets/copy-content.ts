@@ -1,20 +1,52 @@
 import { isPlainObject, putKey } from '../content/json.ts'
 
+/** A container that is copied: what it was, and what it becomes. */
+type Copying =
+  | [source: readonly unknown[], copy: unknown[]]
+  | [source: ReadonlyMap<unknown, unknown>, copy: Map<unknown, unknown>]
+  | [source: ReadonlySet<unknown>, copy: Set<unknown>]
+  | [source: Record<string, unknown>, copy: Record<string, unknown>]
+
 /**
  * A copy of content that its receiver may change. Containers, bytes and dates are copied; live objects are the same
- * ones.
+ * ones. Of any depth; content that contains itself has no copy.
  */
 export function copyContent(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyContent)
-  if (value instanceof Date) return new Date(value)
-  if (value instanceof Map) {
-    return new Map([...value].map(([key, item]) => [copyContent(key), copyContent(item)]))
+  const open: Copying[] = []
+  const copyOf = (item: unknown): unknown => {
+    if (typeof item !== 'object' || item === null) return item
+    const copying = emptyCopy(item)
+    if (copying === null) return copyLeaf(item)
+    open.push(copying)
+    return copying[1]
   }
-  if (value instanceof Set) return new Set([...value].map(copyContent))
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return structuredClone(value)
-  if (!isPlainObject(value)) return value
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) putKey(copy, key, copyContent(value[key]))
+  const copy = copyOf(value)
+  for (let next = open.pop(); next; next = open.pop()) fill(next, copyOf)
   return copy
+}
+
+function emptyCopy(value: object): Copying | null {
+  if (Array.isArray(value)) return [value, []]
+  if (value instanceof Map) return [value, new Map()]
+  if (value instanceof Set) return [value, new Set()]
+  return isPlainObject(value) ? [value, {}] : null
+}
+
+function copyLeaf(value: object): object {
+  if (value instanceof Date) return new Date(value)
+  const isBinary = ArrayBuffer.isView(value) || value instanceof ArrayBuffer
+  return isBinary ? structuredClone(value) : value
+}
+
+function fill([source, copy]: Copying, copyOf: (item: unknown) => unknown): void {
+  if (Array.isArray(copy)) {
+    for (const item of source as readonly unknown[]) copy.push(copyOf(item))
+  } else if (copy instanceof Map) {
+    for (const [key, item] of source as Map<unknown, unknown>) copy.set(copyOf(key), copyOf(item))
+  } else if (copy instanceof Set) {
+    for (const item of source as Set<unknown>) copy.add(copyOf(item))
+  } else {
+    const fields = source as Record<string, unknown>
+    for (const key of Object.keys(fields)) putKey(copy, key, copyOf(fields[key]))
+  }
 }

@@ -1,0 +1,101 @@
+import { putKey } from '../content/json.ts'
+import { ByrefError } from '../errors.ts'
+import { copyBytes } from './bodies/body.ts'
+import { type ContentLeaf, MARK, type Mark, markOf, TYPED_ARRAYS } from './content-marks.ts'
+
+/** Where marks get what is not in the JSON. */
+export interface ContentSource {
+  bytes(leaf: ContentLeaf): Promise<Uint8Array>
+  object(index: number): Promise<unknown>
+}
+
+/** A mark, and where it stands. */
+interface MarkPlace {
+  holder: Record<string, unknown>
+  key: string
+  mark: Mark
+}
+
+/**
+ * Puts content together again: every mark in `value` becomes what it stands for, at any depth. Changes `value`'s
+ * containers.
+ */
+export async function decodeContent(value: unknown, source: ContentSource): Promise<unknown> {
+  const root = { value }
+  // From the innermost: a Map is made of entries that are decoded already.
+  for (const { holder, key, mark } of marksIn(root).reverse()) {
+    putKey(holder, key, await decodeMark(mark, source))
+  }
+  return root.value
+}
+
+/** The container that a mark stands for, with its fields still encoded; null for what has to be decoded. */
+export function containerOf(mark: Mark): object | null {
+  switch (mark[MARK]) {
+    case 'record':
+      return mark.value
+    case 'map':
+      return new Map(mark.value)
+    case 'set':
+      return new Set(mark.value)
+    default:
+      return null
+  }
+}
+
+/** Every mark below the root, those around others first. */
+function marksIn(root: object): MarkPlace[] {
+  const found: MarkPlace[] = []
+  const open: object[] = [root]
+  for (let at = open.pop(); at; at = open.pop()) {
+    const holder = at as Record<string, unknown>
+    for (const key of Object.keys(holder)) {
+      const child = holder[key]
+      if (typeof child !== 'object' || child === null) continue
+      const mark = markOf(child)
+      if (mark) found.push({ holder, key, mark })
+      const inner = mark ? ('value' in mark ? mark.value : null) : child
+      if (typeof inner === 'object' && inner !== null) open.push(inner)
+    }
+  }
+  return found
+}
+
+async function decodeMark(mark: Mark, source: ContentSource): Promise<unknown> {
+  switch (mark[MARK]) {
+    case 'bytes':
+      return fromBytes(await source.bytes(mark), mark)
+    case 'live':
+      return source.object(mark.index)
+    case 'record':
+      return mark.value
+    case 'map':
+      return new Map(mark.value)
+    case 'set':
+      return new Set(mark.value)
+    case 'date':
+      return new Date(mark.value ?? Number.NaN)
+    case 'url':
+      return new URL(mark.value)
+    case 'number':
+      return Number(mark.value)
+    case 'bigint':
+      return BigInt(mark.value)
+    default:
+      throw unknownForm()
+  }
+}
+
+function fromBytes(bytes: Uint8Array, { as, mime }: ContentLeaf): unknown {
+  const { buffer } = copyBytes(bytes)
+  if (as === 'Blob') return new Blob([buffer], { type: mime })
+  if (as === 'ArrayBuffer') return buffer
+  if (as === 'DataView') return new DataView(buffer)
+  const Type = TYPED_ARRAYS[as]
+  if (!Type) throw unknownForm()
+  return new Type(buffer)
+}
+
+function unknownForm(): ByrefError {
+  return new ByrefError('storage_failed', 'An asset has content of a form that is unknown here.')
+}

@@ -1,0 +1,98 @@
+import { Branch, copyTree, isOpen } from '../content/copy-tree.ts'
+import { className, isPlainObject, type JsonValue } from '../content/json.ts'
+import { ByrefError } from '../errors.ts'
+import type { FieldKey } from '../refs/field-path.ts'
+import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
+import { jsonText } from './json-text.ts'
+
+/** Options of {@link valueAsBody}. */
+export interface ValueBodyOptions {
+  /** How errors name a field below the value. Default: its keys with slashes between them. */
+  nameOf?: (path: readonly FieldKey[]) => string
+}
+
+/**
+ * A value as a file has it. Bytes and Blobs are as they are, with the type that their bytes say; text is UTF-8
+ * (`text/plain; charset=utf-8`), and so are bigint, NaN, the infinities, Date (ISO 8601) and URL. All else is
+ * `application/json`: there a Map is an object (with keys that are no text, a list of pairs), a Set a list, what has a
+ * `toJSON` what it says by it, and the scalars above are text; undefined is left out of objects and null in lists.
+ *
+ * @throws ByrefError `asset_unsupported` for what JSON cannot carry: bytes further down, functions, live objects,
+ * cycles. The message names the field, which can be asked for by itself. `too_deep` and `asset_too_large` beyond what
+ * the process can write as JSON
+ */
+export async function valueAsBody(
+  value: unknown,
+  options: ValueBodyOptions = {},
+): Promise<{ bytes: Uint8Array; mime: string }> {
+  const binary = await binaryBody(value)
+  if (binary) return binary
+  const isText = typeof value === 'string'
+  const text = isText ? value : scalarText(value)
+  if (text !== null) return { bytes: Buffer.from(text), mime: 'text/plain; charset=utf-8' }
+  return { bytes: Buffer.from(jsonText(jsonTree(value, options))), mime: 'application/json' }
+}
+
+async function binaryBody(value: unknown): Promise<{ bytes: Uint8Array; mime: string } | null> {
+  const claim = value instanceof Blob ? value.type : undefined
+  const bytes = value instanceof Blob ? new Uint8Array(await value.arrayBuffer()) : bytesOf(value)
+  if (bytes === null) return null
+  const complete = bytes.byteLength <= SNIFF_BYTES
+  return { bytes, mime: await sniff(bytes.subarray(0, SNIFF_BYTES), { claim, complete }) }
+}
+
+function bytesOf(value: unknown): Uint8Array | null {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (!ArrayBuffer.isView(value)) return null
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+}
+
+/** The text of a value that JSON has no word for; null for what is none. */
+function scalarText(value: unknown): string | null {
+  if (typeof value === 'bigint' || value instanceof URL) return String(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
+  return value instanceof Date ? (value.toJSON() ?? String(value)) : null
+}
+
+function jsonTree(root: unknown, { nameOf = (path) => path.join('/') }: ValueBodyOptions) {
+  function visit(value: unknown, open: readonly Branch[]): Branch | JsonValue | undefined {
+    const text = scalarText(value)
+    if (text !== null) return text
+    if (value === undefined) return Array.isArray(open.at(-1)?.out) ? null : undefined
+    if (typeof value !== 'object' && typeof value !== 'function' && typeof value !== 'symbol') {
+      return value as JsonValue
+    }
+    if (value === null) return null
+    const says = (value as { toJSON?: unknown }).toJSON
+    if (typeof says === 'function') return visit(says.call(value), open)
+    const branch = isOpen(value, open) ? null : branchOf(value)
+    if (branch) return branch
+    throw unsupported(value, open, nameOf)
+  }
+  return copyTree(root, visit)
+}
+
+/** The value as a container of JSON; null for what is none. */
+function branchOf(value: unknown): Branch | null {
+  if (Array.isArray(value)) return new Branch(value, true, value.entries())
+  if (value instanceof Set) return new Branch(value, true, [...value].entries())
+  if (value instanceof Map) {
+    const isObject = [...value.keys()].every((key) => typeof key === 'string')
+    return new Branch(value, !isObject, isObject ? value : [...value].entries())
+  }
+  return isPlainObject(value) ? new Branch(value, false, Object.entries(value)) : null
+}
+
+function unsupported(
+  value: unknown,
+  open: readonly Branch[],
+  nameOf: (path: readonly FieldKey[]) => string,
+): ByrefError {
+  const path = open.map(({ key }) => key)
+  const what = isOpen(value, open) ? 'cycle' : className(value)
+  const message =
+    path.length === 0
+      ? `A live ${what} has no bytes; use resolve().`
+      : `JSON cannot carry the ${what} at ${nameOf(path)}; ask for that field by itself.`
+  return new ByrefError('asset_unsupported', message)
+}
