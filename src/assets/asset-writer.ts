@@ -2,9 +2,8 @@ import { assetMeta } from '../content/asset-meta.ts'
 import { ByrefError } from '../errors.ts'
 import { createdPayload } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'
-import type { AssetAttributes, AssetBody, AssetRecord, StorePart } from './asset-store.ts'
+import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
-  AssetFailure,
   AssetInfo,
   AssetMaker,
   AssetScope,
@@ -14,13 +13,13 @@ import type {
   StructuredAssetInput,
 } from './assets.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { type BodyInput, limitBody, peek, tapBody, toBody } from './bodies/body.ts'
-import { parseMimeType } from './bodies/mime-type.ts'
-import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
+import { type BodyInput, cancelBody, takeBody } from './bodies/body.ts'
+import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'
+import { sniff } from './bodies/sniff.ts'
 import { type EncodedContent, encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
-import { exceeded } from './quota.ts'
+import { type NewBody, storeBody } from './store-body.ts'
 
 /** The half of {@link Assets} that saves. */
 export interface AssetWriter extends Pick<Assets, 'save' | 'saveAsset' | 'reportError'> {
@@ -43,152 +42,162 @@ export interface EncodedAsset {
 /** Saves in one scope, and tells `onEvent`. */
 export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWriter {
   const { store, locator, config, payloads } = core
-  const { limits } = config
-
-  async function announce(
-    record: AssetRecord,
-    options: AssetMaker,
-    bytes: Uint8Array | null,
-  ): Promise<AssetInfo> {
-    const info = infoOf(record, locator)
-    if (!scope.onEvent) return info
-    const payload = payloads.withBody(createdPayload(info, makerOf(options)), bytes)
-    await scope.onEvent({ type: 'ASSET_CREATED', payload })
-    return info
-  }
 
   function makerOf(options: AssetMaker): AssetMaker {
     const { by = 'system', tool, toolCallId, origin } = { ...scope, ...defined(options) }
     return defined({ by, tool, toolCallId, origin })
   }
 
-  async function save(
-    input: BodyInput,
-    mime?: string | null,
-    options: SaveOptions = {},
+  /** Stores a body with its record, and tells of it. */
+  async function saveBody(
+    body: Omit<NewBody, 'kept'>,
+    about: StoreSaveOptions,
+    options: SaveAssetOptions,
   ): Promise<AssetInfo> {
-    const namespace = locator.namespaceFor(options, scope.namespace)
-    const assetId = options.assetId === undefined ? undefined : checkAssetId(options.assetId)
-    const claim = mime ?? (input instanceof Blob ? input.type : null)
-    const name = options.name ?? (input instanceof File ? input.name : null)
-    const { head, complete, body } = await peek(toBody(input), SNIFF_BYTES)
-    const type = await sniff(head, { claim, name, complete })
-    const about = { namespace, assetId, name, expiresAt: timeOf(options.expiresAt) }
-    const attributes = defined({
-      description: options.description,
-      asset_type: options.assetType,
-      ...makerOf(options),
-    })
-    const { owned, signal } = options
-    let bytes: (() => Uint8Array | null) | undefined
-    const record = await withinLimits(body, namespace, async (limited) => {
-      const tap = scope.onEvent ? tapBody(limited, limits.eventBytes) : null
-      bytes = tap?.bytes
-      const rest = { ...about, owned, signal, attributes }
-      return (await store.save(tap?.body ?? limited, type, rest)).info
-    })
-    return announce(record, options, bytes?.() ?? null)
-  }
-
-  async function saveAsset(
-    asset: StructuredAssetInput,
-    options: SaveAssetOptions = {},
-  ): Promise<AssetInfo> {
-    const { asset_id, asset_name, asset_type, description, content_type, content } = asset
-    const isType = parseMimeType(content_type) !== null
-    const bytes = isType ? plainBytes(content, content_type) : null
-    if (bytes) {
-      const about = { assetId: asset_id, name: asset_name, assetType: asset_type, description }
-      return save(bytes, content_type, { ...options, ...about })
-    }
-    const assetId = asset_id === undefined ? undefined : checkAssetId(asset_id)
-    const encoded = await encodeContent(content, { depth: limits.depth })
-    refuseObjects(encoded)
-    const references = [...namedAssets(content, { bareIds: false })]
-    const meta = assetMeta({ ...asset, asset_id: assetId ?? '' })
-    return saveEncoded(
+    const { onEvent } = scope
+    const kept = onEvent ? payloads.keep() : null
+    const maker = makerOf(options)
+    const record = await storeBody(
+      core,
+      { ...body, kept },
       {
-        assetId,
-        name: asset_name ?? null,
-        body: Buffer.from(encoded.json),
-        parts: encoded.parts,
-        objects: encoded.objects,
-        attributes: defined({
-          asset_type,
-          description,
-          content_type,
-          meta,
-          marked: encoded.marked || undefined,
-          references: references.length > 0 ? references : undefined,
-        }),
-      },
-      options,
-    )
-  }
-
-  function refuseObjects(encoded: EncodedContent): void {
-    if (encoded.objects.length === 0 || store.keepsObjects) return
-    throw new ByrefError(
-      'asset_unsupported',
-      `The ${store.backend} store cannot keep the live object at ${encoded.objectPaths[0] || '/'}; save its data or bytes instead, or use the memory store.`,
-    )
-  }
-
-  async function saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
-    const namespace = locator.namespaceFor(options, scope.namespace)
-    const contentType = asset.attributes.content_type ?? 'application/json'
-    const mime = /^application\/(.+\+)?json$/.test(contentType) ? contentType : 'application/json'
-    const record = await withinLimits(asset.body, namespace, async (body) => {
-      const saved = await store.save(body, mime, {
-        namespace,
-        assetId: asset.assetId,
-        name: asset.name,
+        ...about,
         expiresAt: timeOf(options.expiresAt),
         signal: options.signal,
-        owned: true,
-        parts: asset.parts,
-        objects: asset.objects,
-        attributes: { ...asset.attributes, structured: true, ...makerOf(options) },
-      })
-      return saved.info
-    })
-    const bytes = asset.body instanceof Uint8Array ? asset.body : null
-    return announce(record, options, bytes)
+        attributes: { ...about.attributes, ...maker },
+      },
+    )
+    const info = infoOf(record, locator)
+    if (!onEvent || !kept) return info
+    try {
+      const payload = payloads.withBody(createdPayload(info, maker), kept)
+      await onEvent({ type: 'ASSET_CREATED', payload })
+    } finally {
+      kept.settle()
+    }
+    return info
   }
 
-  /** Saves a body of at most the limit's size, if the namespace has room for it. */
-  async function withinLimits(
-    body: AssetBody,
-    namespace: string | null,
-    run: (body: AssetBody) => Promise<AssetRecord>,
-  ): Promise<AssetRecord> {
-    const limited = limitBody(body, limits.bodyBytes)
-    const known = limited instanceof Uint8Array ? limited.byteLength : 0
-    const reserved = await core.quota.reserve(namespace, known)
+  function idAndNamespace(
+    options: SaveAssetOptions,
+    assetId?: string,
+  ): Pick<StoreSaveOptions, 'assetId' | 'namespace'> {
+    const namespace = locator.namespaceFor(options, scope.namespace)
+    return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
+  }
+
+  /** Saves a file; `type` is what it is, absent where its bytes say so. */
+  async function saveFile(
+    input: BodyInput,
+    { type, claim, ...options }: SaveOptions & { type?: string; claim?: string | null },
+  ): Promise<AssetInfo> {
+    const taken = takeBody(input, options.owned)
     try {
-      const record = await run(limitBody(limited, reserved.room, () => exceeded(limits)))
-      reserved.end(record.size)
-      return record
+      const name = options.name ?? (input instanceof File ? input.name : null)
+      const where = idAndNamespace(options, options.assetId)
+      const { description, assetType: asset_type } = options
+      const typeOf = (head: Uint8Array, complete: boolean) =>
+        type ?? sniff(head, { claim, name, complete })
+      const attributes = defined({ description, asset_type })
+      return await saveBody({ ...taken, typeOf }, { ...where, name, attributes }, options)
     } catch (error) {
-      reserved.end(null)
+      cancelBody(taken.body, error)
       throw error
     }
   }
 
-  async function reportError({ code, message, mime, ...options }: AssetFailure): Promise<void> {
-    const { by = 'system', ...maker } = makerOf(options)
-    const payload = defined({ code, message, mime, by, ...maker })
-    await scope.onEvent?.({ type: 'ASSET_ERROR', payload })
+  async function saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
+    const { assetId, name, body, attributes, parts, objects } = asset
+    const type = attributes.content_type ?? 'application/json'
+    const mime = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
+    const size = body instanceof Uint8Array ? body.byteLength : 0
+    try {
+      const where = idAndNamespace(options, assetId)
+      const about = {
+        ...where,
+        name,
+        parts,
+        objects,
+        attributes: { ...attributes, structured: true },
+      }
+      return await saveBody({ body, size, typeOf: () => mime }, about, options)
+    } catch (error) {
+      cancelBody(body, error)
+      throw error
+    }
   }
 
-  return { save, saveAsset, saveEncoded, reportError }
+  return {
+    async save(input, mime, options = {}) {
+      const claim = mime ?? (input instanceof Blob ? input.type : null)
+      return saveFile(input, { ...options, claim })
+    },
+
+    async saveAsset(asset, options = {}) {
+      const file = fileOf(asset)
+      if (file) {
+        const { asset_id: assetId, asset_name: name, asset_type: assetType, description } = asset
+        return saveFile(file.input, { ...options, ...file, assetId, name, assetType, description })
+      }
+      const attributes = attributesOf(asset)
+      const encoded = await encodeContent(asset.content, { depth: config.limits.depth })
+      if (!store.keepsObjects) refuseObjects(encoded, store.backend)
+      return saveEncoded(
+        {
+          assetId: asset.asset_id,
+          name: asset.asset_name ?? null,
+          body: Buffer.from(encoded.json),
+          parts: encoded.parts,
+          objects: encoded.objects,
+          attributes: { ...attributes, ...(encoded.marked && { marked: true }) },
+        },
+        options,
+      )
+    },
+
+    saveEncoded,
+
+    async reportError({ code, message, mime, ...options }) {
+      const { by = 'system', ...maker } = makerOf(options)
+      const payload = defined({ code, message, mime, by, ...maker })
+      await scope.onEvent?.({ type: 'ASSET_ERROR', payload })
+    },
+  }
 }
 
-/** Content that is a body by itself: bytes, or text of a text type. */
-function plainBytes(content: unknown, type: string): Uint8Array | null {
-  if (content instanceof Uint8Array) return content
-  if (content instanceof ArrayBuffer) return new Uint8Array(content)
-  return typeof content === 'string' && /^text\//i.test(type) ? Buffer.from(content) : null
+/** Content that is a file by itself: bytes, a Blob, or text of a text type, which stays what it is called. */
+function fileOf({ content, content_type }: StructuredAssetInput): {
+  input: BodyInput
+  type?: string
+  claim?: string
+  owned?: boolean
+} | null {
+  if (parseMimeType(content_type) === null) return null
+  const isBytes = content instanceof Uint8Array || content instanceof ArrayBuffer
+  if (isBytes || content instanceof Blob) return { input: content, claim: content_type }
+  if (typeof content !== 'string' || !/^text\//i.test(content_type)) return null
+  return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
+}
+
+/** What is kept beside structured content. */
+function attributesOf(asset: StructuredAssetInput): AssetAttributes {
+  const { asset_type, description, content_type, content } = asset
+  const references = [...namedAssets(content, { bareIds: false })]
+  return defined({
+    asset_type,
+    description,
+    content_type,
+    meta: assetMeta({ ...asset, asset_id: asset.asset_id ?? '' }),
+    references: references.length > 0 ? references : undefined,
+  })
+}
+
+function refuseObjects({ objects, objectPaths }: EncodedContent, backend: string): void {
+  if (objects.length === 0) return
+  throw new ByrefError(
+    'asset_unsupported',
+    `The ${backend} store cannot keep the live object at ${objectPaths[0] || '/'}; save its data or bytes instead, or use the memory store.`,
+  )
 }
 
 function timeOf(time: Date | string | null | undefined): string | null {

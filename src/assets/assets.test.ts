@@ -1,16 +1,30 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { AssetEvent } from './asset-events.ts'
 import { toAssetStore } from './asset-facade.ts'
 import { type AssetStore, isFullStore } from './asset-store.ts'
-import { type Assets, createAssets } from './assets.ts'
+import { type AssetInfo, type Assets, createAssets, type SaveOptions } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
 import { everyStore, memoryConnector, PNG, testFolder } from './fixtures/stores.ts'
+import { createMemoryAssetStore } from './stores/memory.ts'
 
 const folder = testFolder()
 const { passthrough, ...stores } = everyStore(folder)
 
 const text = (value: Uint8Array) => Buffer.from(value).toString()
 const code = (name: string) => expect.objectContaining({ code: name })
+
+/** A stream of this many times 100 bytes, which come one after the other. */
+function chunks(count: number, fill: number): ReadableStream<Uint8Array> {
+  let left = count
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((go) => setTimeout(go, 1))
+      if (left-- > 0) controller.enqueue(new Uint8Array(100).fill(fill))
+      else controller.close()
+    },
+  })
+}
 
 describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
   const open = (config?: AssetsConfig): Assets => createAssets({ store: store(), config })
@@ -176,6 +190,63 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(ref)).toEqual(content)
   })
 
+  it('reads no leaf to say what is not there', async () => {
+    const inner = store()
+    let reads = 0
+    const counted: AssetStore = isFullStore(inner)
+      ? ({
+          ...inner,
+          open: (...args: Parameters<typeof inner.open>) => {
+            if (args[1]?.part) reads++
+            return inner.open(...args)
+          },
+        } as AssetStore)
+      : inner
+    const assets = createAssets({ store: counted })
+    const images = Array.from({ length: 20 }, (_, i) => new Uint8Array([i]))
+    const content = { images, map: new Map([['k', images[0]]]) }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    for (const path of ['image', 'images/20', 'map/l', 'series', 'images/0/1']) {
+      await expect(assets.resolve(`${ref}/content/${path}`)).rejects.toEqual(
+        code('field_not_found'),
+      )
+    }
+    await expect(assets.resolve(`${ref}/content/map/l`)).rejects.toThrow(
+      `${ref}/content/map has no "l"; it has 1: "k".`,
+    )
+    await expect(assets.resolve(`${ref}/images/0`)).rejects.toThrow(`${ref}/content/images/0`)
+    expect(reads).toBeLessThanOrEqual(1)
+  })
+
+  it('gives fields as bodies that lose nothing, or says which field to ask for', async () => {
+    const assets = open()
+    const map = new Map<string, unknown>([['a', new Set([1n])]])
+    const content = { n: 5n, map, at: new Date(5), not: Number.NaN, deep: [{ image: PNG }] }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    const body = async (path: string) => {
+      const { bytes, mime } = await assets.get(`${ref}/content/${path}`)
+      return [text(bytes), mime]
+    }
+    expect(await body('n')).toEqual(['5', 'text/plain; charset=utf-8'])
+    expect(await body('map')).toEqual(['{"a":["1"]}', 'application/json'])
+    expect((await body('at'))[0]).toBe('1970-01-01T00:00:00.005Z')
+    expect((await body('not'))[0]).toBe('NaN')
+    await expect(assets.get(`${ref}/content/deep`)).rejects.toEqual(code('asset_unsupported'))
+    await expect(assets.get(`${ref}/content/deep`)).rejects.toThrow(`${ref}/content/deep/0/image`)
+  })
+
+  it('gives JSON of any depth that is allowed, and refuses the rest', async () => {
+    const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth))
+    const deep = await open().save(nested(50_000), 'application/json')
+    expect(deep.mime).toBe('application/json')
+    const assets = open()
+    const { ref } = await assets.save(nested(50_000), 'application/json')
+    await expect(assets.resolve(ref)).rejects.toEqual(code('too_deep'))
+    const open100k = open({ limits: { depth: 100_000 } })
+    const { ref: allowed } = await open100k.save(nested(50_000), 'application/json')
+    expect(await open100k.resolve(allowed)).toHaveLength(1)
+  })
+
   it('gives every reader a copy of its own', async () => {
     const assets = open()
     const rows = [{ a: 1 }, { a: 2 }]
@@ -233,6 +304,19 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(scalar.ref)).toBe(5)
     const nothing = await assets.saveAsset({ content_type: 'data', content: null })
     expect(await assets.resolve(nothing.ref)).toBe(null)
+  })
+
+  it('keeps text text, and saves a Blob as the file that it is', async () => {
+    const assets = open()
+    const list = await assets.saveAsset({ content_type: 'text/plain', content: '[1,2]' })
+    expect(list.mime).toBe('text/plain')
+    expect(await assets.resolve(list.ref)).toBe('[1,2]')
+    const html = await assets.saveAsset({ content_type: 'text/plain', content: '<html>' })
+    expect(html.mime).toBe('text/plain')
+    const picture = { content_type: 'image/png', content: new Blob([PNG]) }
+    expect(await assets.saveAsset(picture)).toMatchObject({ mime: 'image/png', structured: false })
+    const file = { content_type: 'text/csv', content: new File(['a,b'], 'x.csv') }
+    expect(await assets.saveAsset(file)).toMatchObject({ mime: 'text/csv', name: 'x.csv' })
   })
 
   it('refuses live objects where they cannot be kept, and names the field', async () => {
@@ -305,6 +389,67 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(5)
   })
 
+  it('counts streams as they flow, and the parts of structured assets', async () => {
+    const assets = open({ limits: { quotaBytes: 1000, bodyBytes: 900 } })
+    const streams = await Promise.allSettled(
+      Array.from({ length: 5 }, (_, i) => assets.save(chunks(9, i), 'text/plain')),
+    )
+    expect(streams.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await assets.usage()).bytes).toBe(900)
+    const parts = open({ limits: { quotaBytes: 1000, bodyBytes: 500 } })
+    const saving = (...sizes: number[]) => {
+      const content = sizes.map((size, i) => new Uint8Array(size).fill(i))
+      return parts.saveAsset({ content_type: 'data', content })
+    }
+    await expect(saving(501)).rejects.toEqual(code('asset_too_large'))
+    await expect(saving(400, 400, 400)).rejects.toEqual(code('quota_exceeded'))
+    expect(await parts.usage()).toEqual({ assets: 0, bytes: 0 })
+    await saving(300, 300)
+  })
+
+  it('cancels a stream that it cannot save', async () => {
+    class Full extends Error {}
+    const aborted = AbortSignal.abort(new Full())
+    const cases: [AssetsConfig['limits'], string | null, SaveOptions, unknown][] = [
+      [{}, 'no type', {}, code('asset_invalid')],
+      [{}, null, { assetId: '..' }, code('invalid_reference')],
+      [{}, null, { expiresAt: 'tomorrow' }, code('asset_invalid')],
+      [{}, null, { signal: aborted }, expect.any(Full)],
+      [{}, null, { namespace: 'n' }, code('config_invalid')],
+      [{ bodyBytes: 100_000 }, null, {}, code('asset_too_large')],
+      [{ quotaBytes: 100_000 }, null, {}, code('quota_exceeded')],
+      [{ quotaAssets: 0 }, null, {}, code('quota_exceeded')],
+    ]
+    for (const [limits, mime, options, error] of cases) {
+      let cancelled = 0
+      const endless = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(10_000)),
+        cancel: () => void cancelled++,
+      })
+      await expect(open({ limits }).save(endless, mime, options)).rejects.toEqual(error)
+      expect(cancelled).toBe(1)
+    }
+  })
+
+  it('takes bytes and content as they are at the call', async () => {
+    const payloads: { base64: string; digest: string }[] = []
+    const onEvent = (event: AssetEvent) => payloads.push(event.payload as never)
+    const assets = createAssets({ store: store(), onEvent })
+    const bytes = Buffer.from('as it was')
+    const saving = assets.save(bytes, 'text/plain')
+    bytes.fill('!')
+    const saved = await saving
+    const content = { rows: [1], bytes: new Uint8Array([1]), blob: new Blob(['x']) }
+    const savingAsset = assets.saveAsset({ content_type: 'data', content })
+    content.rows.push(2)
+    content.bytes.fill(2)
+    const { ref } = await savingAsset
+    expect(await assets.resolve(saved.ref)).toBe('as it was')
+    expect(Buffer.from(payloads[0]?.base64 ?? '', 'base64').toString()).toBe('as it was')
+    expect(await assets.resolve(`${ref}/content/rows`)).toEqual([1])
+    expect(await assets.resolve(`${ref}/content/bytes`)).toEqual(new Uint8Array([1]))
+  })
+
   it('tells of every asset once, in order of the scopes, before save resolves', async () => {
     const told: string[] = []
     const own = (who: string) => async (event: { type: string; payload: { mime?: string } }) => {
@@ -366,6 +511,27 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(() => payloads[3]?.base64).toThrow('open(ref)')
   })
 
+  it('keeps bodies for events within one budget, those under way included', async () => {
+    const payloads: { base64: string }[] = []
+    const assets = createAssets({
+      store: store(),
+      config: { limits: { eventBytes: 1000 } },
+      onEvent: (event) => payloads.push(event.payload as never),
+    })
+    await Promise.all(Array.from({ length: 6 }, (_, i) => assets.save(chunks(9, i))))
+    const readable = payloads.filter((payload) => {
+      try {
+        return payload.base64.length === 1200
+      } catch (error) {
+        expect(error).toEqual(code('asset_unsupported'))
+        return false
+      }
+    })
+    expect(readable.length).toBe(1)
+    await assets.save(new Uint8Array(500))
+    expect(payloads.at(-1)?.base64).toHaveLength(668)
+  })
+
   it('forgets an asset when its time is over', async () => {
     const assets = open()
     const soon = await assets.save(PNG, null, { expiresAt: new Date(Date.now() + 3_600_000) })
@@ -413,6 +579,34 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
 })
 
 describe('createAssets', () => {
+  it('counts what ends while the store is asked', async () => {
+    const inner = createMemoryAssetStore()
+    const slow: AssetStore = {
+      ...inner,
+      usage: async (where: object) => {
+        const used = await inner.usage(where)
+        await new Promise((go) => setTimeout(go, 5))
+        return used
+      },
+    } as AssetStore
+    const assets = createAssets({ store: slow, config: { limits: { quotaAssets: 1 } } })
+    const first = assets.save(Buffer.from('a'))
+    await new Promise((go) => setTimeout(go, 2))
+    const results = await Promise.allSettled([first, assets.save(Buffer.from('b'))])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    const [{ assetId }] = (await assets.list()).assets as [AssetInfo]
+    await assets.delete(assetId)
+    await assets.save(Buffer.from('c'))
+    await expect(assets.save(Buffer.from('d'))).rejects.toEqual(code('quota_exceeded'))
+  })
+
+  it('keeps the namespace of the outer scope where the inner one has none', async () => {
+    const config: AssetsConfig = { namespacing: { mode: 'context' } }
+    const outer = createAssets({ config, namespace: 'a' })
+    const { namespace } = await outer.scoped({ namespace: null }).save(PNG)
+    expect(namespace).toBe('a')
+  })
+
   it('makes the store that its configuration names', async () => {
     expect(createAssets().config).toMatchObject({
       backend: 'memory',

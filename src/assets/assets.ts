@@ -259,14 +259,14 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
 
 /** The inner scope's settings over the outer's; both are told of events, the inner one first. */
 function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
-  const { onEvent: told, ...settings } = inner
+  const { onEvent: told, namespace, ...settings } = inner
   const both = async (event: AssetEvent) => {
     await told?.(event)
     await outer.onEvent?.(event)
   }
   return {
     ...outer,
-    ...defined(settings),
+    ...defined({ ...settings, namespace: namespace ?? undefined }),
     onEvent: told && outer.onEvent ? both : (told ?? outer.onEvent),
   }
 }

@@ -1,18 +1,23 @@
 import { ByrefError } from '../errors.ts'
 import type { StoreUsage } from './asset-store.ts'
 
-/** Room that a save has taken; `end` says how it went. */
+/** Room that a save has taken. */
 export interface Reservation {
-  /** Bytes that the body may still have. */
-  room: number
-  /** Counts what was saved, or, with null, gives the room back. */
-  end(savedBytes: number | null): void
+  /**
+   * Takes more room, until it is `bytes` in all. Where there is none, what was taken before is given back at once, so
+   * that of several saves that do not fit together some do.
+   *
+   * @throws ByrefError `quota_exceeded`
+   */
+  growTo(bytes: number): Promise<void>
+  /** Counts the room as used, or gives it back. */
+  end(saved: boolean): void
 }
 
 /** Keeps namespaces within their quotas. */
 export interface Quota {
   /**
-   * Takes room for one more asset of at least `bytes`.
+   * Takes room for one more asset of `bytes`, all its bodies counted.
    *
    * @throws ByrefError `quota_exceeded`
    */
@@ -21,61 +26,109 @@ export interface Quota {
   forget(namespace: string | null): void
 }
 
+/** Limits of one namespace; `Infinity` where there is none. */
+export interface QuotaLimits {
+  quotaBytes: number
+  quotaAssets: number
+}
+
 interface Account {
-  used: StoreUsage
-  /** Of saves that are under way. */
-  assets: number
-  bytes: number
+  /** What the store said that it holds, */
+  told: StoreUsage
+  /** and how much had been saved here when it was asked. */
+  savedBefore: StoreUsage
+  /** Everything that was saved here. */
+  saved: StoreUsage
+  /** Room of saves that are under way. */
+  open: StoreUsage
   readAt: number
+  reading: Promise<void> | null
 }
 
 /** Another process may save too: what it saved is seen after this time. */
 const STALE_MS = 30_000
 
+const NO_QUOTA: Quota = {
+  async reserve() {
+    return { async growTo() {}, end() {} }
+  },
+  forget() {},
+}
+
 /**
- * Quotas over what a store says it holds. Bytes are those of distinct bodies: where the count says that there is no room,
- * the store is asked again before a save is refused.
+ * Quotas over what a store says it holds, and what was saved since. Bytes are those of distinct bodies: where the count
+ * says that there is no room, the store is asked again before a save is refused.
  */
 export function createQuota(
-  limits: { quotaBytes: number; quotaAssets: number },
+  limits: QuotaLimits,
   usage: (namespace: string | null) => Promise<StoreUsage>,
 ): Quota {
   const { quotaBytes, quotaAssets } = limits
+  if (quotaBytes === Infinity && quotaAssets === Infinity) return NO_QUOTA
   const accounts = new Map<string | null, Account>()
-  const unlimited = quotaBytes === Infinity && quotaAssets === Infinity
 
-  async function read(namespace: string | null): Promise<Account> {
-    const used = await usage(namespace)
-    const account = accounts.get(namespace) ?? { used, assets: 0, bytes: 0, readAt: 0 }
-    account.used = used
-    account.readAt = Date.now()
+  function accountOf(namespace: string | null): Account {
+    const account = accounts.get(namespace) ?? newAccount()
     accounts.set(namespace, account)
     return account
   }
 
-  function hasRoom({ used, assets, bytes }: Account, more: number): boolean {
-    return used.assets + assets < quotaAssets && used.bytes + bytes + more <= quotaBytes
+  /** Asks the store; who asks while it answers waits for the same answer. */
+  function read(account: Account, namespace: string | null): Promise<void> {
+    async function ask(): Promise<void> {
+      const savedBefore = { ...account.saved }
+      account.told = await usage(namespace)
+      account.savedBefore = savedBefore
+      account.readAt = Date.now()
+    }
+    account.reading ??= ask().finally(() => {
+      account.reading = null
+    })
+    return account.reading
+  }
+
+  function fits({ told, savedBefore, saved, open }: Account, more: StoreUsage): boolean {
+    const held = (what: keyof StoreUsage): number =>
+      told[what] + saved[what] - savedBefore[what] + open[what] + more[what]
+    return held('assets') <= quotaAssets && held('bytes') <= quotaBytes
+  }
+
+  /** Takes room; where there is none, `giveBack` runs before anybody else looks for some. */
+  async function take(
+    namespace: string | null,
+    more: StoreUsage,
+    giveBack: () => void = () => {},
+  ): Promise<Account> {
+    const account = accountOf(namespace)
+    if (Date.now() - account.readAt > STALE_MS) await read(account, namespace)
+    // Twice: the first answer may be one that was on its way before something was removed.
+    for (let i = 0; i < 2 && !fits(account, more); i++) await read(account, namespace)
+    if (!fits(account, more)) {
+      giveBack()
+      throw exceeded(limits)
+    }
+    add(account.open, more)
+    return account
   }
 
   return {
-    async reserve(namespace, more) {
-      if (unlimited) return { room: Infinity, end() {} }
-      let account = accounts.get(namespace)
-      if (!account || Date.now() - account.readAt > STALE_MS) account = await read(namespace)
-      if (!hasRoom(account, more)) account = await read(namespace)
-      if (!hasRoom(account, more)) throw exceeded(limits)
-      account.assets++
-      account.bytes += more
-      const reserved = account
-      const room = quotaBytes - account.used.bytes - account.bytes + more
+    async reserve(namespace, bytes) {
+      const taken = { assets: 1, bytes }
+      const { open, saved } = await take(namespace, taken)
+      const giveBack = (): void => {
+        subtract(open, taken)
+        subtract(taken, { ...taken })
+      }
       return {
-        room,
-        end(saved) {
-          reserved.assets--
-          reserved.bytes -= more
-          if (saved === null) return
-          const { used } = reserved
-          reserved.used = { assets: used.assets + 1, bytes: used.bytes + saved }
+        async growTo(size) {
+          const more = { assets: 0, bytes: size - taken.bytes }
+          if (more.bytes <= 0) return
+          await take(namespace, more, giveBack)
+          add(taken, more)
+        },
+        end(isSaved) {
+          if (isSaved) add(saved, taken)
+          giveBack()
         },
       }
     },
@@ -86,9 +139,29 @@ export function createQuota(
   }
 }
 
-/** The error of a save that a namespace has no room for. */
-export function exceeded(limits: { quotaBytes: number; quotaAssets: number }): ByrefError {
-  const { quotaBytes, quotaAssets } = limits
+function newAccount(): Account {
+  const nothing = (): StoreUsage => ({ assets: 0, bytes: 0 })
+  return {
+    told: nothing(),
+    savedBefore: nothing(),
+    saved: nothing(),
+    open: nothing(),
+    readAt: 0,
+    reading: null,
+  }
+}
+
+function add(sum: StoreUsage, more: StoreUsage): void {
+  sum.assets += more.assets
+  sum.bytes += more.bytes
+}
+
+function subtract(sum: StoreUsage, less: StoreUsage): void {
+  sum.assets -= less.assets
+  sum.bytes -= less.bytes
+}
+
+function exceeded({ quotaBytes, quotaAssets }: QuotaLimits): ByrefError {
   const most = [
     ...(quotaAssets === Infinity ? [] : [`${quotaAssets} assets (limits.quotaAssets)`]),
     ...(quotaBytes === Infinity ? [] : [`${quotaBytes} bytes (limits.quotaBytes)`]),

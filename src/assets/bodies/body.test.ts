@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inParallel } from '../in-parallel.ts'
-import { limitBody, peek, readBytes, streamFrom, tapBody } from './body.ts'
+import { meterStream, peek, readBytes, streamFrom } from './body.ts'
 import { byteRange } from './byte-range.ts'
 
 function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
@@ -48,35 +48,63 @@ describe('peek', () => {
     await (body as ReadableStream).cancel()
   })
 
-  it('refuses a stream of anything but bytes', async () => {
+  it('refuses a stream of anything but bytes, or of somebody else, and ends what it cannot take', async () => {
+    let reason: unknown
     const text = new ReadableStream({
-      start(controller) {
-        controller.enqueue('text')
+      start: (controller) => controller.enqueue('text'),
+      cancel: (why) => {
+        reason = why
       },
     })
+    await expect(peek(text, 10)).rejects.toMatchObject({ code: 'asset_invalid' })
+    expect(reason).toMatchObject({ code: 'asset_invalid' })
     await expect(peek(text, 10)).rejects.toMatchObject({ code: 'asset_invalid' })
   })
 })
 
-describe('limitBody and tapBody', () => {
-  it('pass what is within the limit, and end what is not', async () => {
-    const chunks = [new Uint8Array(60), new Uint8Array(40)]
-    expect((await readBytes(limitBody(streamOf(chunks), 100))).byteLength).toBe(100)
-    await expect(readBytes(limitBody(streamOf(chunks), 99))).rejects.toMatchObject({
-      code: 'asset_too_large',
+describe('meterStream', () => {
+  /** A stream that never ends by itself, and what it was cancelled with. */
+  function endless(chunk: unknown = new Uint8Array(10)) {
+    const cancelled: unknown[] = []
+    const stream = new ReadableStream({
+      pull: (controller) => (chunk ? controller.enqueue(chunk) : new Promise(() => {})),
+      cancel: (reason) => void cancelled.push(reason),
     })
-    expect(() => limitBody(new Uint8Array(101), 100)).toThrow('100 bytes')
+    return { stream, cancelled }
+  }
+
+  it('shows each chunk before it goes on', async () => {
+    const seen: number[] = []
+    const source = streamOf([new Uint8Array(60), new Uint8Array(40)])
+    const { stream } = meterStream(source, { onChunk: (chunk) => void seen.push(chunk.byteLength) })
+    expect((await readBytes(stream)).byteLength).toBe(100)
+    expect(seen).toEqual([60, 40])
   })
 
-  it('keep a copy of small bodies only', async () => {
-    for (const [limit, kept] of [
-      [100, 100],
-      [99, undefined],
-    ] as const) {
-      const tap = tapBody(streamOf([new Uint8Array(60), new Uint8Array(40)]), limit)
-      await readBytes(tap.body)
-      expect(tap.bytes()?.byteLength).toBe(kept)
-    }
+  it('ends its source by what the meter throws, by chunks that are no bytes, and from outside', async () => {
+    const full = new Error('full')
+    const onChunk = async () => Promise.reject(full)
+    const { stream, cancelled } = endless()
+    await expect(readBytes(meterStream(stream, { onChunk }).stream)).rejects.toBe(full)
+    expect(cancelled).toEqual([full])
+    const text = endless('text')
+    await expect(readBytes(meterStream(text.stream, { onChunk }).stream)).rejects.toThrow('bytes')
+    expect(text.cancelled).toHaveLength(1)
+    const given = endless()
+    const metered = meterStream(given.stream, { onChunk() {} })
+    await peek(metered.stream, 20)
+    metered.cancel('no more')
+    expect(given.cancelled).toEqual(['no more'])
+  })
+
+  it('ends when it is aborted, also while the source is silent', async () => {
+    const abort = new AbortController()
+    const { stream, cancelled } = endless(null)
+    const metered = meterStream(stream, { onChunk() {}, signal: abort.signal })
+    const reading = readBytes(metered.stream)
+    setTimeout(() => abort.abort(new Error('enough')), 1)
+    await expect(reading).rejects.toThrow('enough')
+    expect(cancelled).toHaveLength(1)
   })
 })
 

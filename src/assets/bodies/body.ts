@@ -6,12 +6,15 @@ export type BodyInput = Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | 
 
 const CHUNK = 256 * 1024
 
-/** Bytes and streams as they are; a Blob becomes its stream. */
-export function toBody(input: BodyInput): AssetBody {
-  if (input instanceof Uint8Array) return input
-  if (input instanceof ArrayBuffer) return new Uint8Array(input)
-  if (input instanceof Blob) return input.stream()
-  return input
+/**
+ * What somebody handed over, as a body that nobody else changes: bytes are copied unless they are `owned`, a Blob becomes
+ * its stream. `size` is in bytes, 0 where only reading tells.
+ */
+export function takeBody(input: BodyInput, owned = false): { body: AssetBody; size: number } {
+  if (input instanceof Blob) return { body: input.stream(), size: input.size }
+  if (input instanceof ReadableStream) return { body: input, size: 0 }
+  const bytes = input instanceof ArrayBuffer ? new Uint8Array(input) : input
+  return { body: owned ? bytes : copyBytes(bytes), size: bytes.byteLength }
 }
 
 /** A copy that shares no memory. `slice` would not do: that of a Buffer is a view. */
@@ -80,98 +83,128 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) yield asBytes(chunk)
 }
 
-/** The first bytes of a body, up to `length`, and the body as it was. */
-export async function peek(
-  body: AssetBody,
-  length: number,
-  signal?: AbortSignal,
-): Promise<{ head: Uint8Array; complete: boolean; body: AssetBody }> {
+/** The beginning of a body. */
+export interface Peeked {
+  head: Uint8Array
+  /** Whether the head is all of it. */
+  complete: boolean
+  /** The body as it was, head included. */
+  body: AssetBody
+}
+
+/**
+ * The first bytes of a body, up to `length`. What goes wrong on the way cancels the stream.
+ *
+ * @throws ByrefError `asset_invalid` for a stream of anything but bytes, or that somebody else reads
+ */
+export async function peek(body: AssetBody, length: number, signal?: AbortSignal): Promise<Peeked> {
   if (body instanceof Uint8Array) {
     return { head: body.subarray(0, length), complete: body.byteLength <= length, body }
   }
-  const reader = body.getReader()
+  const reader = readerOf(body)
   const chunks: Uint8Array[] = []
   let size = 0
   let done = false
-  while (size < length && !done) {
-    signal?.throwIfAborted()
-    const next = await reader.read()
-    done = next.done
-    if (next.value) {
+  try {
+    while (size < length && !done) {
+      signal?.throwIfAborted()
+      const next = await reader.read()
+      done = next.done
+      if (next.done) break
       const chunk = asBytes(next.value)
       chunks.push(chunk)
       size += chunk.byteLength
     }
+  } catch (error) {
+    reader.cancel(error).catch(() => {})
+    throw error
   }
-  const read = Buffer.concat(chunks)
-  const head = read.subarray(0, length)
-  const rest = new ReadableStream<Uint8Array>(
+  const head = Buffer.concat(chunks).subarray(0, length)
+  return { head, complete: done && size <= length, body: streamAfter(chunks, reader) }
+}
+
+/** The chunks that were read, then what the reader still has. */
+function streamAfter(
+  chunks: Uint8Array[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream(
     {
       async pull(controller) {
         const chunk = chunks.shift()
         if (chunk) return controller.enqueue(chunk)
-        const next = done ? { done: true, value: undefined } : await reader.read()
-        if (next.value) controller.enqueue(asBytes(next.value))
-        else controller.close()
+        const next = await reader.read()
+        if (next.done) controller.close()
+        else controller.enqueue(asBytes(next.value))
       },
-      async cancel(reason) {
-        await reader.cancel(reason)
-      },
+      cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
   )
-  return { head, complete: done && read.byteLength <= length, body: rest }
 }
 
-/** The body, failing as soon as it is longer than `limit` bytes. */
-export function limitBody(
-  body: AssetBody,
-  limit: number,
-  tooLong: () => Error = () => tooLarge(limit),
-): AssetBody {
-  if (limit === Infinity) return body
-  if (body instanceof Uint8Array) {
-    if (body.byteLength > limit) throw tooLong()
-    return body
+/** A stream that is watched on its way. */
+export interface MeteredStream {
+  stream: ReadableStream<Uint8Array>
+  /** Ends the source, whoever reads the stream. */
+  cancel(reason: unknown): void
+}
+
+/**
+ * The stream as it is, after `onChunk` has seen each of its chunks. What `onChunk` throws ends it and its source, and so
+ * does the signal, also while the source is silent.
+ *
+ * @throws ByrefError `asset_invalid` for a stream that somebody else reads
+ */
+export function meterStream(
+  source: ReadableStream<Uint8Array>,
+  options: { onChunk(chunk: Uint8Array): Promise<void> | void; signal?: AbortSignal },
+): MeteredStream {
+  const { onChunk, signal } = options
+  const reader = readerOf(source)
+  const stop = (): void => cancel(signal?.reason)
+  const cancel = (reason: unknown): void => {
+    signal?.removeEventListener('abort', stop)
+    reader.cancel(reason).catch(() => {})
   }
-  let size = 0
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        size += chunk.byteLength
-        if (size > limit) throw tooLong()
-        controller.enqueue(chunk)
+  signal?.addEventListener('abort', stop, { once: true })
+
+  async function next(): Promise<Uint8Array | null> {
+    signal?.throwIfAborted()
+    const { value, done } = await reader.read()
+    signal?.throwIfAborted()
+    if (done) return null
+    const chunk = asBytes(value)
+    await onChunk(chunk)
+    return chunk
+  }
+
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await next().catch((error) => {
+          cancel(error)
+          throw error
+        })
+        if (chunk) return controller.enqueue(chunk)
+        signal?.removeEventListener('abort', stop)
+        controller.close()
       },
-    }),
+      cancel,
+    },
+    { highWaterMark: 0 },
   )
+  return { stream, cancel }
 }
 
-/** The body as it is, and a way to have its bytes afterwards, unless they were more than `limit`. */
-export function tapBody(
-  body: AssetBody,
-  limit: number,
-): { body: AssetBody; bytes(): Uint8Array | null } {
-  if (body instanceof Uint8Array) return { body, bytes: () => body }
-  let chunks: Uint8Array[] | null = []
-  let size = 0
-  const tapped = body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        size += chunk.byteLength
-        if (size > limit) chunks = null
-        chunks?.push(copyBytes(chunk))
-        controller.enqueue(chunk)
-      },
-    }),
-  )
-  return { body: tapped, bytes: () => chunks && Buffer.concat(chunks) }
+/** Ends a stream that nobody has begun to read. */
+export function cancelBody(body: unknown, reason: unknown): void {
+  if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {})
 }
 
-function tooLarge(limit: number): ByrefError {
-  return new ByrefError(
-    'asset_too_large',
-    `The body has more than ${limit} bytes, the limit for one asset (limits.bodyBytes).`,
-  )
+function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> {
+  if (!stream.locked) return stream.getReader()
+  throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
 }
 
 function asBytes(chunk: unknown): Uint8Array {
