@@ -1,9 +1,15 @@
+import { isoTime } from '../content/iso-time.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
-import type { AssetRecord, StoreSaveOptions } from './asset-store.ts'
+import type { AssetRecord, StorePart, StoreSaveOptions } from './asset-store.ts'
+import { sha256 } from './bodies/digest.ts'
 import { kindOf } from './bodies/mime-type.ts'
 
-/** The record of a new asset, with an id of its own unless the caller gave one. */
+/**
+ * The record of a new asset, with an id of its own unless the caller gave one.
+ *
+ * @throws ByrefError `asset_invalid` for a time that is none
+ */
 export function newRecord(
   body: { digest: string; size: number },
   mime: string,
@@ -18,8 +24,8 @@ export function newRecord(
     size: body.size,
     digest: body.digest,
     name: options.name ?? null,
-    createdAt: options.createdAt ?? new Date().toISOString(),
-    expiresAt: options.expiresAt ?? null,
+    createdAt: timeIn(options, 'createdAt') ?? new Date().toISOString(),
+    expiresAt: timeIn(options, 'expiresAt'),
     attributes: options.attributes ?? {},
     parts: distinctParts(options),
   }
@@ -34,6 +40,28 @@ export function isExpired(record: Pick<AssetRecord, 'expiresAt'>, now = Date.now
 export function bodiesOf(record: AssetRecord): { digest: string; size: number }[] {
   const own = { digest: record.digest, size: record.size }
   return [own, ...record.parts.filter((part) => part.digest !== record.digest)]
+}
+
+/**
+ * Refuses parts whose bytes are not those that their digests name.
+ *
+ * @throws ByrefError `asset_invalid`
+ */
+export function checkParts(parts: readonly StorePart[] = []): void {
+  for (const { digest, bytes } of parts) checkDigest(digest, sha256(bytes))
+}
+
+/**
+ * Refuses a part of another digest than it is named by.
+ *
+ * @throws ByrefError `asset_invalid`
+ */
+export function checkDigest(named: string, actual: string): void {
+  if (named === actual) return
+  throw new ByrefError(
+    'asset_invalid',
+    `A part is named ${JSON.stringify(named)}, but the SHA-256 of its bytes is ${actual}.`,
+  )
 }
 
 /** The error for an id that names nothing here. */
@@ -61,4 +89,18 @@ function distinctParts(options: StoreSaveOptions): { digest: string; size: numbe
   const parts = new Map<string, number>()
   for (const part of options.parts ?? []) parts.set(part.digest, part.bytes.byteLength)
   return [...parts].map(([digest, size]) => ({ digest, size }))
+}
+
+/** As times sort: in UTC, with milliseconds. */
+function timeIn(options: StoreSaveOptions, name: 'createdAt' | 'expiresAt'): string | null {
+  const text = options[name] ?? null
+  if (text === null) return null
+  const time = isoTime(text)
+  if (Number.isNaN(time)) {
+    throw new ByrefError(
+      'asset_invalid',
+      `${name} ${JSON.stringify(text)} is no time; write it as ISO 8601.`,
+    )
+  }
+  return new Date(time).toISOString()
 }

@@ -211,13 +211,18 @@ export interface StoreSwept {
   leftovers: number
 }
 
-/** One finding of {@link FullAssetStore.verify}: `ok`, or what is wrong. `assetId` is null for a body without an asset. */
+/**
+ * One finding of {@link FullAssetStore.verify}: `problem` is null, or what is wrong. `assetId` is null for a body without
+ * an asset, and for a record that cannot be read.
+ */
 export interface StoreVerified {
   namespace: string | null
   assetId: string | null
   digest: string | null
   size: number
   problem: null | 'body_missing' | 'body_damaged' | 'record_damaged' | 'body_unused'
+  /** Where a damaged record or an unused body lies: a path, or a key in a bucket. */
+  path?: string
 }
 
 /** Whether the store keeps records itself. */

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newRecord } from '../../asset-record.ts'
 import { sha256 } from '../../bodies/digest.ts'
 import { nonce } from '../../nonce.ts'
+import type { StoredRecord } from '../stored-record.ts'
 import { holdBody, releaseBodies, removeUnheld, restoreBody } from './bodies.ts'
 import { type FsSpace, fsLayout } from './layout.ts'
-import type { FsRecord } from './records.ts'
 
 let root: string
 let space: FsSpace
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }))
 
 // Every step takes a while, each another, so that savers and removers meet between all of them.
-vi.mock('./fs-durable.ts', async (original) => {
+vi.mock('./durable.ts', async (original) => {
   const real = await original<typeof import('./durable.ts')>()
   const { linkFile, moveFile, removeFile } = real
   return {
@@ -51,7 +51,7 @@ function pause(most: number): Promise<void> {
 /** A saver's own files for a body, and its record. */
 async function prepare(
   body: string,
-): Promise<{ record: FsRecord; recordFile: string; bodyFile: string }> {
+): Promise<{ record: StoredRecord; recordFile: string; bodyFile: string }> {
   const about = { digest: sha256(body), size: body.length }
   const record = { ...newRecord(about, 'text/plain', {}), holder: nonce() }
   const recordFile = join(root, `${record.holder}.record`)
@@ -61,10 +61,10 @@ async function prepare(
   return { record, recordFile, bodyFile }
 }
 
-async function hold(body: string): Promise<FsRecord> {
+async function hold(body: string): Promise<StoredRecord> {
   const { record, recordFile, bodyFile } = await prepare(body)
-  const { holder, digest } = record
-  await holdBody(space, digest, { record: recordFile, holder, body: bodyFile })
+  const { holder } = record
+  await holdBody(space, record, { record: recordFile, holder, body: bodyFile })
   return record
 }
 

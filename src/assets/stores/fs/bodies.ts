@@ -1,21 +1,22 @@
-import { readdir } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bodiesOf } from '../../asset-record.ts'
 import { nonce } from '../../nonce.ts'
-import { linkFile, moveFile, osCode, removeFile } from './durable.ts'
+import type { StoredRecord } from '../stored-record.ts'
+import { linkFile, moveFile, namesIn, osCode, removeFile, sizeOf } from './durable.ts'
 import type { FsSpace } from './layout.ts'
-import type { FsRecord } from './records.ts'
 
 /**
  * How processes that know nothing of each other share bodies. Whoever needs a body first creates its ref, then makes
  * sure that the body is there. Whoever removes one first moves the body aside, then looks for refs again and puts it
  * back if there are some. In whatever order those four steps meet, a body with a ref ends up in its place.
  *
- * Gives true if the body is the given file now, false if there was one.
+ * Gives true if the body is the given file now, false if there was one. One that is damaged, as its size tells, is
+ * replaced.
  */
 export async function holdBody(
   space: FsSpace,
-  digest: string,
+  { digest, size }: { digest: string; size: number },
   files: {
     /** Becomes the ref. */
     record: string
@@ -24,14 +25,20 @@ export async function holdBody(
     body: string
   },
 ): Promise<boolean> {
+  const body = space.body(digest)
   await linkFile(files.record, space.ref(digest, files.holder))
-  return linkFile(files.body, space.body(digest))
+  if (await linkFile(files.body, body)) return true
+  const found = await sizeOf(body)
+  if (found === null || found === size) return false
+  await rename(files.body, body)
+  await removePublicNames(space, digest)
+  return true
 }
 
 /** Gives up everything that the record holds, and removes the bodies that nobody holds now. */
 export async function releaseBodies(
   space: FsSpace,
-  record: FsRecord,
+  record: StoredRecord,
 ): Promise<{ bodies: number; bytes: number }> {
   const freed = { bodies: 0, bytes: 0 }
   for (const { digest, size } of bodiesOf(record)) {
@@ -60,9 +67,7 @@ export async function removeUnheld(space: FsSpace, digest: string): Promise<bool
     if (aside.length === 0) return false
     if (await isHeld(space, digest)) continue
     for (const name of aside) await removeFile(join(space.bodyFolder(digest), name))
-    for (const name of await namesOf(space, digest)) {
-      if (isPublicName(name)) await removeFile(join(space.bodyFolder(digest), name))
-    }
+    await removePublicNames(space, digest)
     return moved
   }
 }
@@ -83,18 +88,20 @@ export async function restoreBody(space: FsSpace, digest: string): Promise<boole
   return restored
 }
 
+/** Names that URLs have; who needs one makes it again. */
+async function removePublicNames(space: FsSpace, digest: string): Promise<void> {
+  for (const name of await namesOf(space, digest)) {
+    if (isPublicName(name)) await removeFile(join(space.bodyFolder(digest), name))
+  }
+}
+
 async function isHeld(space: FsSpace, digest: string): Promise<boolean> {
   return (await namesOf(space, digest)).some((name) => name.endsWith('.ref'))
 }
 
 async function namesOf(space: FsSpace, digest: string): Promise<string[]> {
-  try {
-    const names = await readdir(space.bodyFolder(digest))
-    return names.filter((name) => name.startsWith(`${digest}.`))
-  } catch (error) {
-    if (osCode(error) === 'ENOENT') return []
-    throw error
-  }
+  const names = await namesIn(space.bodyFolder(digest))
+  return names.filter((name) => name.startsWith(`${digest}.`))
 }
 
 function isTrash(name: string): boolean {

@@ -1,12 +1,12 @@
 import * as callbacks from 'node:fs'
 import {
-  access,
   copyFile,
   type FileHandle,
   mkdir,
   open,
+  readdir,
   rename,
-  rm,
+  stat,
   unlink,
 } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -15,6 +15,7 @@ import { ByrefError } from '../../../errors.ts'
 import type { AssetBody } from '../../asset-store.ts'
 import { chunksOf } from '../../bodies/body.ts'
 import { createDigester } from '../../bodies/digest.ts'
+import { nonce } from '../../nonce.ts'
 
 const MAX_KNOWN_FOLDERS = 20_000
 const MIB = 1024 * 1024
@@ -52,21 +53,21 @@ export async function writeBody(
   body: AssetBody,
   signal?: AbortSignal,
 ): Promise<{ digest: string; size: number }> {
-  const file = await open(path, 'wx')
+  const fd = await openNew(path)
   try {
     const digester = createDigester()
     for await (const chunk of chunksOf(body)) {
       for (let at = 0; at < chunk.byteLength; at += MIB) {
         signal?.throwIfAborted()
         const piece = chunk.subarray(at, at + MIB)
-        const written = writeAll(file.fd, piece)
+        const written = writeAll(fd, piece)
         digester.update(piece)
         await written
       }
     }
     return digester.finish()
   } finally {
-    await file.close()
+    await closeFile(fd)
   }
 }
 
@@ -76,7 +77,7 @@ export async function writeSmall(
   data: Uint8Array | string,
   options: { sync: boolean },
 ): Promise<void> {
-  const fd = await openFile(path, 'wx')
+  const fd = await openNew(path)
   try {
     await writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data)
     if (options.sync) await syncData(fd)
@@ -169,12 +170,30 @@ export function createFolderMaker(
   return ensure
 }
 
-/** Whether there is something of this name. */
-export async function isFile(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
+/** Bytes of a file; null if there is none. */
+export async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Names in a folder; none if there is no folder. */
+export async function namesIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Names of the folders in a folder. */
+export async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
 }
 
 /** Removes a file; false if there was none. */
@@ -188,14 +207,17 @@ export async function removeFile(path: string): Promise<boolean> {
   }
 }
 
-/** Moves a file; false if there was none. */
+/** Moves a file or a folder, into a folder that is made if it is gone; false if there was nothing to move. */
 export async function moveFile(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to)
-    return true
-  } catch (error) {
-    if (osCode(error) === 'ENOENT') return false
-    throw error
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await rename(from, to)
+      return true
+    } catch (error) {
+      if (osCode(error) !== 'ENOENT') throw error
+    }
+    if (attempt > 0 || (await sizeOf(from)) === null) return false
+    await mkdir(dirname(to), { recursive: true })
   }
 }
 
@@ -249,15 +271,42 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function copyInto(from: string, to: string): Promise<boolean> {
-  const copy = `${from}.copy`
-  await copyFile(from, copy)
+/** Opens a new file. Its folder may have been swept while its writer slept: then it is made again. */
+async function openNew(path: string): Promise<number> {
   try {
+    return await openFile(path, 'wx')
+  } catch (error) {
+    if (osCode(error) !== 'ENOENT') throw error
+  }
+  await mkdir(dirname(path), { recursive: true })
+  return openFile(path, 'wx')
+}
+
+/** The name is taken by an empty file, which only one can make; then the copy comes in its place. */
+async function copyInto(from: string, to: string): Promise<boolean> {
+  const copy = `${from}.${nonce()}.copy`
+  try {
+    await copyFile(from, copy)
     await syncFile(copy)
-    if (await isFile(to)) return false
-    await rename(copy, to)
+    if (!(await claim(to))) return false
+    try {
+      await rename(copy, to)
+    } catch (error) {
+      await removeFile(to)
+      throw error
+    }
     return true
   } finally {
-    await rm(copy, { force: true })
+    await removeFile(copy)
+  }
+}
+
+async function claim(path: string): Promise<boolean> {
+  try {
+    await closeFile(await openFile(path, 'wx'))
+    return true
+  } catch (error) {
+    if (osCode(error) === 'EEXIST') return false
+    throw error
   }
 }

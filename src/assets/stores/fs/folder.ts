@@ -1,20 +1,24 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ByrefError } from '../../../errors.ts'
+import { graceOf } from '../grace.ts'
+import type { StoredRecord } from '../stored-record.ts'
 import { releaseBodies } from './bodies.ts'
 import {
   createFolderMaker,
   createFolderSync,
+  foldersIn,
   linkFile,
-  osCode,
+  namesIn,
   removeFile,
+  sizeOf,
   storageError,
   writeSmall,
 } from './durable.ts'
 import { readJournal, repairFromJournal, settleJournal } from './journal.ts'
 import { type FsLayout, type FsSpace, fsLayout } from './layout.ts'
-import { type FsRecord, parseRecord, readRecord } from './records.ts'
-import { abandonedWriters, type FsWriter, openWriter, removeWriter } from './writers.ts'
+import { readRecord, readText } from './records.ts'
+import { type FsWriter, openWriter, removeWriter, takeAbandoned } from './writers.ts'
 
 /** A store's folder, opened on first use. */
 export interface FsFolder {
@@ -28,8 +32,6 @@ export interface FsFolder {
   /** Finishes what killed writers began; gives the number of files that they had left. */
   recover(when: { graceMs: number; now: number }): Promise<number>
 }
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** The folder `root`. Nothing is touched before {@link FsFolder.ready}. */
 export function fsFolder(root: string): FsFolder {
@@ -52,15 +54,15 @@ export function fsFolder(root: string): FsFolder {
     const writer = await openWriter(layout.writers)
     await syncFolder(layout.writers)
     await checkMarker(layout.marker, writer)
-    await recover({ graceMs: DAY, now: Date.now() })
+    await recover({ graceMs: graceOf(), now: Date.now() })
     return writer
   }
 
   async function recover(when: { graceMs: number; now: number }): Promise<number> {
     await repair()
     let leftovers = 0
-    for (const folder of await abandonedWriters(layout.writers, when)) {
-      for (const name of await readdir(folder).catch(() => [])) {
+    for (const folder of await takeAbandoned(layout.writers, when)) {
+      for (const name of await namesIn(folder)) {
         leftovers++
         if (name.endsWith('.record')) await recoverRecord(join(folder, name))
         if (name.endsWith('.journal')) await recoverJournal(join(folder, name))
@@ -72,43 +74,42 @@ export function fsFolder(root: string): FsFolder {
 
   /** Brings back what the disk lost of assets that were given out, whoever saved them. */
   async function repair(): Promise<void> {
-    for (const writer of await readdir(layout.writers)) {
+    for (const writer of await foldersIn(layout.writers)) {
       const folder = join(layout.writers, writer)
-      for (const name of await readdir(folder).catch(() => [])) {
+      for (const name of await namesIn(folder)) {
         if (!name.endsWith('.journal')) continue
-        const journal = await readJournal(join(folder, name)).catch(nullIfGone)
+        const journal = await readJournal(join(folder, name))
         if (journal) await repairFromJournal(layout, journal)
       }
     }
   }
 
   async function recoverJournal(path: string): Promise<void> {
-    const journal = await readJournal(path).catch(nullIfGone)
+    const journal = await readJournal(path)
     if (!journal) return
     await settleJournal(layout, journal)
     for (const record of journal.records) await withdraw(record)
   }
 
   async function recoverRecord(path: string): Promise<void> {
-    const text = await readFile(path, 'utf8').catch(nullIfGone)
-    const record = parseRecord(text ?? '')
+    const record = await readRecord(path)
     if (record) await withdraw(record)
   }
 
   /** Frees what a record holds that never got its name, or lost it. */
-  async function withdraw(record: FsRecord): Promise<void> {
+  async function withdraw(record: StoredRecord): Promise<void> {
     const space = layout.space(record.namespace)
-    const published = await readRecord(space.record(record.assetId))
+    const path = space.record(record.assetId)
+    // Only a writer that was killed while it took the name leaves an empty file, where the disk has no links.
+    if ((await sizeOf(path)) === 0) await removeFile(path)
+    const published = await readRecord(path)
     if (published?.holder !== record.holder) await releaseBodies(space, record)
   }
 
   async function describe(space: FsSpace, namespace: string | null): Promise<void> {
     const writer = await ready()
     await ensureFolder(space.folder)
-    const path = writer.path('space')
-    await writeSmall(path, JSON.stringify({ namespace }), { sync: true })
-    await linkFile(path, space.description)
-    await removeFile(path)
+    await writeOnce(space.description, JSON.stringify({ namespace }), writer)
     await syncFolder(space.folder)
   }
 
@@ -132,19 +133,22 @@ export function fsFolder(root: string): FsFolder {
   }
 }
 
-function nullIfGone(error: unknown): null {
-  if (osCode(error) === 'ENOENT') return null
-  throw error
+/** A small file that nobody has made yet; one that is there stays as it is. */
+async function writeOnce(path: string, text: string, writer: FsWriter): Promise<void> {
+  const temporary = writer.path('text')
+  try {
+    await writeSmall(temporary, text, { sync: true })
+    await linkFile(temporary, path)
+  } finally {
+    await removeFile(temporary)
+  }
 }
 
 async function checkMarker(path: string, writer: FsWriter): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(nullIfGone)
+  const text = await readText(path)
   if (text === null) {
-    const temporary = writer.path('marker')
-    const marker = `${JSON.stringify({ format: 'byref-assets', version: 1 })}\n`
-    await writeSmall(temporary, marker, { sync: true })
-    await linkFile(temporary, path)
-    await removeFile(temporary)
+    const marker = { format: 'byref-assets', version: 1 }
+    await writeOnce(path, `${JSON.stringify(marker)}\n`, writer)
   } else if (JSON.parse(text).version !== 1) {
     throw new ByrefError(
       'config_invalid',

@@ -5,6 +5,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   truncate,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { crash } from '../../../../scripts/torture/crash.ts'
 import { mixed } from '../../../../scripts/torture/mixed.ts'
 import { assertSoundFolder } from '../../../../scripts/torture/sound.ts'
@@ -21,6 +22,7 @@ import { testAssetStore } from '../../../testing/asset-store.ts'
 import type { FullAssetStore, StoreVerified } from '../../asset-store.ts'
 import { createAssets } from '../../assets.ts'
 import { sha256 } from '../../bodies/digest.ts'
+import { mountSmallDisk } from '../../fixtures/small-disk.ts'
 import { createFsAssetStore } from './fs.ts'
 import { encodeJournal } from './journal.ts'
 import { fsLayout } from './layout.ts'
@@ -213,11 +215,134 @@ describe('a folder of assets', () => {
     expect(left).not.toContain(dead)
     expect(left).not.toContain(rebooted)
     expect((await store.sweep({ graceMs: 3_600_000 })).leftovers).toBe(0)
-    const old = new Date(Date.now() - 7_200_000)
-    await utimes(join(layout.writers, elsewhere, '0.body'), old, old)
-    await utimes(join(layout.writers, elsewhere), old, old)
-    expect((await store.sweep({ graceMs: 3_600_000 })).leftovers).toBe(1)
+    for (const [hours, leftovers] of [
+      [23, 0],
+      [25, 1],
+    ] as const) {
+      const old = new Date(Date.now() - hours * 3_600_000)
+      await utimes(join(layout.writers, elsewhere, '0.body'), old, old)
+      await utimes(join(layout.writers, elsewhere), old, old)
+      expect((await store.sweep({ graceMs: 0 })).leftovers).toBe(leftovers)
+    }
     expect(await readdir(layout.writers)).not.toContain(elsewhere)
+  })
+
+  it('shows that it lives', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'Date'] })
+    try {
+      const rootDir = newRoot()
+      const { writers } = fsLayout(rootDir)
+      await createFsAssetStore({ rootDir }).ready()
+      const [own = ''] = await readdir(writers)
+      const before = await stat(join(writers, own))
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      await vi.waitFor(async () => {
+        expect((await stat(join(writers, own))).mtimeMs).toBeGreaterThan(before.mtimeMs + 3_000_000)
+      })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('goes on when its own folder was swept while it slept', async () => {
+    const rootDir = newRoot()
+    const { writers } = fsLayout(rootDir)
+    const store = createFsAssetStore({ rootDir })
+    await store.ready()
+    const works = [
+      () => store.save(Buffer.from('small'), 'text/plain'),
+      () => store.save(new Blob([new Uint8Array(200_000)]).stream(), 'video/mp4'),
+      () => Promise.all([1, 2, 3].map((n) => store.save(Buffer.from(`${n}`), 'text/plain'))),
+      () => store.save(Buffer.from('other'), 'text/plain', { namespace: 'other' }),
+    ]
+    for (const work of works) {
+      await rm(join(writers, (await readdir(writers))[0] ?? ''), { recursive: true })
+      await work()
+    }
+    const { records } = await store.list()
+    for (const { assetId } of records) {
+      await settled(rootDir)
+      for (const name of await readdir(writers)) await rm(join(writers, name), { recursive: true })
+      expect(await store.delete(assetId)).toBe(true)
+    }
+    expect(records).toHaveLength(5)
+    expect(await store.usage()).toEqual({ assets: 0, bytes: 0 })
+  })
+
+  it('lets go of a save whose writer was taken for dead in the middle of it', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    await store.ready()
+    const { writers } = fsLayout(rootDir)
+    const [own = ''] = await readdir(writers)
+    let pulled = 0
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (pulled++ === 3) {
+          await rename(join(writers, own), join(writers, 'gone-x'))
+          await createFsAssetStore({ rootDir }).ready()
+        }
+        if (pulled > 5) return controller.close()
+        controller.enqueue(new Uint8Array(100_000).fill(pulled))
+      },
+    })
+    await expect(store.save(body, 'video/mp4')).rejects.toMatchObject({ code: 'storage_failed' })
+    expect(await store.usage()).toEqual({ assets: 0, bytes: 0 })
+    expect((await store.save(new Uint8Array(9), 'image/png')).info.size).toBe(9)
+    await assertSoundFolder(rootDir, store)
+  })
+
+  it('lists in order what other processes removed and saved again', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    const other = createFsAssetStore({ rootDir })
+    const save = (assetId: string, day: number) =>
+      other.save(Buffer.from(assetId), 'text/plain', {
+        assetId,
+        createdAt: `2026-01-0${day}T00:00:00.000Z`,
+      })
+    await save('a', 1)
+    await save('b', 2)
+    const order = async () => (await store.list()).records.map((record) => record.assetId)
+    expect(await order()).toEqual(['b', 'a'])
+    await other.delete('a')
+    await save('a', 3)
+    expect(await order()).toEqual(['a', 'b'])
+    await other.delete('b')
+    expect(await order()).toEqual(['a'])
+  })
+
+  it('opens few files at once', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const saving = Array.from({ length: 400 }, (_, i) =>
+      store.save(Buffer.from(`${i}`), 'text/plain', { expiresAt: i % 2 ? expiresAt : null }),
+    )
+    await Promise.all(saving)
+    await settled(rootDir)
+    const script = `
+      import { createFsAssetStore } from '${join(import.meta.dirname, 'fs.ts')}'
+      const store = createFsAssetStore({ rootDir: '${rootDir}' })
+      for (let i = 0; i < 2; i++) console.log((await store.list({ limit: 1000 })).records.length)
+      console.log((await store.sweep({ now: Date.now() + 120_000 })).assets)`
+    const node = [process.execPath, '--input-type=module', '-e', script]
+    const out = execFileSync('sh', ['-c', 'ulimit -n 150; exec "$@"', 'sh', ...node])
+    expect(out.toString().split('\n')).toEqual(['400', '400', '200', ''])
+  })
+
+  it("passes on what the caller's stream failed with", async () => {
+    const store = createFsAssetStore({ rootDir: newRoot() })
+    for (const bytes of [10, 100_000]) {
+      const cause = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new Uint8Array(bytes))
+        },
+        pull: (controller) => controller.error(cause),
+      })
+      await expect(store.save(body, 'video/mp4')).rejects.toBe(cause)
+    }
   })
 
   it('sweeps while a long upload is under way, and does not touch it', async () => {
@@ -257,14 +382,52 @@ describe('a folder of assets', () => {
     await rm(space.body(sha256('missing')))
     await appendFile(space.body(sha256('damaged')), '!')
     await writeFile(space.record(saved.record ?? ''), '{"half":')
-    expect((await problems(store)).map((found) => found.problem).sort()).toEqual([
+    const found = await problems(store)
+    expect(found.map(({ problem }) => problem).sort()).toEqual([
       'body_damaged',
       'body_missing',
       'record_damaged',
     ])
+    const { path } = found.find(({ problem }) => problem === 'record_damaged') ?? {}
+    expect(path).toBe(space.record(saved.record ?? ''))
     await expect(store.get(saved.missing ?? '')).rejects.toMatchObject({ code: 'storage_failed' })
     await expect(store.get(saved.damaged ?? '')).rejects.toThrow('byref assets verify')
     expect(await store.info(saved.record ?? '')).toBe(null)
+  })
+
+  it('finds bodies that nobody needs, and sweeps them, but none while a record is damaged', async () => {
+    const rootDir = newRoot()
+    const space = fsLayout(rootDir).space(null)
+    const store = createFsAssetStore({ rootDir })
+    const lost = await store.save(Buffer.from('lost'), 'text/plain')
+    const damaged = await store.save(Buffer.from('damaged'), 'text/plain')
+    await store.save(Buffer.from('kept'), 'text/plain')
+    await rm(space.record(lost.assetId))
+    await writeFile(space.record(damaged.assetId), '{"half":')
+    const old = new Date(Date.now() - 25 * 3_600_000)
+    for (const name of await readdir(space.bodies, { recursive: true })) {
+      await utimes(join(space.bodies, name), old, old)
+    }
+    expect((await problems(store)).map((found) => found.problem)).toEqual(['record_damaged'])
+    expect(await store.sweep()).toMatchObject({ bodies: 0 })
+    expect(await store.delete(damaged.assetId)).toBe(true)
+    const unused = await problems(store)
+    expect(unused.map(({ problem, size }) => [problem, size]).sort()).toEqual([
+      ['body_unused', 4],
+      ['body_unused', 7],
+    ])
+    expect(unused.map(({ path }) => path)).toContain(space.body(lost.info.digest))
+    expect(await store.sweep()).toMatchObject({ bodies: 2, bytes: 11, leftovers: 2 })
+    await assertSoundFolder(rootDir, store)
+    expect((await store.usage()).assets).toBe(1)
+  })
+
+  it('names namespaces that hold something', async () => {
+    const store = createFsAssetStore({ rootDir: newRoot() })
+    const { assetId } = await store.save(Buffer.from('x'), 'text/plain', { namespace: 'a' })
+    await store.save(Buffer.from('x'), 'text/plain', { namespace: 'b' })
+    await store.delete(assetId, { namespace: 'a' })
+    expect(await store.namespaces()).toEqual(['b'])
   })
 
   it('refuses a folder of a version that it does not know', async () => {
@@ -290,7 +453,7 @@ describe('a folder of assets', () => {
     const disk = mountSmallDisk(newRoot())
     if (!disk) return test.skip('mounting a small disk needs root')
     try {
-      const store = createFsAssetStore({ rootDir: join(disk, 'assets') })
+      const store = createFsAssetStore({ rootDir: join(disk.path, 'assets') })
       const kept = new Map<string, number>()
       const failures: unknown[] = []
       for (let i = 0; i < 40; i++) {
@@ -316,7 +479,7 @@ describe('a folder of assets', () => {
       expect((await store.save(new Uint8Array(100_000), 'image/png')).info.size).toBe(100_000)
       expect((await store.get(first)).bytes[0]).toBe(0)
     } finally {
-      execFileSync('umount', [disk])
+      disk.unmount()
     }
   })
 
@@ -330,18 +493,6 @@ describe('a folder of assets', () => {
     expect(report.deleted).toBeGreaterThan(0)
   }, 60_000)
 })
-
-/** A disk of 3 MiB, where that can be had. */
-function mountSmallDisk(path: string): string | null {
-  if (process.getuid?.() !== 0 || process.platform !== 'linux') return null
-  try {
-    execFileSync('mkdir', ['-p', path])
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path], { stdio: 'ignore' })
-    return path
-  } catch {
-    return null
-  }
-}
 
 async function problems(store: FullAssetStore): Promise<StoreVerified[]> {
   const found: StoreVerified[] = []

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import { bodiesOf } from '../../asset-record.ts'
 import { sha256 } from '../../bodies/digest.ts'
+import { parseRecord, type StoredRecord } from '../stored-record.ts'
 import { osCode, removeFile, rewriteFile, syncFile } from './durable.ts'
 import type { FsLayout } from './layout.ts'
-import { type FsRecord, parseRecord } from './records.ts'
 
 /**
  * Many small assets in one file that is synced once, instead of two files each. Their own files are written beside it
@@ -11,12 +12,13 @@ import { type FsRecord, parseRecord } from './records.ts'
  * was removed in the meantime stays removed. When the disk has the files, the journal goes.
  */
 export interface Journal {
-  records: FsRecord[]
+  records: StoredRecord[]
   bodies: Map<string, Uint8Array>
 }
 
-/** Settling waits until no journal has come for so long, so that it is in no save's way. */
+/** Settling waits until no journal has come for so long, so that it is in no save's way; where one always comes, it waits no longer than this. */
 const QUIET_MS = 100
+const MOST_WAIT_MS = 5_000
 const MOST_UNSETTLED = 64 * 1024 * 1024
 
 /** A journal as it is written: a line that says what follows, and the bodies. */
@@ -26,12 +28,12 @@ export function encodeJournal({ records, bodies }: Journal): Uint8Array {
   return Buffer.concat([head, ...bodies.values()])
 }
 
-/** Reads a journal; null for one that was not written to its end, and so never counted. */
+/** Reads a journal; null for one that is gone, or was not written to its end, and so never counted. */
 export async function readJournal(path: string): Promise<Journal | null> {
-  const bytes = await readFile(path)
-  const end = bytes.indexOf(0x0a)
-  if (end < 0) return null
-  let head: { version?: number; records: FsRecord[]; bodies: [string, number][] }
+  const bytes = await readBytes(path)
+  const end = bytes?.indexOf(0x0a) ?? -1
+  if (!bytes || end < 0) return null
+  let head: { version?: number; records: StoredRecord[]; bodies: [string, number][] }
   try {
     head = JSON.parse(bytes.toString('utf8', 0, end))
   } catch {
@@ -56,14 +58,15 @@ export async function settleJournal(layout: FsLayout, journal: Journal): Promise
 
 /** Lets the disk catch up with journals, and removes them. */
 export interface Settler {
-  /** Settles the journal later, when no other has come for a while; waits where too much is not settled yet. */
-  add(path: string, journal: Journal): Promise<void>
+  /** Settles a journal of `size` bytes later, when no other has come for a while; waits where too much is not settled yet. */
+  add(path: string, journal: Journal, size: number): Promise<void>
 }
 
 /** A settler for journals of one store. What it cannot settle stays, and the next start reads it. */
 export function createSettler(layout: FsLayout): Settler {
-  let pending: { path: string; journal: Journal }[] = []
+  let pending: { path: string; files: string[] }[] = []
   let bytes = 0
+  let dueAt = Infinity
   let timer: NodeJS.Timeout | undefined
   let settling = Promise.resolve()
 
@@ -71,9 +74,10 @@ export function createSettler(layout: FsLayout): Settler {
     const settled = pending
     pending = []
     bytes = 0
-    for (const { path, journal } of settled) {
+    dueAt = Infinity
+    for (const { path, files } of settled) {
       try {
-        await settleJournal(layout, journal)
+        for (const file of files) await syncFile(file)
         await removeFile(path)
       } catch {
         // It stays.
@@ -81,18 +85,19 @@ export function createSettler(layout: FsLayout): Settler {
     }
   }
 
+  function settleNow(): Promise<void> {
+    settling = settling.then(settle)
+    return settling
+  }
+
   return {
-    async add(path, journal) {
-      pending.push({ path, journal })
-      for (const body of journal.bodies.values()) bytes += body.byteLength
+    async add(path, journal, size) {
+      pending.push({ path, files: filesOf(layout, journal).map((file) => file.path) })
+      bytes += size
+      dueAt = Math.min(dueAt, Date.now() + MOST_WAIT_MS)
       clearTimeout(timer)
-      const later = () => {
-        settling = settling.then(settle)
-      }
-      if (bytes > MOST_UNSETTLED) {
-        later()
-        await settling
-      } else timer = setTimeout(later, QUIET_MS)
+      if (bytes > MOST_UNSETTLED) await settleNow()
+      else timer = setTimeout(settleNow, Math.max(0, Math.min(QUIET_MS, dueAt - Date.now())))
     },
   }
 }
@@ -103,34 +108,44 @@ export function createSettler(layout: FsLayout): Settler {
  */
 export async function repairFromJournal(layout: FsLayout, journal: Journal): Promise<void> {
   for (const { path, bytes, record } of filesOf(layout, journal)) {
-    const found = await readFile(path).catch((error: unknown) => {
-      if (osCode(error) === 'ENOENT') return null
-      throw error
-    })
-    if (found === null || Buffer.compare(found, bytes) === 0) continue
+    const found = await readBytes(path)
+    const expected = bytes()
+    if (found === null || Buffer.compare(found, expected) === 0) continue
     // A record of the same id that was saved after this one was removed is whole, and not ours.
     const other = record && parseRecord(found.toString('utf8'))
-    if (!other) await rewriteFile(path, bytes)
+    if (!other) await rewriteFile(path, expected)
   }
 }
 
-function filesOf(
-  layout: FsLayout,
-  { records, bodies }: Journal,
-): { path: string; bytes: Uint8Array; record: boolean }[] {
+interface JournalFile {
+  path: string
+  bytes(): Uint8Array
+  record: boolean
+}
+
+function filesOf(layout: FsLayout, { records, bodies }: Journal): JournalFile[] {
   return records.flatMap((record) => {
     const space = layout.space(record.namespace)
-    const digests = [record.digest, ...record.parts.map((part) => part.digest)]
-    return [
+    const files: JournalFile[] = [
       {
         path: space.record(record.assetId),
-        bytes: Buffer.from(JSON.stringify(record)),
+        bytes: () => Buffer.from(JSON.stringify(record)),
         record: true,
       },
-      ...digests.flatMap((digest) => {
-        const bytes = bodies.get(digest)
-        return bytes ? [{ path: space.body(digest), bytes, record: false }] : []
-      }),
     ]
+    for (const { digest } of bodiesOf(record)) {
+      const body = bodies.get(digest)
+      if (body) files.push({ path: space.body(digest), bytes: () => body, record: false })
+    }
+    return files
   })
+}
+
+async function readBytes(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return null
+    throw error
+  }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sha256 } from '../../bodies/digest.ts'
 import { extensionOf } from '../../bodies/mime-type.ts'
+import { spaceName } from '../space-name.ts'
 
 /**
  * Where things lie under a store's root. Every name is lower-case and made of hashes, so that no id, namespace or file
@@ -18,6 +19,7 @@ import { extensionOf } from '../../bodies/mime-type.ts'
  * ```
  */
 export interface FsLayout {
+  root: string
   marker: string
   writers: string
   space(namespace: string | null): FsSpace
@@ -41,6 +43,7 @@ export interface FsSpace {
 /** The layout below `root`. */
 export function fsLayout(root: string): FsLayout {
   return {
+    root,
     marker: join(root, 'byref-assets.json'),
     writers: join(root, 'writers'),
     space(namespace) {
@@ -66,14 +69,4 @@ export function fsLayout(root: string): FsLayout {
       }
     },
   }
-}
-
-/** The folder of a namespace: readable, and its own by a hash; `_` for none. */
-export function spaceName(namespace: string | null): string {
-  if (namespace === null) return '_'
-  const readable = namespace
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-  return `${readable.slice(0, 24)}-${sha256(namespace).slice(0, 24)}`
 }

@@ -1,29 +1,37 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AssetRecord } from '../../asset-store.ts'
-import { osCode, storageError } from './durable.ts'
+import { inParallel } from '../../in-parallel.ts'
+import { parseRecord, type StoredRecord } from '../stored-record.ts'
+import { namesIn, osCode, storageError } from './durable.ts'
 
-/** A record as it lies on disk: `holder` names its refs, and no other save's. */
-export type FsRecord = AssetRecord & { holder: string }
+/** So many files are open at once, so that a thousand records do not need a thousand. */
+const READS_AT_ONCE = 64
 
 /** The record in a file, or null where there is none that can be read. */
-export async function readRecord(path: string): Promise<FsRecord | null> {
+export async function readRecord(path: string): Promise<StoredRecord | null> {
+  const text = await readText(path)
+  return text === null ? null : parseRecord(text)
+}
+
+/** The text of a file; null if there is none. */
+export async function readText(path: string): Promise<string | null> {
   try {
-    return parseRecord(await readFile(path, 'utf8'))
+    return await readFile(path, 'utf8')
   } catch (error) {
     if (osCode(error) === 'ENOENT') return null
     throw storageError(error, 'Reading an asset')
   }
 }
 
-/** The record in a text, or null. */
-export function parseRecord(text: string): FsRecord | null {
-  try {
-    const record = JSON.parse(text)
-    return record?.version === 1 && typeof record.holder === 'string' ? record : null
-  } catch {
-    return null
-  }
+/** Reads files, many at once; `use` is told of each that is there: its record, or null for one that is damaged. */
+export async function readRecords(
+  paths: readonly string[],
+  use: (record: StoredRecord | null, path: string) => unknown,
+): Promise<void> {
+  await inParallel(paths, { limit: READS_AT_ONCE }, async (path) => {
+    const text = await readText(path)
+    if (text !== null) await use(parseRecord(text), path)
+  })
 }
 
 /** Paths of all records below a folder. */
@@ -36,14 +44,10 @@ export async function recordFiles(records: string): Promise<string[]> {
   return paths
 }
 
-/** What the contract shows of a record. */
-export function withoutHolder({ holder: _, ...record }: FsRecord): AssetRecord {
-  return record
-}
-
 async function readFolder(path: string): Promise<string[]> {
-  return readdir(path).catch((error: unknown) => {
-    if (osCode(error) === 'ENOENT') return []
+  try {
+    return await namesIn(path)
+  } catch (error) {
     throw storageError(error, 'Reading the asset folder')
-  })
+  }
 }

@@ -1,6 +1,6 @@
 import type { AssetRecord } from '../../asset-store.ts'
 import { sha256 } from '../../bodies/digest.ts'
-import { spaceName } from '../fs/layout.ts'
+import { spaceName } from '../space-name.ts'
 
 /**
  * Keys below the prefix, all of hashes, so that none can leave its namespace.

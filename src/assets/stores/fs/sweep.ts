@@ -1,0 +1,69 @@
+import { dirname } from 'node:path'
+import { isExpired } from '../../asset-record.ts'
+import type { StoreSweepOptions, StoreSwept } from '../../asset-store.ts'
+import { graceOf } from '../grace.ts'
+import { releaseBodies, removeUnheld } from './bodies.ts'
+import { moveFile, removeFile } from './durable.ts'
+import type { FsFolder } from './folder.ts'
+import type { FsSpace } from './layout.ts'
+import { readRecord, readRecords, recordFiles } from './records.ts'
+import { unusedBodies } from './unused.ts'
+
+/** Takes a record's name away, then what it holds; null if there was none. A crash on the way is finished by `recover`. */
+export async function removeRecord(
+  folder: FsFolder,
+  path: string,
+): Promise<{ bodies: number; bytes: number } | null> {
+  const writer = await folder.ready()
+  const intent = writer.path('record')
+  if (!(await moveFile(path, intent))) return null
+  await folder.syncFolder(dirname(path))
+  const record = await readRecord(intent)
+  const freed = record
+    ? await releaseBodies(folder.layout.space(record.namespace), record)
+    : { bodies: 0, bytes: 0 }
+  await removeFile(intent)
+  return freed
+}
+
+/** Frees expired assets, what killed writers left, and bodies that nobody needs. */
+export async function sweepFolder(
+  folder: FsFolder,
+  namespaces: (string | null)[],
+  options: StoreSweepOptions,
+): Promise<StoreSwept> {
+  const { now = Date.now(), signal } = options
+  const graceMs = graceOf(options.graceMs)
+  const leftovers = await folder.recover({ graceMs, now })
+  const swept: StoreSwept = { assets: 0, bodies: 0, bytes: 0, leftovers }
+
+  async function sweepExpired(space: FsSpace): Promise<void> {
+    await readRecords(await recordFiles(space.records), async (record, path) => {
+      signal?.throwIfAborted()
+      if (!record || !isExpired(record, now)) return
+      const freed = await removeRecord(folder, path)
+      if (!freed) return
+      swept.assets++
+      swept.bodies += freed.bodies
+      swept.bytes += freed.bytes
+    })
+  }
+
+  async function sweepUnused(space: FsSpace): Promise<void> {
+    for await (const { digest, size, refs } of unusedBodies(folder.layout, space, now - graceMs)) {
+      signal?.throwIfAborted()
+      for (const ref of refs) await removeFile(ref)
+      swept.leftovers += refs.length
+      if (!(await removeUnheld(space, digest))) continue
+      swept.bodies++
+      swept.bytes += size
+    }
+  }
+
+  for (const namespace of namespaces) {
+    const space = folder.layout.space(namespace)
+    await sweepExpired(space)
+    await sweepUnused(space)
+  }
+  return swept
+}

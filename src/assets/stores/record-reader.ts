@@ -1,0 +1,89 @@
+import { assetNotFound, bodiesOf } from '../asset-record.ts'
+import type {
+  AssetRecord,
+  FullAssetStore,
+  StoreOpenOptions,
+  StoreOptions,
+  StoreUrlOptions,
+  StoreUsage,
+} from '../asset-store.ts'
+import { abortable } from '../bodies/abortable.ts'
+import { type ByteRange, byteRange } from '../bodies/byte-range.ts'
+import { dataUrlOf } from '../bodies/data-url.ts'
+
+/** How one store reads; {@link recordReader} makes the methods from it. */
+export interface RecordSource<R extends AssetRecord> {
+  /** The record of an asset that is there and whose time is not over. */
+  find(assetId: string, where?: StoreOptions): R | null | Promise<R | null>
+  /** The record as it may be given away. */
+  show(record: R): AssetRecord
+  /** The whole body, for the caller to keep. */
+  bytes(record: R): Uint8Array | Promise<Uint8Array>
+  /** A part of one of the record's bodies; best one that touches the medium only when it is read. */
+  stream(
+    record: R,
+    body: ByteRange & { digest: string },
+    where: StoreOpenOptions,
+  ): ReadableStream<Uint8Array>
+  /** Where the body can be fetched; absent, always a data URL. */
+  urlOf?(record: R, where: StoreUrlOptions): Promise<string>
+  /** Calls `use` with every record of a namespace whose time is not over, in any order. */
+  each(where: StoreOptions, use: (record: R) => void): void | Promise<void>
+}
+
+/** The methods of a store that read. */
+export type RecordReader = Pick<
+  FullAssetStore,
+  'get' | 'urlFor' | 'info' | 'open' | 'object' | 'usage'
+>
+
+/** The reading half of a store. It keeps no live objects. */
+export function recordReader<R extends AssetRecord>(source: RecordSource<R>): RecordReader {
+  async function known(assetId: string, where?: StoreOptions): Promise<R> {
+    const record = await source.find(assetId, where)
+    if (!record) throw assetNotFound(assetId)
+    return record
+  }
+
+  return {
+    async get(assetId, where) {
+      const record = await known(assetId, where)
+      return { bytes: await source.bytes(record), mime: record.mime }
+    },
+
+    async urlFor(assetId, where = {}) {
+      const record = await known(assetId, where)
+      if (source.urlOf && !where.inline) return source.urlOf(record, where)
+      return dataUrlOf(await source.bytes(record), record.mime)
+    },
+
+    async info(assetId, where) {
+      const record = await source.find(assetId, where)
+      return record && source.show(record)
+    },
+
+    async open(assetId, where = {}) {
+      const record = await source.find(assetId, where)
+      const digest = where.part ?? record?.digest
+      const body = record && bodiesOf(record).find((one) => one.digest === digest)
+      if (!body) return null
+      const range = byteRange(body.size, where.start, where.end)
+      const stream = source.stream(record, { digest: body.digest, ...range }, where)
+      return { record: source.show(record), ...range, stream: abortable(stream, where.signal) }
+    },
+
+    async object() {
+      return null
+    },
+
+    async usage(where = {}): Promise<StoreUsage> {
+      const bodies = new Map<string, number>()
+      let assets = 0
+      await source.each(where, (record) => {
+        assets++
+        for (const { digest, size } of bodiesOf(record)) bodies.set(digest, size)
+      })
+      return { assets, bytes: [...bodies.values()].reduce((sum, size) => sum + size, 0) }
+    },
+  }
+}
