@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dataUrlOf, decodeBase64, decodeDataUrl, findDataUrls, parseDataUrl } from './data-url.ts'
+import { dataUrlOf, decodeBase64, decodeDataUrl, parseDataUrl } from './data-url.ts'
 
 function decode(url: string): string | null {
   const parsed = parseDataUrl(url)
@@ -42,17 +42,6 @@ describe('parseDataUrl', () => {
     `data:${'a'.repeat(400)}/b,c`,
   ])('takes %j for text', (text) => {
     expect(parseDataUrl(text)).toBe(null)
-  })
-})
-
-describe('findDataUrls', () => {
-  it('finds each where it stands, and where it ends', () => {
-    const text = `a (data:image/png;base64,AA==) "data:text/plain,x%20y" metadata:a/b,c data: d, url('data:a/b;base64,_-A')`
-    expect(findDataUrls(text).map(({ start, end }) => text.slice(start, end))).toEqual([
-      'data:image/png;base64,AA==',
-      'data:text/plain,x%20y',
-      'data:a/b;base64,_-A',
-    ])
   })
 })
 

@@ -8,16 +8,8 @@ export interface DataUrl {
   data: string
 }
 
-/** Where a data URL stands in a text. */
-export interface DataUrlMatch extends DataUrl {
-  start: number
-  end: number
-}
-
 /** Longer headers are no data URLs; keeps hostile text linear. */
 const MAX_HEADER = 300
-const BASE64_BODY = /[A-Za-z0-9+/_-]*={0,2}/y
-const TEXT_BODY = /[A-Za-z0-9\-._~!$&*+,;=:@/?%]*/y
 
 /** A data URL over bytes. */
 export function dataUrlOf(bytes: Uint8Array, mime: string): string {
@@ -31,7 +23,7 @@ export function base64Of(bytes: Uint8Array): string {
 
 /** Whether the text can hold a data URL at all: cheap, for the many that do not. */
 export function mayHoldDataUrl(text: string): boolean {
-  return text.length > 5 && (text.includes('data:') || text.includes('DATA:'))
+  return text.length > 5 && text.includes(':') && /data:/i.test(text)
 }
 
 /**
@@ -40,31 +32,12 @@ export function mayHoldDataUrl(text: string): boolean {
  */
 export function parseDataUrl(text: string): DataUrl | null {
   const url = text.trim()
-  const header = headerAt(url, 0)
+  const header = dataUrlHeader(url, 0)
   if (!header) return null
   const data = url.slice(header.end)
   if (header.base64)
     return /[^\s]\s+[^\s]/.test(data) && !isWrapped(data) ? null : { ...header, data }
   return header.mime === null && /\s/.test(data) ? null : { ...header, data }
-}
-
-/** The data URLs in a longer text, each with a media type, in order. Linear in the text. */
-export function findDataUrls(text: string): DataUrlMatch[] {
-  const found: DataUrlMatch[] = []
-  const lower = text.includes('DATA:') ? text.replace(/DATA:/g, 'data:') : text
-  for (let start = lower.indexOf('data:'); start >= 0; ) {
-    const header = /[A-Za-z0-9]/.test(text[start - 1] ?? ' ') ? null : headerAt(text, start)
-    let next = start + 5
-    if (header?.mime) {
-      const body = header.base64 ? BASE64_BODY : TEXT_BODY
-      body.lastIndex = header.end
-      const data = body.exec(text)?.[0] ?? ''
-      next = header.end + data.length
-      if (data !== '') found.push({ ...header, data, start, end: next })
-    }
-    start = lower.indexOf('data:', next)
-  }
-  return found
 }
 
 /** The bytes of a data URL's data; null when it does not decode. */
@@ -89,7 +62,8 @@ function decodeStrictly(text: string): Uint8Array<ArrayBuffer> | null {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
-function headerAt(
+/** What stands before the data of a data URL, and where the data begins; null where no data URL starts. */
+export function dataUrlHeader(
   text: string,
   start: number,
 ): { mime: string | null; base64: boolean; end: number } | null {

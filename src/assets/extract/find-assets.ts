@@ -1,11 +1,7 @@
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
-import {
-  type DataUrlMatch,
-  findDataUrls,
-  mayHoldDataUrl,
-  parseDataUrl,
-} from '../bodies/data-url.ts'
+import { mayHoldDataUrl, parseDataUrl } from '../bodies/data-url.ts'
+import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import { bodyOf, carriesRef, DATA_KEYS, type FoundBody, shapeOf } from './asset-shapes.ts'
 
 /** A value that becomes a reference. */
