@@ -13,12 +13,35 @@ export function newestFirst(a: RecordPlace, b: RecordPlace): number {
   return a.assetId < b.assetId ? 1 : -1
 }
 
+/**
+ * How many records a page has: as many as asked for, 200 unless told, at most 1,000.
+ *
+ * @throws ByrefError `bad_request` for what is no number of records
+ */
+export function pageSize({ limit = 200 }: StoreListOptions): number {
+  const size = Math.min(limit, MAX_PAGE)
+  if (Number.isInteger(size) && size > 0) return size
+  throw new ByrefError(
+    'bad_request',
+    `A page of ${limit} records cannot be: give 1 to ${MAX_PAGE}.`,
+  )
+}
+
+/** One page of records that are in memory, copied, and the cursor of the next. */
+export function recordPage(
+  records: Iterable<AssetRecord>,
+  options?: StoreListOptions,
+): { records: AssetRecord[]; next: string | null } {
+  const { page, next } = pageOf(records, options)
+  return { records: structuredClone(page), next }
+}
+
 /** One page of places in the order of {@link newestFirst}, and the cursor of the next. */
 export function pageOf<T extends RecordPlace>(
   places: Iterable<T>,
   options: StoreListOptions = {},
 ): { page: T[]; next: string | null } {
-  const limit = Math.max(1, Math.min(options.limit ?? 200, MAX_PAGE))
+  const limit = pageSize(options)
   const after = options.cursor ? parseCursor(options.cursor) : null
   const sorted = [...places].sort(newestFirst)
   const rest = after ? sorted.filter((place) => newestFirst(after, place) < 0) : sorted

@@ -3,7 +3,8 @@ import { newRecord } from '../../asset-record.ts'
 import { sha256 } from '../../bodies/digest.ts'
 import { memoryConnector } from '../../fixtures/stores.ts'
 import { nonce } from '../../nonce.ts'
-import { holdBody, releaseBodies, restoreBody, type S3Bucket, type S3Record } from './bodies.ts'
+import type { StoredRecord } from '../stored-record.ts'
+import { holdBody, releaseBodies, restoreBody, type S3Bucket } from './bodies.ts'
 import type { S3Connector } from './connector.ts'
 import { s3Space } from './layout.ts'
 
@@ -32,14 +33,14 @@ function pause(most: number): Promise<void> {
   return new Promise((go) => setTimeout(go, Math.random() ** 3 * most))
 }
 
-async function hold(at: S3Bucket, body: string): Promise<S3Record> {
+async function hold(at: S3Bucket, body: string): Promise<StoredRecord> {
   const about = { digest: sha256(body), size: body.length }
   const record = { ...newRecord(about, 'text/plain', {}), holder: nonce() }
   const write = async (key: string) => {
     const bytes = Buffer.from(body)
     await at.connector.put({ bucket: at.bucket, key, body: bytes, contentType: 'text/plain' })
   }
-  await holdBody(at, space, { digest: about.digest, holder: record.holder, write })
+  await holdBody(at, space, { ...about, holder: record.holder, write })
   return record
 }
 

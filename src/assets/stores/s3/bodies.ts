@@ -1,11 +1,8 @@
 import { bodiesOf } from '../../asset-record.ts'
-import type { AssetRecord } from '../../asset-store.ts'
 import { nonce } from '../../nonce.ts'
-import type { S3Connector } from './connector.ts'
+import type { StoredRecord } from '../stored-record.ts'
+import type { S3Connector, S3Listed } from './connector.ts'
 import type { S3Space } from './layout.ts'
-
-/** A record as it lies in the bucket: `holder` names its refs, and no other save's. */
-export type S3Record = AssetRecord & { holder: string }
 
 /** A connector and its bucket. */
 export interface S3Bucket {
@@ -13,41 +10,48 @@ export interface S3Bucket {
   bucket: string
 }
 
-/** The keys that start with a prefix, page by page. */
-export async function* keysUnder(
+/** The objects whose keys start with a prefix, page by page. */
+export async function* pagesUnder(
   { connector, bucket }: S3Bucket,
   prefix: string,
-): AsyncGenerator<{ key: string; size: number; modifiedAt: number }> {
+): AsyncGenerator<S3Listed[]> {
   let after: string | undefined
   for (;;) {
     const { objects, more } = await connector.list({ bucket, prefix, after })
-    yield* objects
+    yield objects
     after = objects.at(-1)?.key
     if (!more || after === undefined) return
   }
 }
 
+/** The objects whose keys start with a prefix. */
+export async function* objectsUnder(at: S3Bucket, prefix: string): AsyncGenerator<S3Listed> {
+  for await (const page of pagesUnder(at, prefix)) yield* page
+}
+
 /**
- * The rules of `fs-bodies.ts`, over requests: whoever needs a body first creates its ref, then makes sure that the body
+ * The rules of `fs/bodies.ts`, over requests: whoever needs a body first creates its ref, then makes sure that the body
  * is there; whoever removes one first copies it aside and removes it, then looks for refs again and puts it back if there
- * are some. They hold on servers whose reads and listings are consistent, as AWS, R2 and MinIO are.
+ * are some. They hold on servers whose reads and listings are consistent, as AWS, R2 and MinIO are. A body that is
+ * damaged, as its size tells, is written again.
  */
 export async function holdBody(
   { connector, bucket }: S3Bucket,
   space: S3Space,
-  body: { digest: string; holder: string; write(key: string): Promise<void> },
+  body: { digest: string; size: number; holder: string; write(key: string): Promise<void> },
 ): Promise<void> {
   const ref = `${space.refsOf(body.digest)}${body.holder}`
   await connector.put({ bucket, key: ref, body: new Uint8Array(), contentType: 'text/plain' })
   const key = space.body(body.digest)
-  if (!(await connector.head({ bucket, key }))) await body.write(key)
+  const found = await connector.head({ bucket, key })
+  if (found?.size !== body.size) await body.write(key)
 }
 
 /** Gives up everything that the record holds, and removes the bodies that nobody holds now. */
 export async function releaseBodies(
   at: S3Bucket,
   space: S3Space,
-  record: S3Record,
+  record: StoredRecord,
 ): Promise<{ bodies: number; bytes: number }> {
   const freed = { bodies: 0, bytes: 0 }
   for (const { digest, size } of bodiesOf(record)) {
@@ -85,7 +89,7 @@ export async function removeUnheld(at: S3Bucket, space: S3Space, digest: string)
 /** Puts a body back that is aside, for whoever needs it now; false if there is none. What is aside stays there. */
 export async function restoreBody(at: S3Bucket, space: S3Space, digest: string): Promise<boolean> {
   const { connector, bucket } = at
-  for await (const aside of keysUnder(at, space.asideOf(digest))) {
+  for await (const aside of objectsUnder(at, space.asideOf(digest))) {
     if (await connector.copy({ bucket, key: aside.key, to: space.body(digest) })) return true
   }
   return false

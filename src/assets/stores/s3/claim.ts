@@ -44,6 +44,6 @@ async function isAlone(
   own: string,
 ): Promise<boolean> {
   const { objects } = await connector.list({ bucket, prefix: claims })
-  const newest = Math.max(...objects.map((claim) => claim.modifiedAt))
+  const newest = objects.reduce((latest, claim) => Math.max(latest, claim.modifiedAt), 0)
   return objects.every((claim) => claim.key === own || newest - claim.modifiedAt > STALE_MS)
 }

@@ -1,9 +1,18 @@
 import { ByrefError } from '../../../errors.ts'
+import { copyInParts } from './copy-in-parts.ts'
+import { isTooLargeToCopy, nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
 /** An object in a bucket. */
 export interface S3Object {
   bucket: string
   key: string
+}
+
+/** An object in a listing; `modifiedAt` is in milliseconds since 1970, by the server's clock. */
+export interface S3Listed {
+  key: string
+  size: number
+  modifiedAt: number
 }
 
 /**
@@ -14,8 +23,8 @@ export interface S3Connector {
   /** Whether the bucket is there and can be used; rejects with the reason if not. */
   check(bucket: string): Promise<void>
   /**
-   * Writes an object. With `ifAbsent`, false when there is one of this key already, which stays as it is; where the
-   * server has no such writes, rejects with `asset_unsupported`.
+   * Writes an object. With `ifAbsent`, false when there is one of this key already, which stays as it is, or when somebody
+   * else is writing it; where the server has no such writes, rejects with `asset_unsupported`.
    */
   put(
     object: S3Object & { body: Uint8Array; contentType: string; ifAbsent?: boolean },
@@ -28,7 +37,7 @@ export interface S3Connector {
       signal?: AbortSignal
     },
   ): Promise<void>
-  /** Bytes `start` (inclusive) to `end` (exclusive) of an object; null if there is none. */
+  /** Bytes `start` (inclusive) to `end` (exclusive) of an object, these and no others; null if there is none. */
   get(
     object: S3Object & { start?: number; end?: number; signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array> | null>
@@ -44,7 +53,7 @@ export interface S3Connector {
     prefix: string
     after?: string
     limit?: number
-  }): Promise<{ objects: { key: string; size: number; modifiedAt: number }[]; more: boolean }>
+  }): Promise<{ objects: S3Listed[]; more: boolean }>
   /** A URL under which anybody can read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
 }
@@ -95,7 +104,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
     try {
       return await run(sdk, client)
     } catch (error) {
-      throw s3Error(error, object.bucket)
+      throw s3Error(error, object)
     }
   }
 
@@ -114,7 +123,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
           return true
         } catch (error) {
           if (!ifAbsent) throw error
-          // 409: somebody else writes it right now.
+          // 409: somebody else writes it right now; whether an object comes of that is still open.
           if (statusOf(error) === 412 || statusOf(error) === 409) return false
           if (statusOf(error) !== 501) throw error
           const message = 'The S3 server has no conditional writes.'
@@ -150,9 +159,14 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
             abortSignal: signal,
           }),
         )
-        return found?.Body
-          ? (found.Body.transformToWebStream() as ReadableStream<Uint8Array>)
-          : null
+        if (!found?.Body) return null
+        const stream = found.Body.transformToWebStream() as ReadableStream<Uint8Array>
+        if (Range === undefined || found.ContentRange?.startsWith(`bytes ${start}-`)) return stream
+        stream.cancel().catch(() => {})
+        throw new ByrefError(
+          'storage_failed',
+          'The S3 server gave other bytes than it was asked for.',
+        )
       }),
 
     head: ({ bucket, key }) =>
@@ -167,13 +181,17 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
     copy: ({ bucket, key, to, contentType }) =>
       request({ bucket, key }, async (sdk, client) => {
         const CopySource = `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+        const target = { Bucket: bucket, Key: to, CopySource }
         const type = contentType
           ? { ContentType: contentType, MetadataDirective: 'REPLACE' as const }
           : {}
-        const command = new sdk.CopyObjectCommand({ Bucket: bucket, Key: to, CopySource, ...type })
+        const command = new sdk.CopyObjectCommand({ ...target, ...type })
         try {
           return (await orNull(client.send(command))) !== null
         } catch (error) {
+          if (isTooLargeToCopy(error)) {
+            return copyInParts({ sdk, client }, { ...target, sourceKey: key, contentType })
+          }
           if (nameOf(error) !== 'NoSuchBucket') throw error
           // Swift says so too when the source goes while it is copied: ask for the bucket itself.
           await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
@@ -262,40 +280,4 @@ async function orNull<T>(found: Promise<T>): Promise<T | null> {
     if (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket') return null
     throw error
   }
-}
-
-/** What a server refused, in words that say what to do. */
-function s3Error(error: unknown, bucket: string): unknown {
-  if (error instanceof ByrefError || nameOf(error) === 'AbortError') return error
-  const status = statusOf(error)
-  const name = nameOf(error)
-  const options = { cause: error }
-  if (name === 'NoSuchBucket' || status === 404) {
-    return new ByrefError(
-      'config_invalid',
-      `There is no bucket "${bucket}" on the S3 server.`,
-      options,
-    )
-  }
-  if (status === 401 || status === 403 || name === 'CredentialsProviderError') {
-    return new ByrefError(
-      'config_invalid',
-      `The S3 server refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and what they may do.`,
-      options,
-    )
-  }
-  if (status === 507 || name === 'QuotaExceeded' || name === 'XMinioStorageFull') {
-    return new ByrefError('storage_full', `Bucket "${bucket}" is full.`, options)
-  }
-  const reason = name + (status === null ? '' : ` ${status}`)
-  return new ByrefError('storage_failed', `The S3 server failed (${reason}); try again.`, options)
-}
-
-function statusOf(error: unknown): number | null {
-  const meta = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata
-  return meta?.httpStatusCode ?? null
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : String(error)
 }

@@ -28,6 +28,7 @@ export interface S3Space {
   place(record: Pick<AssetRecord, 'createdAt' | 'assetId'>): string
   body(digest: string): string
   refsOf(digest: string): string
+  digestOfRef(key: string): string
   asideOf(digest: string): string
   claims: string
   claimsOf(assetId: string): string
@@ -59,6 +60,7 @@ export function s3Space(prefix: string, namespace: string | null): S3Space {
       `${newest}${String(LAST_TIME - Date.parse(createdAt)).padStart(16, '0')}-${descending(assetId)}-${recordKey(assetId)}`,
     body: (digest) => `${bodies}${digest}`,
     refsOf: (digest) => `${refs}${digest}/`,
+    digestOfRef: (key) => key.slice(refs.length, key.lastIndexOf('/')),
     asideOf: (digest) => `${aside}${digest}/`,
     claims,
     claimsOf: (assetId) => `${claims}${recordKey(assetId)}/`,

@@ -1,33 +1,63 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { ByrefError } from '../../../errors.ts'
+import type { ByteRange } from '../../bodies/byte-range.ts'
 import { asStorageError } from './errors.ts'
 
 const ATTEMPTS = 5
 
+/** Opens a body at an offset. */
+export type OpenAt = (offset: number, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
+
 /**
- * The bytes from `start` to `end` of what `open` opens at an offset. When the line is cut, or nothing comes for
- * `timeoutMs`, it goes on where it stopped, after a pause that grows; after five attempts that brought nothing it gives
- * up with `storage_failed`.
+ * The bytes from `start` to `end` of what `open` opens, which it does at the first read. When the line is cut, or nothing
+ * comes for `timeoutMs`, it goes on where it stopped, after a pause that grows; after five attempts that brought nothing
+ * it fails with `storage_failed`. Cancelling it ends all of that at once.
  */
-export async function* readResumed(
-  open: (offset: number) => Promise<ReadableStream<Uint8Array>>,
-  options: { start: number; end: number; timeoutMs: number },
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const { start, end, timeoutMs } = options
+export function streamResumed(
+  open: OpenAt,
+  options: ByteRange & { timeoutMs: number },
+): ReadableStream<Uint8Array> {
+  const ended = new AbortController()
+  const chunks = readResumed(open, { ...options, signal: ended.signal })
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel(reason) {
+        ended.abort(reason)
+        await chunks.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function* readResumed(
+  open: OpenAt,
+  options: ByteRange & { timeoutMs: number; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const { start, end, timeoutMs, signal } = options
   let offset = start
   let failures = 0
   while (offset < end) {
     try {
-      for await (const chunk of withoutPauses(await open(offset), timeoutMs)) {
+      const stream = await orAborted(open(offset, signal), signal)
+      for await (const chunk of withoutPauses(stream, timeoutMs, signal)) {
         if (chunk.byteLength === 0) continue
         offset += chunk.byteLength
+        if (offset > end) throw new ByrefError('storage_failed', 'More bytes came than asked for.')
         failures = 0
         yield new Uint8Array(chunk)
       }
-      if (offset < end) throw new Error('the connection ended early')
+      if (offset < end) throw new ByrefError('storage_failed', 'The connection ended early.')
     } catch (error) {
+      signal.throwIfAborted()
       if (error instanceof ByrefError && error.code !== 'storage_failed') throw error
-      if (++failures >= ATTEMPTS) throw asStorageError(error)
-      await new Promise((go) => setTimeout(go, 50 * 2 ** failures * (0.5 + Math.random() / 2)))
+      if (++failures >= ATTEMPTS || offset > end) throw asStorageError(error)
+      await pause(50 * 2 ** failures * (0.5 + Math.random() / 2), undefined, { signal })
     }
   }
 }
@@ -36,14 +66,12 @@ export async function* readResumed(
 async function* withoutPauses(
   stream: ReadableStream<Uint8Array>,
   timeoutMs: number,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {
     for (;;) {
-      const { promise: late, reject } = Promise.withResolvers<never>()
-      const error = () => reject(new Error(`nothing came for ${timeoutMs} ms`))
-      const timer = setTimeout(error, timeoutMs)
-      const next = await Promise.race([reader.read(), late]).finally(() => clearTimeout(timer))
+      const next = await orAborted(inTime(reader.read(), timeoutMs), signal)
       if (next.done) return
       yield next.value
     }
@@ -51,4 +79,19 @@ async function* withoutPauses(
     // Not awaited: a stream that stalls may never say that it has ended.
     reader.cancel().catch(() => {})
   }
+}
+
+async function inTime<T>(waiting: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const error = () => reject(new ByrefError('storage_failed', `Nothing came for ${timeoutMs} ms.`))
+  const timer = setTimeout(error, timeoutMs)
+  return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
+}
+
+async function orAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }

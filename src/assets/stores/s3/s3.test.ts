@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ByrefError } from '../../../errors.ts'
 import { testAssetStore } from '../../../testing/asset-store.ts'
+import type { FullAssetStore, StoreVerified } from '../../asset-store.ts'
 import { createAssets } from '../../assets.ts'
+import { sha256 } from '../../bodies/digest.ts'
 import { type Fault, faultyTransport } from '../../fixtures/s3-transport.ts'
 import { memoryConnector } from '../../fixtures/stores.ts'
 import { createS3Connector } from './connector.ts'
@@ -24,6 +26,12 @@ function faulty(fault: (request: Request, count: number) => Fault | null = () =>
     ...KEYS,
   })
   return { ...transport, store, assets: createAssets({ store }) }
+}
+
+async function problems(store: FullAssetStore): Promise<StoreVerified[]> {
+  const found: StoreVerified[] = []
+  for await (const one of store.verify()) if (one.problem !== null) found.push(one)
+  return found
 }
 
 const isBody = ({ path }: Request) => path.includes('/bodies/')
@@ -113,6 +121,177 @@ describe('createS3AssetStore over a connector of your own', () => {
     ])
     expect(Buffer.from((await store.get(kept.assetId)).bytes).toString()).toBe('kept')
   })
+
+  it('sweeps beside an upload, whatever the grace and the clocks, and does not touch it', async () => {
+    for (const clockMs of [0, -48 * 3_600_000, 48 * 3_600_000]) {
+      const connector = memoryConnector({ clockMs })
+      const other = createS3AssetStore({ bucket: 'b', connector })
+      const sweeping = <A extends unknown[], R>(run: (...args: A) => Promise<R>) => {
+        return async (...args: A) => {
+          await other.sweep({ graceMs: 0 })
+          const result = await run(...args)
+          await other.sweep({ graceMs: 0 })
+          return result
+        }
+      }
+      const { put, copy, head } = connector
+      const store = createS3AssetStore({
+        bucket: 'b',
+        connector: { ...connector, put: sweeping(put), copy: sweeping(copy), head: sweeping(head) },
+      })
+      const bytes = new Uint8Array(9_000_000).fill(7)
+      const part = { digest: sha256('part'), bytes: Buffer.from('part') }
+      const { assetId } = await store.save(new Blob([bytes]).stream(), 'video/mp4', {
+        parts: [part],
+      })
+      expect((await store.get(assetId)).bytes).toHaveLength(9_000_000)
+      expect(await problems(store)).toEqual([])
+    }
+  })
+
+  it('gives out no asset whose upload went before it was named', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: { ...connector, copy: async () => false },
+    })
+    const body = new Blob([new Uint8Array(9_000_000)]).stream()
+    await expect(store.save(body, 'video/mp4')).rejects.toEqual(code('storage_failed'))
+    expect(await store.usage()).toEqual({ assets: 0, bytes: 0 })
+    expect((await store.list()).records).toEqual([])
+  })
+
+  it('ends a read that stalls when it is cancelled or aborted, and asks for nothing more', async () => {
+    const connector = memoryConnector()
+    const { assetId } = await createS3AssetStore({ bucket: 'b', connector }).save(
+      Buffer.from('hello'),
+      'text/plain',
+    )
+    let asked = 0
+    let ended = 0
+    const stall = () =>
+      new ReadableStream<Uint8Array>({
+        pull: () => new Promise(() => {}),
+        cancel: () => void ended++,
+      })
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: {
+        ...connector,
+        get: async (object) => {
+          if (!object.key.includes('/bodies/')) return connector.get(object)
+          asked++
+          return stall()
+        },
+      },
+    })
+    const cancelled = (await store.open(assetId))?.stream.getReader()
+    const reading = cancelled?.read()
+    await new Promise((go) => setTimeout(go, 10))
+    await cancelled?.cancel()
+    expect((await reading)?.done).toBe(true)
+    const abort = new AbortController()
+    const opened = await store.open(assetId, { signal: abort.signal })
+    const aborted = opened?.stream.getReader().read()
+    await new Promise((go) => setTimeout(go, 10))
+    abort.abort(new Error('enough'))
+    await expect(aborted).rejects.toThrow('enough')
+    await new Promise((go) => setTimeout(go, 300))
+    expect([asked, ended]).toEqual([2, 2])
+  })
+
+  it('writes a damaged body again, removes a damaged record, and finds what nobody needs', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    const { assetId, info } = await store.save(Buffer.from('body'), 'text/plain')
+    const body = `_/bodies/${info.digest}`
+    connector.objects.set(body, new Uint8Array(2))
+    await store.save(Buffer.from('body'), 'text/plain')
+    expect(Buffer.from((await store.get(assetId)).bytes).toString()).toBe('body')
+
+    const lost = await store.save(Buffer.from('lost'), 'text/plain', { assetId: 'mine' })
+    for (const [key, bytes] of connector.objects) {
+      if (key.startsWith('_/records/') && Buffer.from(bytes).includes('"mine"')) {
+        connector.objects.set(key, Buffer.from('{"half":'))
+      }
+    }
+    for (const key of connector.times.keys()) connector.times.set(key, Date.now() - 25 * 3_600_000)
+    const found = await problems(store)
+    expect(found).toMatchObject([
+      { problem: 'record_damaged', path: expect.stringMatching(/^_\/records\//) },
+    ])
+    expect(await store.sweep()).toMatchObject({ bodies: 0, leftovers: 0 })
+    const again = store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    await expect(again).rejects.toEqual(code('storage_failed'))
+    expect(await store.delete('mine')).toBe(true)
+    const path = `_/bodies/${lost.info.digest}`
+    expect(await problems(store)).toMatchObject([{ problem: 'body_unused', size: 4, path }])
+    expect(await store.sweep()).toMatchObject({ bodies: 1, bytes: 4, leftovers: 2 })
+    expect(await problems(store)).toEqual([])
+    expect((await store.usage()).assets).toBe(2)
+  })
+
+  it('looks again when an id that somebody else was writing is free after all', async () => {
+    const connector = memoryConnector()
+    let conflicts = 0
+    const put: typeof connector.put = async (object) =>
+      object.ifAbsent && conflicts++ < 2 ? false : connector.put(object)
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
+  })
+
+  it('tells the error that came first', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: {
+        ...connector,
+        put: async (object) => {
+          if (object.key.includes('/newest/')) throw new Error('the first')
+          return connector.put(object)
+        },
+        delete: () => Promise.reject(new Error('the second')),
+      },
+    })
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toThrow('the first')
+  })
+
+  it('gives public URLs that any key can be in', async () => {
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: memoryConnector(),
+      keyPrefix: 'a b/ü?#%/',
+      publicBaseUrl: 'https://cdn.example.com/x/',
+    })
+    const { assetId, info } = await store.save(Buffer.from('x'), 'text/plain')
+    const url = new URL(await store.urlFor(assetId))
+    expect(decodeURIComponent(url.pathname)).toBe(`/x/a b/ü?#%/_/bodies/${info.digest}`)
+    expect(url.search + url.hash).toBe('')
+  })
+
+  it('reads records many at once', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    for (let i = 0; i < 40; i++) await store.save(Buffer.from(`${i}`), 'text/plain')
+    let running = 0
+    let most = 0
+    let reads = 0
+    const get: typeof connector.get = async (object) => {
+      reads++
+      most = Math.max(most, ++running)
+      await new Promise((go) => setTimeout(go, 2))
+      running--
+      return connector.get(object)
+    }
+    const slow = createS3AssetStore({ bucket: 'b', connector: { ...connector, get } })
+    expect((await slow.usage()).assets).toBe(40)
+    expect([most, reads]).toEqual([16, 40])
+    most = reads = 0
+    await slow.sweep({ now: Date.now() + 48 * 3_600_000 })
+    expect(most).toBe(16)
+    expect(reads).toBeLessThan(45)
+  })
 })
 
 describe('createS3AssetStore over the AWS SDK', () => {
@@ -177,7 +356,13 @@ describe('createS3AssetStore over the AWS SDK', () => {
       if (!body) return
       const range = /bytes=(\d+)-/.exec(request.headers.range ?? '')
       const rest = body.subarray(Number(range?.[1] ?? 0))
-      response.writeHead(range ? 206 : 200, { 'content-length': rest.byteLength })
+      const from = body.byteLength - rest.byteLength
+      response.writeHead(range ? 206 : 200, {
+        'content-length': rest.byteLength,
+        ...(range && {
+          'content-range': `bytes ${from}-${body.byteLength - 1}/${body.byteLength}`,
+        }),
+      })
       if (key.includes('bodies') && stalls++ < 2) response.write(rest.subarray(0, 70_000))
       else response.end(rest)
     })
@@ -237,6 +422,54 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const info = await assets.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
     expect(info.assetId).toBe('mine')
     expect(lost).toBe(true)
+  }, 30_000)
+
+  it('keeps nothing of an asset whose record was written and whose answer was lost', async () => {
+    let broken = true
+    const { store, objects } = faulty(({ method, path }) =>
+      broken && method === 'PUT' && path.includes('/records/') ? 'lost' : null,
+    )
+    for (const assetId of [undefined, 'mine']) {
+      const saving = store.save(Buffer.from('x'), 'text/plain', { assetId })
+      await expect(saving).rejects.toEqual(code('storage_failed'))
+    }
+    expect((await store.list()).records).toEqual([])
+    expect(await store.info('mine')).toBe(null)
+    expect([...objects.keys()]).toEqual(['spaces/_.json'])
+    broken = false
+    await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
+  }, 30_000)
+
+  it('takes no other bytes for those that it asked for', async () => {
+    const { store } = faulty(({ path, headers }) =>
+      path.includes('/bodies/') && headers.range ? 'whole' : null,
+    )
+    const { assetId } = await store.save(Buffer.from('0123456789'), 'text/plain')
+    const opened = await store.open(assetId, { start: 2, end: 5 })
+    await expect(new Response(opened?.stream).text()).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('does not take a part that is refused for a missing bucket', async () => {
+    const { store } = faulty(({ query }) =>
+      query.partNumber ? { status: 404, name: 'NoSuchUpload' } : null,
+    )
+    const saving = store.save(new Blob([new Uint8Array(20_000_000)]).stream(), 'video/mp4')
+    await expect(saving).rejects.toThrow('NoSuchUpload 404')
+    await expect(saving).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('copies in parts what one request cannot copy', async () => {
+    const { store, requests } = faulty(({ headers, query }) =>
+      headers['x-amz-copy-source'] && !query.partNumber
+        ? { status: 400, name: 'InvalidRequest' }
+        : null,
+    )
+    const bytes = new Uint8Array(9_000_000).fill(5)
+    const { assetId } = await store.save(new Blob([bytes]).stream(), 'video/mp4')
+    expect((await store.get(assetId)).bytes).toHaveLength(9_000_000)
+    const ranges = requests.flatMap(({ headers }) => headers['x-amz-copy-source-range'] ?? [])
+    expect(ranges).toEqual(['bytes=0-8999999'])
   }, 30_000)
 
   it('needs no server for what it can say without one', async () => {

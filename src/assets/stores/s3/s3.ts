@@ -1,41 +1,35 @@
 import { ByrefError } from '../../../errors.ts'
-import {
-  assetExists,
-  assetNotFound,
-  bodiesOf,
-  isExpired,
-  newRecord,
-  objectsUnsupported,
-} from '../../asset-record.ts'
+import { assetExists, checkParts, isExpired, objectsUnsupported } from '../../asset-record.ts'
 import type {
   AssetBody,
-  AssetRecord,
   FullAssetStore,
   StoreOptions,
   StoreSaveOptions,
 } from '../../asset-store.ts'
-import { readBytes, streamFrom } from '../../bodies/body.ts'
-import { byteRange } from '../../bodies/byte-range.ts'
-import { dataUrlOf } from '../../bodies/data-url.ts'
-import { createDigester } from '../../bodies/digest.ts'
-import { inParallel } from '../../in-parallel.ts'
-import { nonce } from '../../nonce.ts'
-import {
-  holdBody,
-  keysUnder,
-  releaseBodies,
-  removeUnheld,
-  restoreBody,
-  type S3Bucket,
-  type S3Record,
-} from './bodies.ts'
-import { putOnce } from './claim.ts'
+import { consume } from '../../bodies/abortable.ts'
+import { readBytes } from '../../bodies/body.ts'
+import { pageSize } from '../record-page.ts'
+import { recordReader } from '../record-reader.ts'
+import { newStoredRecord, parseRecord, type StoredRecord, withoutHolder } from '../stored-record.ts'
+import { objectsUnder } from './bodies.ts'
+import { createBodyReader } from './body-reader.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './connector.ts'
 import { withStorageErrors } from './errors.ts'
-import { recordOfPlace, type S3Space, s3Space } from './layout.ts'
-import { readResumed } from './read.ts'
+import { createTurns } from './in-turn.ts'
+import { recordOfPlace } from './layout.ts'
+import { publish } from './publish.ts'
+import {
+  putJson,
+  readAll,
+  readRecord,
+  readRecords,
+  readText,
+  type S3Place,
+  spaceOf,
+} from './records.ts'
 import { type StagedBody, stageBody } from './stage.ts'
-import { sweepBucket } from './sweep.ts'
+import { removeRecord, sweepBucket } from './sweep.ts'
+import { verifySpace } from './verify.ts'
 
 /** Options of {@link createS3AssetStore}; without a `connector`, those of {@link createS3Connector} too. */
 export interface S3AssetStoreOptions extends S3ConnectorOptions {
@@ -48,16 +42,19 @@ export interface S3AssetStoreOptions extends S3ConnectorOptions {
 }
 
 const HOUR = 60 * 60
-const READS_AT_ONCE = 16
 
 /**
  * Keeps assets in a bucket of any S3-compatible server. Bodies stream both ways; a download that is cut goes on where it
- * stopped. URLs are public ones if there is a `publicBaseUrl`, else signed for an hour.
+ * stopped. URLs are public ones if there is a `publicBaseUrl`, else signed for an hour. Of two processes that delete one
+ * asset in the same moment both may be told that they did. A record that is damaged has no asset; `delete` with its id
+ * removes it.
  */
 export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore {
   const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
   const connector = withStorageErrors(options.connector ?? createS3Connector(options))
-  const at: S3Bucket = { connector, bucket }
+  const at: S3Place = { connector, bucket, keyPrefix }
+  const streamBody = createBodyReader(at, { timeoutMs, find })
+  const inTurn = createTurns()
   const described = new Set<string>()
   let opened: Promise<void> | undefined
 
@@ -69,157 +66,74 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     return opened
   }
 
-  function spaceOf(where: StoreOptions = {}): S3Space {
-    return s3Space(keyPrefix, where.namespace ?? null)
-  }
-
-  async function readRecord(key: string): Promise<S3Record | null> {
-    const stream = await connector.get({ bucket, key })
-    if (!stream) return null
-    const record = JSON.parse(Buffer.from(await readBytes(stream)).toString('utf8'))
-    return record?.version === 1 ? record : null
-  }
-
-  async function find(assetId: string, where?: StoreOptions): Promise<S3Record | null> {
+  async function find(assetId: string, where?: StoreOptions): Promise<StoredRecord | null> {
     await ready()
-    const record = await readRecord(spaceOf(where).record(assetId))
+    const record = await readRecord(at, spaceOf(at, where).record(assetId))
     return record && record.assetId === assetId && !isExpired(record) ? record : null
   }
 
-  async function known(assetId: string, where?: StoreOptions): Promise<S3Record> {
-    const record = await find(assetId, where)
-    if (!record) throw assetNotFound(assetId)
-    return record
+  async function describe(namespace: string | null): Promise<void> {
+    const { description } = spaceOf(at, { namespace })
+    if (described.has(description)) return
+    await putJson(at, description, { namespace })
+    described.add(description)
   }
 
-  async function putJson(key: string, value: unknown): Promise<void> {
-    const body = Buffer.from(JSON.stringify(value))
-    await connector.put({ bucket, key, body, contentType: 'application/json' })
-  }
-
-  /** Ids that byref made are nobody else's; those of callers can be wanted twice. */
-  async function putRecord(space: S3Space, record: S3Record, chosen: boolean): Promise<boolean> {
-    const key = space.record(record.assetId)
-    if (!chosen) {
-      await putJson(key, record)
-      return true
-    }
-    const body = Buffer.from(JSON.stringify(record))
-    const claims = space.claimsOf(record.assetId)
-    const put = { key, body, contentType: 'application/json', claims }
-    if (await putOnce(at, put)) return true
-    // A request that was sent again can meet its own first try.
-    return (await readRecord(key))?.holder === record.holder
-  }
-
-  async function describe(space: S3Space, namespace: string | null): Promise<void> {
-    if (described.has(space.folder)) return
-    await putJson(space.description, { namespace })
-    described.add(space.folder)
-  }
-
-  async function publish(
-    record: S3Record,
-    staged: StagedBody,
-    options: StoreSaveOptions,
-  ): Promise<void> {
-    const space = spaceOf(record)
-    await describe(space, record.namespace)
-    let published = false
-    try {
-      await holdBody(at, space, {
-        digest: record.digest,
-        holder: record.holder,
-        write: staged.write,
-      })
-      await inParallel(options.parts ?? [], { limit: READS_AT_ONCE }, (part) =>
-        holdBody(at, space, {
-          digest: part.digest,
-          holder: record.holder,
-          write: async (key) => {
-            const contentType = 'application/octet-stream'
-            await connector.put({ bucket, key, body: part.bytes, contentType })
-          },
-        }),
-      )
-      await putJson(space.place(record), record.assetId)
-      published = await putRecord(space, record, options.assetId !== undefined)
-      if (!published) throw assetExists(record.assetId)
-    } finally {
-      if (!published) await withdraw(space, record)
-    }
-  }
-
-  /** Takes back what a save had done before it failed. The place may be another asset's: then it stays. */
-  async function withdraw(space: S3Space, record: S3Record): Promise<void> {
-    await releaseBodies(at, space, record)
-    const other = await readRecord(space.record(record.assetId))
-    if (other?.createdAt === record.createdAt) return
-    await connector.delete({ bucket, key: space.place(record) })
-  }
-
-  async function save(body: AssetBody, mime: string, options: StoreSaveOptions = {}) {
+  async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('s3')
+    checkParts(options.parts)
+    await ready()
+    const { assetId, signal } = options
+    if (assetId !== undefined && (await readRecord(at, spaceOf(at, options).record(assetId)))) {
+      throw assetExists(assetId)
+    }
     let staged: StagedBody | undefined
     try {
-      await ready()
-      const { assetId } = options
-      if (assetId !== undefined && (await readRecord(spaceOf(options).record(assetId)))) {
-        throw assetExists(assetId)
-      }
-      staged = await stageBody({ ...at, keyPrefix }, body, { mime, signal: options.signal })
-      options.signal?.throwIfAborted()
-      const record = { ...newRecord(staged, mime, options), holder: nonce() }
-      await publish(record, staged, options)
+      staged = await stageBody(at, body, { mime, signal })
+      signal?.throwIfAborted()
+      const record = newStoredRecord(staged, mime, options)
+      await describe(record.namespace)
+      await publish(at, record, staged, options)
       return { assetId: record.assetId, info: withoutHolder(record) }
-    } catch (error) {
-      if (!(body instanceof Uint8Array) && !body.locked) await body.cancel(error).catch(() => {})
-      options.signal?.throwIfAborted()
-      throw error
     } finally {
+      // What stays, a sweep finds.
       await staged?.discard().catch(() => {})
     }
   }
 
-  function read(record: S3Record, digest: string, start: number, end: number) {
-    return readResumed((from) => openBody(record, digest, from, end), { start, end, timeoutMs })
-  }
-
-  async function openBody(record: S3Record, digest: string, start: number, end: number) {
-    const space = spaceOf(record)
-    const key = space.body(digest)
-    const size = bodiesOf(record).find((body) => body.digest === digest)?.size
-    const range = start === 0 && end === size ? {} : { start, end }
-    const stream = await connector.get({ bucket, key, ...range })
-    if (stream) return stream
-    if (await restoreBody(at, space, digest)) {
-      // The asset may have gone meanwhile; then nobody else would remove what was put back.
-      await removeUnheld(at, space, digest)
-      throw new Error('the body was aside')
+  async function urlOf(record: StoredRecord, { expiresIn = HOUR }: { expiresIn?: number }) {
+    const key = spaceOf(at, record).body(record.digest)
+    if (publicBaseUrl === undefined) {
+      return connector.signedUrl({ bucket, key, expiresIn, contentType: record.mime })
     }
-    if (!(await find(record.assetId, record))) throw assetNotFound(record.assetId)
-    throw new ByrefError(
-      'storage_failed',
-      `The body of asset ${JSON.stringify(record.assetId)} is missing in the bucket.`,
-    )
+    const path = key.split('/').map(encodeURIComponent).join('/')
+    return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
   }
 
-  async function bytesOf(record: S3Record): Promise<Uint8Array> {
-    return readBytes(streamFrom(() => read(record, record.digest, 0, record.size)))
+  async function each(where: StoreOptions, use: (record: StoredRecord) => void): Promise<void> {
+    await ready()
+    await readRecords(at, spaceOf(at, where), (record) => {
+      if (record && !isExpired(record)) use(record)
+    })
   }
 
-  async function remove(space: S3Space, record: S3Record) {
-    await connector.delete({ bucket, key: space.record(record.assetId) })
-    await connector.delete({ bucket, key: space.place(record) })
-    return releaseBodies(at, space, record)
-  }
-
-  async function* recordsOf(where?: StoreOptions): AsyncGenerator<S3Record> {
-    const space = spaceOf(where)
-    for await (const { key } of keysUnder(at, space.newest)) {
-      const record = await readRecord(recordOfPlace(space, key))
-      if (record) yield record
+  /** Namespaces that ever held something. */
+  async function describedSpaces(): Promise<(string | null)[]> {
+    await ready()
+    const found: (string | null)[] = []
+    for await (const { key } of objectsUnder(at, `${keyPrefix}spaces/`)) {
+      const text = await readText(at, key)
+      if (text !== null) found.push(JSON.parse(text).namespace)
     }
+    return found
+  }
+
+  async function hasLive(namespace: string | null): Promise<boolean> {
+    for await (const { key } of objectsUnder(at, spaceOf(at, { namespace }).records)) {
+      const record = await readRecord(at, key)
+      if (record && !isExpired(record)) return true
+    }
+    return false
   }
 
   return {
@@ -228,123 +142,65 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     readsOnce: false,
     keepsObjects: false,
     ready,
-    save,
-
-    async get(assetId, where) {
-      const record = await known(assetId, where)
-      return { bytes: await bytesOf(record), mime: record.mime }
-    },
-
-    async urlFor(assetId, where = {}) {
-      const record = await known(assetId, where)
-      if (where.inline) return dataUrlOf(await bytesOf(record), record.mime)
-      const key = spaceOf(where).body(record.digest)
-      if (publicBaseUrl !== undefined) return `${publicBaseUrl.replace(/\/+$/, '')}/${key}`
-      const { expiresIn = HOUR } = where
-      return connector.signedUrl({ bucket, key, expiresIn, contentType: record.mime })
-    },
-
-    async info(assetId, where) {
-      const record = await find(assetId, where)
-      return record && withoutHolder(record)
-    },
-
-    async open(assetId, where = {}) {
-      const record = await find(assetId, where)
-      const digest = where.part ?? record?.digest
-      const body = record && bodiesOf(record).find((one) => one.digest === digest)
-      if (!body) return null
-      const { start, end } = byteRange(body.size, where.start, where.end)
-      const stream = streamFrom(() => read(record, body.digest, start, end))
-      return { record: withoutHolder(record), start, end, stream }
-    },
-
-    async object() {
-      return null
-    },
+    save: (body, mime, options = {}) =>
+      consume(body, options.signal, (source) => save(source, mime, options)),
+    ...recordReader({
+      find,
+      show: withoutHolder,
+      bytes: (record) =>
+        readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size })),
+      stream: streamBody,
+      urlOf,
+      each,
+    }),
 
     async list(where = {}) {
       await ready()
-      const space = spaceOf(where)
-      const limit = Math.max(1, Math.min(where.limit ?? 200, 1000))
-      if (where.cursor && !where.cursor.startsWith(space.newest)) {
-        throw new ByrefError('bad_request', `${JSON.stringify(where.cursor)} is no cursor.`)
-      }
+      const space = spaceOf(at, where)
+      const limit = pageSize(where)
       const after = where.cursor ?? undefined
-      const page = await connector.list({ bucket, prefix: space.newest, after, limit })
-      const records = new Array<S3Record | null>(page.objects.length).fill(null)
-      await inParallel(
-        [...page.objects.entries()],
-        { limit: READS_AT_ONCE },
-        async ([i, { key }]) => {
-          records[i] = await readRecord(recordOfPlace(space, key))
-        },
-      )
-      const live = records.filter((record) => record !== null && !isExpired(record))
-      const next = page.more ? (page.objects.at(-1)?.key ?? null) : null
-      return { records: (live as S3Record[]).map(withoutHolder), next }
+      if (after !== undefined && !after.startsWith(space.newest)) {
+        throw new ByrefError('bad_request', `${JSON.stringify(after)} is no cursor.`)
+      }
+      const { objects, more } = await connector.list({ bucket, prefix: space.newest, after, limit })
+      const keys = objects.map(({ key }) => recordOfPlace(space, key))
+      const found = new Map<string, StoredRecord>()
+      await readAll(at, keys, (record, key) => record && found.set(key, record))
+      const records = keys.flatMap((key) => found.get(key) ?? []).filter((one) => !isExpired(one))
+      return {
+        records: records.map(withoutHolder),
+        next: more ? (objects.at(-1)?.key ?? null) : null,
+      }
     },
 
     async delete(assetId, where) {
-      const record = await find(assetId, where)
-      if (!record) return false
-      await remove(spaceOf(where), record)
-      return true
-    },
-
-    async usage(where) {
       await ready()
-      const bodies = new Map<string, number>()
-      let assets = 0
-      for await (const record of recordsOf(where)) {
-        assets++
-        for (const body of bodiesOf(record)) bodies.set(body.digest, body.size)
-      }
-      return { assets, bytes: [...bodies.values()].reduce((sum, size) => sum + size, 0) }
+      const key = spaceOf(at, where).record(assetId)
+      return inTurn(key, async () => {
+        const text = await readText(at, key)
+        const record = text === null ? null : parseRecord(text)
+        if (text === null || (record && isExpired(record))) return false
+        if (record) await removeRecord(at, record)
+        else await connector.delete({ bucket, key })
+        return true
+      })
     },
 
     async namespaces() {
-      await ready()
       const found: (string | null)[] = []
-      for await (const { key } of keysUnder(at, `${keyPrefix}spaces/`)) {
-        const stream = await connector.get({ bucket, key })
-        if (stream)
-          found.push(JSON.parse(Buffer.from(await readBytes(stream)).toString()).namespace)
+      for (const namespace of await describedSpaces()) {
+        if (await hasLive(namespace)) found.push(namespace)
       }
       return found
     },
 
     async sweep(when = {}) {
-      await ready()
-      return sweepBucket(
-        { ...at, keyPrefix, namespaces: await this.namespaces(), readRecord, remove },
-        when,
-      )
+      return sweepBucket(at, await describedSpaces(), when)
     },
 
     async *verify(where = {}) {
       await ready()
-      for await (const record of recordsOf(where)) {
-        where.signal?.throwIfAborted()
-        const { namespace, assetId } = record
-        for (const { digest, size } of bodiesOf(record)) {
-          const found = { namespace, assetId, digest, size }
-          const digester = createDigester()
-          try {
-            for await (const chunk of read(record, digest, 0, size)) digester.update(chunk)
-          } catch (error) {
-            if (error instanceof ByrefError && error.code === 'asset_not_found') continue
-            yield { ...found, problem: 'body_missing' as const }
-            continue
-          }
-          const problem = digester.finish().digest === digest ? null : ('body_damaged' as const)
-          yield { ...found, problem }
-        }
-      }
+      yield* verifySpace(at, streamBody, { ...where, namespace: where.namespace ?? null })
     },
   }
-}
-
-function withoutHolder({ holder: _, ...record }: S3Record): AssetRecord {
-  return record
 }

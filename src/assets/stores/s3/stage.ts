@@ -1,8 +1,9 @@
 import { newId } from '../../../content/new-id.ts'
+import { ByrefError } from '../../../errors.ts'
 import type { AssetBody } from '../../asset-store.ts'
 import { chunksOf, peek, streamFrom } from '../../bodies/body.ts'
 import { createDigester, sha256 } from '../../bodies/digest.ts'
-import type { S3Bucket } from './bodies.ts'
+import type { S3Place } from './records.ts'
 
 /** A body whose digest is known, and that can be put under its name. */
 export interface StagedBody {
@@ -19,46 +20,56 @@ const BUFFERED = 8 * 1024 * 1024
 
 /** Brings a body to the server, or into memory if it is small, and tells what it is. */
 export async function stageBody(
-  at: S3Bucket & { keyPrefix: string },
+  at: S3Place,
   input: AssetBody,
   options: { mime: string; signal?: AbortSignal },
 ): Promise<StagedBody> {
-  const { connector, bucket, keyPrefix } = at
   const { mime, signal } = options
   const { head, complete, body: whole } = await peek(input, BUFFERED, signal)
-  if (complete || whole instanceof Uint8Array) {
-    const bytes = whole instanceof Uint8Array ? whole : head
-    if (!(whole instanceof Uint8Array)) await whole.cancel()
-    const write = async (key: string) => {
+  if (whole instanceof Uint8Array) return inMemory(at, whole, mime)
+  if (!complete) return uploaded(at, whole, options)
+  await whole.cancel()
+  return inMemory(at, head, mime)
+}
+
+function inMemory({ connector, bucket }: S3Place, bytes: Uint8Array, mime: string): StagedBody {
+  return {
+    digest: sha256(bytes),
+    size: bytes.byteLength,
+    async write(key) {
       await connector.put({ bucket, key, body: bytes, contentType: mime })
-    }
-    return { digest: sha256(bytes), size: bytes.byteLength, write, discard: async () => {} }
+    },
+    async discard() {},
   }
-  const staging = `${keyPrefix}staging/${newId()}`
-  const discard = () => connector.delete({ bucket, key: staging })
+}
+
+async function uploaded(
+  { connector, bucket, keyPrefix }: S3Place,
+  stream: ReadableStream<Uint8Array>,
+  { mime, signal }: { mime: string; signal?: AbortSignal },
+): Promise<StagedBody> {
+  const key = `${keyPrefix}staging/${newId()}`
+  const discard = () => connector.delete({ bucket, key })
   const digester = createDigester()
-  let failure: { error: unknown } | undefined
   const hashed = streamFrom(async function* () {
-    try {
-      for await (const chunk of chunksOf(whole)) {
-        signal?.throwIfAborted()
-        digester.update(chunk)
-        yield new Uint8Array(chunk)
-      }
-    } catch (error) {
-      failure = { error }
-      throw error
+    for await (const chunk of chunksOf(stream)) {
+      digester.update(chunk)
+      yield new Uint8Array(chunk)
     }
   })
   try {
-    await connector.putStream({ bucket, key: staging, body: hashed, contentType: mime, signal })
+    await connector.putStream({ bucket, key, body: hashed, contentType: mime, signal })
   } catch (error) {
+    // What it leaves, a sweep finds; the first error is the one to tell.
     await discard().catch(() => {})
-    // The caller's stream failed, not the server.
-    throw failure ? failure.error : error
+    throw error
   }
-  const write = async (key: string) => {
-    await connector.copy({ bucket, key: staging, to: key, contentType: mime })
+  return {
+    ...digester.finish(),
+    discard,
+    async write(to) {
+      if (await connector.copy({ bucket, key, to, contentType: mime })) return
+      throw new ByrefError('storage_failed', 'The upload went from the bucket before it was named.')
+    },
   }
-  return { ...digester.finish(), write, discard }
 }
