@@ -26,6 +26,11 @@ export function mayHoldDataUrl(text: string): boolean {
   return text.length > 5 && text.includes(':') && /data:/i.test(text)
 }
 
+/** Whether the whole text is a data URL, or would be one if its base64 were not broken. */
+export function startsDataUrl(text: string): boolean {
+  return dataUrlHeader(text.trimStart(), 0)?.base64 || parseDataUrl(text) !== null
+}
+
 /**
  * The data URL that the whole text is (RFC 2397), or null. A `data:` that is followed by anything but a media type, a
  * comma or `;base64` is no data URL, nor is text that goes on after one.

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ByrefError } from '../../errors.ts'
@@ -128,11 +129,15 @@ describe('extractAssets', () => {
         { type: 'input_audio', input_audio: { data: WAV, format: 'wav' } },
         { type: 'image_url', image_url: { url: pngUrl, detail: 'low' } },
         { type: 'image_generation_call', id: 'x', result: PNG },
+        { type: 'input_file', filename: 'a.png', file_data: pngUrl },
+        { type: 'file', file: { filename: 'a.png', file_data: pngUrl } },
       ],
       [
         { type: 'input_audio', input_audio: { ...wav, format: 'wav' } },
         { type: 'image_url', image_url: { url: png, detail: 'low' } },
         { type: 'image_generation_call', id: 'x', ...png },
+        { type: 'input_file', filename: 'a.png', ...png },
+        { type: 'file', file: { filename: 'a.png', ...png } },
       ],
     ],
     [
@@ -454,6 +459,211 @@ describe('extractAssets', () => {
       extractAssets(images, { assets, concurrency: 1, signal: abort.signal }),
     ).rejects.toThrow('enough')
     expect((await assets.list()).assets.length).toBeLessThan(50)
+  })
+
+  it('reads every field once, and gives back what it saw', async () => {
+    const fresh = {
+      get image() {
+        return { mimeType: 'image/png', dataBase64: PNG }
+      },
+      get dataUrl() {
+        return pngUrl
+      },
+    }
+    const list: unknown[] = [{ dataUrl: pngUrl }]
+    const growing = { list, map: new Map<string, unknown>([['a', { dataUrl: pngUrl }]]), fresh }
+    const assets = createAssets({
+      onEvent() {
+        list.push({ dataUrl: pngUrl })
+        growing.map.set('b', { dataUrl: pngUrl })
+      },
+    })
+    const { value } = await extract(growing, { assets })
+    expect(value).toEqual({
+      list: [png],
+      map: new Map([['a', png]]),
+      fresh: { ...png, image: png },
+    })
+  })
+
+  it('writes its keys over those of the same name', async () => {
+    const { value } = await extract([
+      { assetRef: null, mimeType: 'image/png', dataBase64: PNG, kind: 'chart', a: 1 },
+      { mimeType: 'image/png', dataBase64: '***', assetError: 'mine', data: [{ b: 2 }] },
+    ])
+    expect(value).toEqual([
+      { ...png, a: 1 },
+      {
+        assetError: { code: 'asset_invalid', message: expect.any(String) },
+        mimeType: 'image/png',
+        data: [{ b: 2 }],
+      },
+    ])
+    expect(Object.keys((value as object[])[0] as object)).toEqual([
+      'assetRef',
+      'mimeType',
+      'kind',
+      'a',
+    ])
+  })
+
+  it('leaves no base64 beside a reference or an error', async () => {
+    const { value } = await extract([
+      { mimeType: 'image/png', dataBase64: PNG, base64: PNG, dataUrl: pngUrl, url: pngUrl },
+      { mimeType: 'image/png', dataBase64: PNG, caption: `![](${pngUrl})`, thumbnail: pngBytes },
+      { dataUrl: `data:image/png;base64,${PNG} ${PNG}`, b: 1 },
+      { dataUrl: 'https://example.com/a.png', dataBase64: PNG, mimeType: 'image/png' },
+    ])
+    const caption = expect.stringMatching(/^!\[\]\(<\|asset:[^|]+\|>\)$/)
+    expect(value).toMatchObject([
+      { ...png, url: png },
+      { ...png, caption, thumbnail: png },
+      { assetError: { code: 'asset_invalid' }, b: 1 },
+      { ...png, dataUrl: 'https://example.com/a.png' },
+    ])
+    expect(JSON.stringify(value)).not.toContain(PNG.slice(0, 20))
+  })
+
+  it('gives a stream that stands at several places one reference and one event', async () => {
+    const stream = new Blob([pngBytes]).stream()
+    const response = new Response(pngBytes)
+    const { value, created, errors } = await extract({
+      a: stream,
+      b: { again: stream },
+      c: { mimeType: 'image/png', data: stream, caption: 'kept' },
+      d: [response, response, response.body],
+    })
+    expect(errors).toEqual([])
+    expect(created.map(({ origin }) => origin)).toEqual(['/a', '/d/0'])
+    const { a, b, c, d } = value as Record<string, Record<string, unknown>>
+    expect(b?.again).toEqual(a)
+    expect(c).toEqual({ ...a, caption: 'kept' })
+    expect(d).toEqual([d?.[0], d?.[0], d?.[0]])
+  })
+
+  it('takes streams of Node, and every kind of bytes; numbers become lists', async () => {
+    const read = Readable.from([Buffer.from('x')])
+    for await (const _ of read);
+    const { value, errors } = await extract({
+      node: Readable.from([pngBytes.slice(0, 9), pngBytes.slice(9)]),
+      clamped: new Uint8ClampedArray(pngBytes),
+      view: new DataView(pngBytes.buffer),
+      shared: new Uint8Array(new SharedArrayBuffer(2)),
+      floats: new Float32Array([1.5, -2]),
+      big: [new BigInt64Array([1n])],
+      read,
+      failing: new Readable({ read: () => Promise.reject(new Error('cut')) })
+        .destroy(new Error('cut'))
+        .on('error', () => {}),
+    })
+    const file = { assetRef: ref, mimeType: 'application/octet-stream', kind: 'file' }
+    expect(value).toMatchObject({
+      node: png,
+      clamped: png,
+      view: png,
+      shared: file,
+      floats: [1.5, -2],
+      big: [[1n]],
+      read: { assetError: { code: 'asset_invalid' } },
+      failing: { assetError: { message: 'Saving failed: cut' } },
+    })
+    expect(errors).toHaveLength(2)
+  })
+
+  it('tells of assets in the order of the walk, saved at once all the same', async () => {
+    let running = 0
+    let most = 0
+    const slow = (ms: number) =>
+      new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          most = Math.max(most, ++running)
+          await new Promise((go) => setTimeout(go, ms))
+          running--
+          controller.enqueue(new Uint8Array([ms]))
+          controller.close()
+        },
+      })
+    const events: AssetEvent[] = []
+    const bad = { mimeType: 'image/png', dataBase64: '***' }
+    const text = `${pngUrl} and data:a/b;base64,A`
+    await extract([slow(9), bad, slow(3), slow(6), text, slow(1)], { events })
+    expect(events.map(({ type, payload }) => `${type} ${payload.origin}`)).toEqual([
+      'ASSET_CREATED /0',
+      'ASSET_ERROR /1',
+      'ASSET_CREATED /2',
+      'ASSET_CREATED /3',
+      'ASSET_CREATED /4',
+      'ASSET_ERROR /4',
+      'ASSET_CREATED /5',
+    ])
+    expect(most).toBe(4)
+  })
+
+  it('rejects with what a handler throws, and makes no error of it', async () => {
+    const events: string[] = []
+    const assets = createAssets({
+      onEvent(event) {
+        events.push(event.type)
+        throw new Error('log is full')
+      },
+    })
+    await expect(extract({ a: pngBytes, b: pngBytes }, { assets })).rejects.toThrow('log is full')
+    expect(events).toEqual(['ASSET_CREATED', 'ASSET_CREATED'])
+    const broken = { mimeType: 'image/png', dataBase64: '***' }
+    await expect(extract(broken, { assets })).rejects.toThrow('log is full')
+  })
+
+  it('counts streams to the size of a result, by their headers before', async () => {
+    const config = { limits: { resultBytes: 1000 } }
+    const chunks = (count: number) => Array.from({ length: count }, () => new Uint8Array(100))
+    const streamed = (count: number) => new Blob(chunks(count)).stream()
+    const limited = async (value: unknown) => {
+      const assets = createAssets({ config })
+      const failed = await extract(value, { assets }).catch((error: ByrefError) => error.code)
+      return { failed, saved: (await assets.list()).assets.length }
+    }
+    const headers = { 'content-length': '600' }
+    const response = () => new Response(streamed(6), { headers })
+    const refused = { failed: 'result_too_large', saved: 0 }
+    expect(await limited([response(), response()])).toEqual(refused)
+    expect((await limited([streamed(6), streamed(6)])).failed).toBe('result_too_large')
+    expect((await limited([new Response(streamed(11), { headers })])).failed).toBe(
+      'result_too_large',
+    )
+    const once = response()
+    expect(await limited([once, once, streamed(4)])).toMatchObject({ saved: 2 })
+  })
+
+  it('ends the streams of a result that it refuses', async () => {
+    const cancelled: unknown[] = []
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(10_000)),
+        cancel: (reason) => void cancelled.push((reason as ByrefError).code),
+      })
+    const node = new Readable({ read() {} })
+    const refuse = (limits: AssetsConfig['limits'], value: unknown) =>
+      expect(extract(value, { config: { limits } })).rejects.toThrow('limits.')
+    await refuse({ items: 1 }, [endless(), endless()])
+    await refuse({ depth: 1 }, [endless(), node, [[[1]]]])
+    await refuse({ resultBytes: 100 }, [endless(), new Uint8Array(101)])
+    await refuse({ resultBytes: 100_000 }, [endless(), endless()])
+    expect(cancelled).toEqual([
+      ...['too_many_assets', 'too_many_assets', 'too_deep', 'result_too_large'],
+      ...['result_too_large', 'result_too_large'],
+    ])
+    expect(node.destroyed).toBe(true)
+  })
+
+  it('follows an object that stands at 200,000 places', async () => {
+    const shared = { image: pngBytes }
+    const { value } = await extract(Array.from({ length: 200_000 }, () => ({ shared })))
+    const [first, last] = [(value as unknown[])[0], (value as unknown[]).at(-1)] as [
+      { shared: unknown },
+      { shared: unknown },
+    ]
+    expect(first.shared).toEqual({ image: png })
+    expect(last.shared).toBe(first.shared)
   })
 
   it('is linear in hostile text', async () => {

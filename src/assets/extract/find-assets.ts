@@ -1,8 +1,26 @@
-import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import { mayHoldDataUrl, parseDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
-import { bodyOf, carriesRef, DATA_KEYS, type FoundBody, shapeOf } from './asset-shapes.ts'
+import {
+  type AssetShape,
+  binaryBody,
+  carriesRef,
+  copiedKeys,
+  DATA_KEYS,
+  type Fields,
+  type FoundBody,
+  shapeOf,
+} from './asset-shapes.ts'
+import { cancelFound } from './found-body.ts'
+import {
+  type Contents,
+  contentsOf,
+  createNode,
+  fieldNamed,
+  keyAt,
+  originOf,
+  type TreeNode,
+} from './value-tree.ts'
 
 /** A value that becomes a reference. */
 export interface FoundValue {
@@ -25,195 +43,179 @@ export interface FoundText {
   origin: string
 }
 
+/** Something with a body that is to be saved. */
 export type Finding = FoundValue | FoundText
 
-/** A container that was walked. */
-export interface Node {
-  value: object
-  /** What of it was walked: itself, or what stays beside the bytes of a shape. */
-  fields: object
-  /** The shape that the container itself is. */
-  own: FoundValue | null
-  /** Findings directly in it, by key; in a list or a Set by position. */
-  leaves: Map<unknown, Finding> | null
-  /** How the walk came here first; null for the list around the value. */
-  parent: Node | null
-  /** Other ways that lead here. */
-  otherParents: Node[] | null
-  key: unknown
-  level: number
+/** A typed array of numbers: a list of them says the same, and JSON can carry it. */
+export interface FoundNumbers {
+  type: 'numbers'
+  list: readonly (number | bigint)[]
 }
 
-type Fields = Record<string, unknown>
+/** What an item becomes. */
+export type Leaf = Finding | FoundNumbers
 
-/** Values that hold nothing to look at. */
-const LEFT_ALONE = Symbol('left alone')
+/** A value as it was walked. */
+export interface FoundAssets {
+  /** The first is a list around the value. */
+  nodes: TreeNode<Leaf>[]
+  /** In the order of the walk. */
+  findings: Finding[]
+}
+
+type Node = TreeNode<Leaf>
+
+/** Keys of a reference, or of the error in its place: ours win. */
+const RESULT_KEYS: ReadonlySet<string> = new Set(['assetRef', 'mimeType', 'kind', 'assetError'])
 
 /**
- * Finds everything in a value that becomes an asset. Iterative, so that neither depth nor cycles end it; changes nothing.
- * The first node is a list around the value.
+ * Finds everything in a value that becomes an asset, and typed arrays, which become lists. Iterative, so that neither
+ * depth nor cycles end it; changes nothing, and reads each field once. Keys are left alone, also where they are base64.
+ * When it throws, the streams that it found are ended.
  *
  * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`
  */
-export function findAssets(value: unknown, limits: { depth: number; items: number }): Node[] {
+export function findAssets(value: unknown, limits: { depth: number; items: number }): FoundAssets {
   const nodes = new Map<object, Node>()
+  const findings: Finding[] = []
   let count = 0
 
-  function visit(item: unknown, node: Node, key: unknown): void {
-    if (typeof item === 'string') {
-      if (!mayHoldDataUrl(item)) return
-      const finding = findInText(item, node, key)
-      if (finding) addLeaf(node, key, finding)
-    } else if (typeof item === 'object' && item !== null) {
-      visitObject(item, node, key)
-    }
+  function enter(item: object, contents: Contents, parent: Node | null, position: number): Node {
+    const node = createNode<Leaf>(item, contents, parent, position)
+    if (node.level > limits.depth) throw tooDeep(limits.depth)
+    nodes.set(item, node)
+    return node
   }
 
-  function visitObject(item: object, parent: Node, key: unknown): void {
+  function addFinding(finding: Finding): Finding {
+    findings.push(finding)
+    count += finding.type === 'text' ? finding.urls.length : 1
+    if (count > limits.items) throw tooMany(limits.items)
+    return finding
+  }
+
+  function visitObject(item: object, parent: Node, position: number): void {
+    const isPlain = isContainer(item)
+    const body = isPlain ? null : binaryBody(item)
+    if (body) {
+      const origin = originOf(parent, position)
+      const found: Finding = { type: 'value', body, mime: null, name: null, rest: {}, origin }
+      setLeaf(parent, position, addFinding(found))
+    } else if (!isPlain && ArrayBuffer.isView(item)) {
+      setLeaf(parent, position, { type: 'numbers', list: numbersIn(item) })
+    } else if (isPlain || !(item instanceof Date)) visitContainer(item, parent, position)
+  }
+
+  function visitContainer(item: object, parent: Node, position: number): void {
     const known = nodes.get(item)
     if (known) {
       known.otherParents ??= []
       known.otherParents.push(parent)
       return
     }
-    const found = Array.isArray(item) ? null : findValue(item, parent, key)
-    if (found === LEFT_ALONE) return
-    if (found && !Object.values(found.rest).some(isObject)) {
-      addLeaf(parent, key, found)
+    const contents = contentsOf(item)
+    const shape = shapeIn(item, contents, keyAt(parent, position))
+    if (!shape) {
+      enter(item, contents, parent, position)
       return
     }
-    const node = addNode(item, parent, key)
-    if (!found) return
-    addCount(found)
-    node.own = found
-    node.fields = found.rest
+    const { body, mime, name, rest } = shape
+    const origin = originOf(parent, position)
+    const finding = addFinding({ type: 'value', body, mime, name, rest, origin })
+    if (!Object.values(rest).some(isToWalk)) setLeaf(parent, position, finding)
+    else enter(item, contentsOf(rest), parent, position).own = finding
   }
 
-  function addNode(item: object, parent: Node | null, key: unknown): Node {
-    const level = parent ? parent.level + 1 : -1
-    if (level > limits.depth) {
-      throw new ByrefError(
-        'too_deep',
-        `The result is nested more than ${limits.depth} levels deep (limits.depth).`,
-      )
+  function visitItems(node: Node): void {
+    const { items } = node
+    const isCarrier = carriesRef(fieldNamed(node, 'assetRef'))
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]
+      if (typeof item === 'string') {
+        const found = isCarrier || !mayHoldDataUrl(item) ? null : findInText(item, node, i)
+        if (found) setLeaf(node, i, addFinding(found))
+      } else if (isObject(item) && !(isCarrier && binaryBody(item))) visitObject(item, node, i)
     }
-    const node: Node = {
-      value: item,
-      fields: item,
-      own: null,
-      leaves: null,
-      parent,
-      otherParents: null,
-      key,
-      level,
-    }
-    nodes.set(item, node)
-    return node
   }
 
-  function addLeaf(node: Node, key: unknown, finding: Finding): void {
-    addCount(finding)
-    node.leaves ??= new Map()
-    node.leaves.set(key, finding)
+  try {
+    enter([value], { keys: null, items: [value] }, null, 0)
+    // A Map yields what is added while it is walked: this ends when everything was seen.
+    for (const node of nodes.values()) visitItems(node)
+  } catch (error) {
+    endStreams(findings, error)
+    throw error
   }
-
-  function addCount(finding: Finding): void {
-    count += finding.type === 'text' ? finding.urls.length : 1
-    if (count <= limits.items) return
-    throw new ByrefError(
-      'too_many_assets',
-      `The result holds more than ${limits.items} assets (limits.items).`,
-    )
-  }
-
-  addNode([value], null, null)
-  // A Map yields what is added while it is walked: this ends when everything was seen.
-  for (const node of nodes.values()) visitFields(node, visit)
-  return [...nodes.values()]
+  return { nodes: [...nodes.values()], findings }
 }
 
-function visitFields(node: Node, visit: (item: unknown, node: Node, key: unknown) => void): void {
-  const { fields } = node
-  if (Array.isArray(fields)) {
-    for (let i = 0; i < fields.length; i++) visit(fields[i], node, i)
-  } else if (fields instanceof Map) {
-    for (const [key, item] of fields) visit(item, node, key)
-  } else if (fields instanceof Set) {
-    let i = 0
-    for (const item of fields) visit(item, node, i++)
-  } else {
-    const own = fields as Fields
-    const skipped = carriesRef(own)
-    for (const key of Object.keys(own)) {
-      const item = own[key]
-      if (!skipped || (isObject(item) && !bodyOf(item))) visit(item, node, key)
-    }
-  }
+/** Ends the streams among findings that nobody has begun to read. */
+export function endStreams(findings: readonly Finding[], reason: unknown): void {
+  for (const finding of findings) if (finding.type === 'value') cancelFound(finding.body, reason)
 }
 
-function findInText(text: string, parent: Node, key: unknown): Finding | null {
+/** Plain data, in most cases: what needs no look at its class. */
+function isContainer(item: object): boolean {
+  const prototype = Object.getPrototypeOf(item)
+  if (prototype === Object.prototype || prototype === Array.prototype) return true
+  return prototype === null || item instanceof Map || item instanceof Set
+}
+
+/** The shape that an object is, with what stays beside its body; null for plain data, and beside a reference. */
+function shapeIn(
+  item: object,
+  { keys, items }: Contents,
+  parentKey: unknown,
+): (AssetShape & { rest: Fields }) | null {
+  if (!keys?.some((key) => DATA_KEYS.has(key as string)) || item instanceof Map) return null
+  const fields = Object.fromEntries(keys.map((key, i) => [key, items[i]])) as Fields
+  const shape = carriesRef(fields.assetRef) ? null : shapeOf(fields, parentKey)
+  if (!shape) return null
+  const dropped = new Set([...shape.keys, ...copiedKeys(fields)])
+  if (shape.typeKey !== null) dropped.add(shape.typeKey)
+  const kept = Object.entries(fields).filter(([key]) => !dropped.has(key) && !RESULT_KEYS.has(key))
+  return { ...shape, rest: Object.fromEntries(kept) }
+}
+
+function findInText(text: string, parent: Node, position: number): Finding | null {
   const url = parseDataUrl(text)
   if (url) {
     const body: FoundBody = { type: 'data-url', text }
-    const origin = originOf(parent, key)
+    const origin = originOf(parent, position)
     return { type: 'value', body, mime: url.mime, name: null, rest: {}, origin }
   }
   const urls = findDataUrls(text)
-  return urls.length > 0 ? { type: 'text', text, urls, origin: originOf(parent, key) } : null
+  return urls.length > 0 ? { type: 'text', text, urls, origin: originOf(parent, position) } : null
 }
 
-/** What an object that is no list is; most are plain, so that this is asked first. */
-function findValue(
-  item: object,
-  parent: Node,
-  key: unknown,
-): FoundValue | typeof LEFT_ALONE | null {
-  const prototype = Object.getPrototypeOf(item)
-  if (prototype === Object.prototype || prototype === null) return findShape(item, parent, key)
-  if (item instanceof Map || item instanceof Set) return null
-  const body = findBody(item, parent, key)
-  if (body) return body
-  if (item instanceof Date || ArrayBuffer.isView(item)) return LEFT_ALONE
-  return findShape(item, parent, key)
+function numbersIn(view: ArrayBufferView): readonly (number | bigint)[] {
+  return Array.from(view as unknown as Iterable<number | bigint>)
 }
 
-function findBody(item: object, parent: Node, key: unknown): FoundValue | null {
-  const body = bodyOf(item)
-  if (!body) return null
-  const origin = originOf(parent, key)
-  return { type: 'value', body, mime: null, name: null, rest: {}, origin }
+function setLeaf(node: Node, position: number, leaf: Leaf): void {
+  node.leaves ??= new Map()
+  node.leaves.set(position, leaf)
 }
 
-function findShape(item: object, parent: Node, key: unknown): FoundValue | null {
-  const fields = item as Fields
-  const keys = Object.keys(fields)
-  let hasData = false
-  for (const one of keys) if (DATA_KEYS.has(one)) hasData = true
-  if (!hasData || carriesRef(fields)) return null
-  const shape = shapeOf(fields, key)
-  if (!shape) return null
-  const rest: Fields = {}
-  for (const one of keys) {
-    if (!shape.keys.includes(one)) putKey(rest, one, fields[one])
-  }
-  const { body, mime, name } = shape
-  return { type: 'value', body, mime, name, rest, origin: originOf(parent, key) }
-}
-
-/** The pointer to a key of a node, by the way that the walk came first. */
-function originOf(node: Node, key: unknown): string {
-  const keys: unknown[] = []
-  let next = key
-  for (let at = node; at.parent; at = at.parent) {
-    keys.push(next)
-    next = at.key
-  }
-  return keys
-    .reverse()
-    .map((one) => `/${String(one).replace(/~/g, '~0').replace(/\//g, '~1')}`)
-    .join('')
+/** Whether something in it may become something else. */
+function isToWalk(value: unknown): boolean {
+  return typeof value === 'string' ? mayHoldDataUrl(value) : isObject(value)
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+function tooDeep(depth: number): ByrefError {
+  return new ByrefError(
+    'too_deep',
+    `The result is nested more than ${depth} levels deep (limits.depth).`,
+  )
+}
+
+function tooMany(items: number): ByrefError {
+  return new ByrefError(
+    'too_many_assets',
+    `The result holds more than ${items} assets (limits.items).`,
+  )
 }

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream'
 import { ByrefError } from '../../errors.ts'
-import type { BodyInput } from '../bodies/body.ts'
+import { type BodyInput, cancelBody } from '../bodies/body.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl, parseDataUrl } from '../bodies/data-url.ts'
 import type { FoundBody } from './asset-shapes.ts'
 
@@ -15,7 +16,7 @@ export interface LoadedBody {
 /**
  * Decodes a body that was found.
  *
- * @throws ByrefError `asset_invalid` when it does not decode
+ * @throws ByrefError `asset_invalid` when it does not decode, or was read before
  */
 export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): LoadedBody {
   switch (body.type) {
@@ -24,19 +25,23 @@ export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): 
     case 'data-url':
       return loadDataUrl('url' in body ? body.url : parseDataUrl(body.text))
     case 'bytes':
-      return { input: body.bytes, mime: null, name: null, owned: false }
+      return { ...UNKNOWN, input: body.bytes }
     case 'blob': {
       const name = body.blob instanceof File ? body.blob.name : null
-      return { input: body.blob, mime: body.blob.type || null, name, owned: false }
+      return { ...UNKNOWN, input: body.blob, mime: body.blob.type || null, name }
     }
     case 'stream':
-      return { input: unused(body.stream), mime: null, name: null, owned: false }
+      return { ...UNKNOWN, input: unread(body.stream) }
+    case 'node-stream':
+      return { ...UNKNOWN, input: loadNodeStream(body.stream) }
     case 'response':
       return loadResponse(body.response)
   }
 }
 
-/** Bytes of the body, estimated from its encoding; 0 where only reading it would tell. */
+const UNKNOWN = { mime: null, name: null, owned: false }
+
+/** Bytes of the body, as its encoding, its Blob or its `content-length` says; 0 where only reading it tells. */
 export function sizeOf(body: FoundBody): number {
   switch (body.type) {
     case 'base64':
@@ -46,9 +51,30 @@ export function sizeOf(body: FoundBody): number {
       return body.bytes.byteLength
     case 'blob':
       return body.blob.size
+    case 'response':
+      return Number(body.response.headers.get('content-length')) || 0
     default:
       return 0
   }
+}
+
+/** What can be read once only, however often it stands in a value; null for all else. */
+export function streamIn(body: FoundBody): object | null {
+  switch (body.type) {
+    case 'stream':
+    case 'node-stream':
+      return body.stream
+    case 'response':
+      return body.response.body ?? body.response
+    default:
+      return null
+  }
+}
+
+/** Ends a stream that nobody will read. */
+export function cancelFound(body: FoundBody, reason: unknown): void {
+  if (body.type === 'node-stream') body.stream.destroy()
+  else cancelBody(streamIn(body), reason)
 }
 
 function loadBase64(text: string): LoadedBody {
@@ -64,16 +90,28 @@ function loadDataUrl(url: DataUrl | null): LoadedBody {
 }
 
 function loadResponse(response: Response): LoadedBody {
-  const input = response.body ? unused(response.body) : new Uint8Array()
+  const input = response.body ? unread(response.body) : new Uint8Array()
   const mime = response.headers.get('content-type')
   const disposition = response.headers.get('content-disposition') ?? ''
   const name = /filename="?([^";]+)"?/i.exec(disposition)?.[1] ?? null
   return { input, mime, name, owned: false }
 }
 
-function unused(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  if (!stream.locked) return stream
-  throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
+function loadNodeStream(stream: Readable): ReadableStream<Uint8Array> {
+  if (stream.errored) throw stream.errored
+  if (!stream.readable || stream.readableDidRead) throw alreadyRead()
+  return Readable.toWeb(stream) as ReadableStream<Uint8Array>
+}
+
+/** The stream, if nothing of it is missing. */
+function unread(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (stream.locked || Readable.isDisturbed(stream as never)) throw alreadyRead()
+  return stream
+}
+
+function alreadyRead(): ByrefError {
+  const message = 'The stream was read before, or is being read by somebody else.'
+  return new ByrefError('asset_invalid', message)
 }
 
 function undecodable(what: string): ByrefError {

@@ -1,0 +1,67 @@
+import { decodeBase64, startsDataUrl } from '../bodies/data-url.ts'
+import { binaryBody, carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
+import {
+  type Contents,
+  contentsOf,
+  createNode,
+  fieldNamed,
+  keyAt,
+  rebuild,
+  type TreeNode,
+} from './value-tree.ts'
+
+/**
+ * The value without the bytes that stand beside references to them, at any depth: in an object that carries an
+ * `assetRef`, base64 and data URLs as whole values, and bytes. Text that has a data URL in it stays. What is not changed
+ * is shared, the whole value too; the value itself is never changed.
+ */
+export function withoutCarriedBytes(value: unknown): unknown {
+  const nodes = new Map<object, TreeNode<never>>()
+
+  function visit(item: object, parent: TreeNode<never>, position: number): void {
+    const known = nodes.get(item)
+    if (known) {
+      known.otherParents ??= []
+      known.otherParents.push(parent)
+      return
+    }
+    if (item instanceof Date || binaryBody(item) || ArrayBuffer.isView(item)) return
+    const contents = contentsOf(item)
+    const kept = withoutCopies(contents, keyAt(parent, position))
+    const node = createNode<never>(item, kept ?? contents, parent, position)
+    node.isCut = kept !== null
+    nodes.set(item, node)
+  }
+
+  const around = [value]
+  nodes.set(around, createNode<never>(around, contentsOf(around), null, 0))
+  for (const node of nodes.values()) {
+    for (const [i, item] of node.items.entries()) {
+      if (typeof item === 'object' && item !== null) visit(item, node, i)
+    }
+  }
+  return rebuild([...nodes.values()], (leaf) => leaf)
+}
+
+/** What stays of an object that carries a reference; null where it carries none, or nothing beside it. */
+function withoutCopies(contents: Contents, parentKey: unknown): Contents | null {
+  if (!carriesRef(fieldNamed(contents, 'assetRef'))) return null
+  const keys = contents.keys ?? []
+  const fields = Object.fromEntries(keys.map((key, i) => [key, contents.items[i]])) as Fields
+  const copies = new Set([...copiedKeys(fields), ...shapedKeys(fields, parentKey)])
+  const kept = Object.entries(fields).filter(([key, item]) => !copies.has(key) && !isBytes(item))
+  if (kept.length === keys.length) return null
+  return { keys: kept.map(([key]) => key), items: kept.map(([, item]) => item) }
+}
+
+/** Keys of the bytes that would be a body, were there no reference. */
+function shapedKeys(fields: Fields, parentKey: unknown): string[] {
+  const shape = shapeOf(fields, parentKey)
+  const isBroken = shape?.body.type === 'base64' && decodeBase64(shape.body.text) === null
+  return shape && !isBroken ? shape.keys : []
+}
+
+function isBytes(item: unknown): boolean {
+  if (typeof item === 'string') return startsDataUrl(item)
+  return typeof item === 'object' && item !== null && binaryBody(item) !== null
+}

@@ -1,0 +1,131 @@
+import { putKey } from '../../content/json.ts'
+import { pointerStep } from '../json-pointer.ts'
+
+/** What a container held when it was looked at: each item was read once. */
+export interface Contents {
+  /** Keys of an object or a Map, in the order of the items; null where their positions are the keys. */
+  keys: readonly unknown[] | null
+  items: readonly unknown[]
+}
+
+/** A container in a value that is walked. `Leaf` is what some of its items become. */
+export interface TreeNode<Leaf> extends Contents {
+  value: object
+  /** What the container itself becomes; its contents are then what stays beside that. */
+  own: Leaf | null
+  /** By the position of the item. */
+  leaves: Map<number, Leaf> | null
+  /** Whether its contents are not those of the value. */
+  isCut: boolean
+  /** How the walk came here first; null for the list around the value. */
+  parent: TreeNode<Leaf> | null
+  position: number
+  /** Other ways that lead here. */
+  otherParents: TreeNode<Leaf>[] | null
+  level: number
+}
+
+/** A node of the tree; the root is a list around the value. */
+export function createNode<Leaf>(
+  value: object,
+  contents: Contents,
+  parent: TreeNode<Leaf> | null,
+  position: number,
+): TreeNode<Leaf> {
+  return {
+    value,
+    keys: contents.keys,
+    items: contents.items,
+    own: null,
+    leaves: null,
+    isCut: false,
+    parent,
+    position,
+    otherParents: null,
+    level: parent ? parent.level + 1 : -1,
+  }
+}
+
+/** Reads a container, once. A getter runs here and nowhere else. */
+export function contentsOf(value: object): Contents {
+  if (Array.isArray(value)) return { keys: null, items: value.slice() }
+  if (value instanceof Map) return { keys: [...value.keys()], items: [...value.values()] }
+  if (value instanceof Set) return { keys: null, items: [...value] }
+  const keys = Object.keys(value)
+  const fields = value as Record<string, unknown>
+  return { keys, items: keys.map((key) => fields[key]) }
+}
+
+/** The key of an item, or its position. */
+export function keyAt({ keys }: Contents, position: number): unknown {
+  return keys ? keys[position] : position
+}
+
+/** The item of an object under a key; undefined where there is none. */
+export function fieldNamed({ keys, items }: Contents, key: string): unknown {
+  return keys ? items[keys.indexOf(key)] : undefined
+}
+
+/** The JSON Pointer (RFC 6901) to an item, by the way that the walk came first. */
+export function originOf<Leaf>(node: TreeNode<Leaf>, position: number): string {
+  let pointer = ''
+  let at = position
+  for (let from = node; from.parent; from = from.parent) {
+    pointer = pointerStep(keyAt(from, at)) + pointer
+    at = from.position
+  }
+  return pointer
+}
+
+/**
+ * The value of a tree with something else in place of its leaves. Only containers on the way to one are copied, from what
+ * they held when they were walked, and class instances among them to plain objects; a cycle through them leads back to
+ * the copies.
+ */
+export function rebuild<Leaf>(
+  nodes: readonly TreeNode<Leaf>[],
+  resultOf: (leaf: Leaf) => unknown,
+): unknown {
+  const changed = changedNodes(nodes)
+  const copies = new Map<object, object>()
+  for (const { value, own } of changed) {
+    copies.set(value, own ? { ...(resultOf(own) as object) } : emptyCopy(value))
+  }
+  for (const node of changed) {
+    const items = node.items.map((item, position) => {
+      const leaf = node.leaves?.get(position)
+      if (leaf) return resultOf(leaf)
+      return typeof item === 'object' && item !== null ? (copies.get(item) ?? item) : item
+    })
+    fill(copies.get(node.value) as object, node.keys, items)
+  }
+  const root = (nodes[0] as TreeNode<Leaf>).value
+  return ((copies.get(root) ?? root) as unknown[])[0]
+}
+
+function changedNodes<Leaf>(nodes: readonly TreeNode<Leaf>[]): Set<TreeNode<Leaf>> {
+  const changed = new Set<TreeNode<Leaf>>()
+  const open = nodes.filter((node) => node.own || node.leaves || node.isCut)
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (changed.has(node)) continue
+    changed.add(node)
+    if (node.parent) open.push(node.parent)
+    for (const parent of node.otherParents ?? []) open.push(parent)
+  }
+  return changed
+}
+
+function emptyCopy(value: object): object {
+  if (Array.isArray(value)) return []
+  if (value instanceof Map) return new Map()
+  return value instanceof Set ? new Set() : {}
+}
+
+function fill(copy: object, keys: readonly unknown[] | null, items: readonly unknown[]): void {
+  for (const [i, item] of items.entries()) {
+    if (Array.isArray(copy)) copy.push(item)
+    else if (copy instanceof Map) copy.set(keys?.[i], item)
+    else if (copy instanceof Set) copy.add(item)
+    else putKey(copy as Record<string, unknown>, String(keys?.[i]), item)
+  }
+}
