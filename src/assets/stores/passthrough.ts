@@ -1,18 +1,23 @@
 import { ByrefError } from '../../errors.ts'
 import {
   assetExists,
-  assetNotFound,
-  bodiesOf,
+  checkParts,
   isExpired,
   newRecord,
   objectsUnsupported,
 } from '../asset-record.ts'
-import type { AssetBody, AssetRecord, FullAssetStore, StoreOptions } from '../asset-store.ts'
+import type {
+  AssetBody,
+  AssetRecord,
+  FullAssetStore,
+  StoreOptions,
+  StoreSaveOptions,
+} from '../asset-store.ts'
+import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
-import { byteRange } from '../bodies/byte-range.ts'
-import { dataUrlOf } from '../bodies/data-url.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { pageOf } from './record-page.ts'
+import { recordPage } from './record-page.ts'
+import { recordReader } from './record-reader.ts'
 
 /** Options of {@link createPassthroughAssetStore}. */
 export interface PassthroughAssetStoreOptions {
@@ -102,14 +107,10 @@ export function createPassthroughAssetStore(
   }
 
   /** The body; unless it is kept, this was its one read. */
-  function take(entry: Entry, digest: string, keep = false): Uint8Array {
-    const bytes = entry.bodies.get(digest)
-    if (!bytes) {
-      throw new ByrefError(
-        'asset_not_found',
-        `The body of asset ${JSON.stringify(entry.record.assetId)} is gone: ${entry.gone}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
-      )
-    }
+  function take(record: AssetRecord, digest: string, keep = false): Uint8Array {
+    const entry = find(record.assetId, record)
+    const bytes = entry?.bodies.get(digest)
+    if (!entry || !bytes) throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
     if (!keep) {
       entry.bodies.delete(digest)
       entry.bytes -= bytes.byteLength
@@ -119,17 +120,31 @@ export function createPassthroughAssetStore(
     return bytes
   }
 
-  function known(assetId: string, where?: StoreOptions): Entry {
-    const entry = find(assetId, where)
-    if (!entry) throw assetNotFound(assetId)
-    return entry
-  }
-
-  function inNamespace(where: StoreOptions = {}): Entry[] {
+  function liveIn(where: StoreOptions = {}): Entry[] {
     const namespace = where.namespace ?? null
     return [...entries.values()].filter(
       ({ record }) => record.namespace === namespace && !isExpired(record),
     )
+  }
+
+  async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
+    if (options.objects?.length) throw objectsUnsupported('passthrough')
+    const { bytes, ...about } = await readUpTo(body, maxBytes)
+    options.signal?.throwIfAborted()
+    checkParts(options.parts)
+    const record = newRecord(about, mime, options)
+    const key = keyOf(record.assetId, options)
+    if (entries.has(key)) throw assetExists(record.assetId)
+    const bodies = new Map<string, Uint8Array>()
+    for (const part of options.parts ?? []) bodies.set(part.digest, copyBytes(part.bytes))
+    if (bytes) bodies.set(record.digest, bytes)
+    const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
+    const gone = `it is larger than ${maxBytes} bytes`
+    entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
+    waiting += held
+    makeRoom()
+    expireLater()
+    return { assetId: record.assetId, info: structuredClone(record) }
   }
 
   return {
@@ -138,61 +153,22 @@ export function createPassthroughAssetStore(
     readsOnce: true,
     keepsObjects: false,
     async ready() {},
+    save: (body, mime, options = {}) =>
+      consume(body, options.signal, (source) => save(source, mime, options)),
 
-    async save(body, mime, options = {}) {
-      if (options.objects?.length) throw objectsUnsupported('passthrough')
-      const { bytes, ...about } = await readUpTo(body, maxBytes)
-      options.signal?.throwIfAborted()
-      const record = newRecord(about, mime, options)
-      const key = keyOf(record.assetId, options)
-      if (entries.has(key)) throw assetExists(record.assetId)
-      const bodies = new Map<string, Uint8Array>()
-      for (const part of options.parts ?? []) bodies.set(part.digest, copyBytes(part.bytes))
-      if (bytes) bodies.set(record.digest, bytes)
-      const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
-      const gone = `it is larger than ${maxBytes} bytes`
-      entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
-      waiting += held
-      makeRoom()
-      expireLater()
-      return { assetId: record.assetId, info: structuredClone(record) }
-    },
+    ...recordReader({
+      find: (assetId, where) => find(assetId, where)?.record ?? null,
+      show: (record) => structuredClone(record),
+      bytes: (record) => take(record, record.digest),
+      stream: (record, { digest, start, end }, { keep }) =>
+        streamOf(take(record, digest, keep).subarray(start, end)),
+    }),
 
-    async get(assetId, where) {
-      const entry = known(assetId, where)
-      return { bytes: take(entry, entry.record.digest), mime: entry.record.mime }
-    },
-
-    async urlFor(assetId, where) {
-      const entry = known(assetId, where)
-      return dataUrlOf(take(entry, entry.record.digest), entry.record.mime)
-    },
-
-    async info(assetId, where) {
-      return structuredClone(find(assetId, where)?.record ?? null)
-    },
-
-    async open(assetId, where = {}) {
-      const entry = find(assetId, where)
-      const digest = where.part ?? entry?.record.digest
-      const body = entry && bodiesOf(entry.record).find((one) => one.digest === digest)
-      if (!body) return null
-      const range = byteRange(body.size, where.start, where.end)
-      const bytes = take(entry, body.digest, where.keep)
-      const stream = streamOf(bytes.subarray(range.start, range.end))
-      return { record: structuredClone(entry.record), ...range, stream }
-    },
-
-    async object() {
-      return null
-    },
-
-    async list(where = {}) {
-      const { page, next } = pageOf(
-        inNamespace(where).map((entry) => entry.record),
+    async list(where) {
+      return recordPage(
+        liveIn(where).map((entry) => entry.record),
         where,
       )
-      return { records: structuredClone(page), next }
     },
 
     async delete(assetId, where) {
@@ -203,12 +179,14 @@ export function createPassthroughAssetStore(
     },
 
     async usage(where) {
-      const all = inNamespace(where)
+      const all = liveIn(where)
       return { assets: all.length, bytes: all.reduce((sum, entry) => sum + entry.bytes, 0) }
     },
 
     async namespaces() {
-      return [...new Set([...entries.values()].map((entry) => entry.record.namespace))]
+      const records = [...entries.values()].map((entry) => entry.record)
+      const live = records.filter((record) => !isExpired(record))
+      return [...new Set(live.map((record) => record.namespace))]
     },
 
     async sweep({ now = Date.now() } = {}) {
@@ -225,7 +203,7 @@ export function createPassthroughAssetStore(
     },
 
     async *verify(where) {
-      for (const { record, bodies } of inNamespace(where)) {
+      for (const { record, bodies } of liveIn(where)) {
         for (const [digest, bytes] of bodies) {
           const problem = sha256(bytes) === digest ? null : 'body_damaged'
           const { namespace, assetId } = record
@@ -234,6 +212,13 @@ export function createPassthroughAssetStore(
       }
     },
   }
+}
+
+function bodyGone(assetId: string, why: string): ByrefError {
+  return new ByrefError(
+    'asset_not_found',
+    `The body of asset ${JSON.stringify(assetId)} is gone: ${why}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
+  )
 }
 
 /** Digest and size of a body, and its bytes unless they are more than `limit`. */

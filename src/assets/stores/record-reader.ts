@@ -5,7 +5,6 @@ import type {
   StoreOpenOptions,
   StoreOptions,
   StoreUrlOptions,
-  StoreUsage,
 } from '../asset-store.ts'
 import { abortable } from '../bodies/abortable.ts'
 import { type ByteRange, byteRange } from '../bodies/byte-range.ts'
@@ -27,15 +26,10 @@ export interface RecordSource<R extends AssetRecord> {
   ): ReadableStream<Uint8Array>
   /** Where the body can be fetched; absent, always a data URL. */
   urlOf?(record: R, where: StoreUrlOptions): Promise<string>
-  /** Calls `use` with every record of a namespace whose time is not over, in any order. */
-  each(where: StoreOptions, use: (record: R) => void): void | Promise<void>
 }
 
 /** The methods of a store that read. */
-export type RecordReader = Pick<
-  FullAssetStore,
-  'get' | 'urlFor' | 'info' | 'open' | 'object' | 'usage'
->
+export type RecordReader = Pick<FullAssetStore, 'get' | 'urlFor' | 'info' | 'open' | 'object'>
 
 /** The reading half of a store. It keeps no live objects. */
 export function recordReader<R extends AssetRecord>(source: RecordSource<R>): RecordReader {
@@ -74,16 +68,6 @@ export function recordReader<R extends AssetRecord>(source: RecordSource<R>): Re
 
     async object() {
       return null
-    },
-
-    async usage(where = {}): Promise<StoreUsage> {
-      const bodies = new Map<string, number>()
-      let assets = 0
-      await source.each(where, (record) => {
-        assets++
-        for (const { digest, size } of bodiesOf(record)) bodies.set(digest, size)
-      })
-      return { assets, bytes: [...bodies.values()].reduce((sum, size) => sum + size, 0) }
     },
   }
 }

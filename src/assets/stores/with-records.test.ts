@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store.ts'
 import type { AssetStore } from '../asset-store.ts'
 import { createAssets } from '../assets.ts'
+import { sha256 } from '../bodies/digest.ts'
 import { PNG, threeMethods } from '../fixtures/stores.ts'
+import { withRecords } from './with-records.ts'
 
 const code = (name: string) => expect.objectContaining({ code: name })
 
@@ -78,5 +80,79 @@ describe('createAssets on a store of three methods', () => {
     })
     await expect(broken.save(PNG)).rejects.toThrow('kaputt')
     await expect(broken.save(PNG)).rejects.toEqual(code('storage_failed'))
+  })
+})
+
+describe('withRecords', () => {
+  /** Gives equal bytes one id, and counts how often it is asked for a body. */
+  function contentAddressed() {
+    const bodies = new Map<string, Uint8Array>()
+    const counts = { get: 0 }
+    const store = {
+      async save(bytes: Uint8Array) {
+        const assetId = sha256(bytes)
+        bodies.set(assetId, new Uint8Array(bytes))
+        return { assetId }
+      },
+      async get(assetId: string) {
+        counts.get++
+        const bytes = bodies.get(assetId)
+        if (!bytes) throw new Error('no such thing')
+        return { bytes, mime: 'text/plain' }
+      },
+      urlFor: async (assetId: string) => `https://example.com/${assetId}`,
+      delete: async (assetId: string) => bodies.delete(assetId),
+    }
+    return { store, bodies, counts }
+  }
+
+  it('keeps namespaces apart also where the store gives one id to equal bytes', async () => {
+    const { store, bodies } = contentAddressed()
+    const full = withRecords(store)
+    const [a, b] = [{ namespace: 'a' }, { namespace: 'b' }]
+    const { assetId } = await full.save(Buffer.from('x'), 'text/plain', { ...a, name: 'of a' })
+    expect((await full.save(Buffer.from('x'), 'text/plain', { ...b, name: 'of b' })).assetId).toBe(
+      assetId,
+    )
+    expect((await full.info(assetId, a))?.name).toBe('of a')
+    expect((await full.info(assetId, b))?.name).toBe('of b')
+    expect(await full.info(assetId)).toBe(null)
+    expect(await full.delete(assetId, a)).toBe(true)
+    await expect(full.get(assetId, a)).rejects.toEqual(code('asset_not_found'))
+    expect(Buffer.from((await full.get(assetId, b)).bytes).toString()).toBe('x')
+    expect(await full.delete(assetId, b)).toBe(true)
+    expect(bodies.size).toBe(0)
+  })
+
+  it('asks info first, and does not take a failure for a missing asset', async () => {
+    const { store, counts } = contentAddressed()
+    const known = new Set(['there'])
+    const full = withRecords({
+      ...store,
+      info: async (assetId) => (known.has(assetId) ? {} : null),
+    })
+    expect(await full.info('unknown')).toBe(null)
+    expect(counts.get).toBe(0)
+    await expect(full.info('there')).rejects.toEqual(code('storage_failed'))
+    await expect(full.info('there')).rejects.toThrow('no such thing')
+    expect(await withRecords(store).info('there')).toBe(null)
+  })
+
+  it('knows the parts of what was saved before this process began', async () => {
+    const { store } = contentAddressed()
+    const bytes = Buffer.from('a part')
+    const part = { digest: sha256(bytes), bytes }
+    const { assetId, info } = await withRecords(store).save(Buffer.from('{}'), 'application/json', {
+      parts: [part],
+      attributes: { structured: true },
+    })
+    // Without the type the small store would have to keep it itself.
+    const after = withRecords({
+      ...store,
+      get: async (id) => ({ ...(await store.get(id)), mime: 'application/vnd.byref.asset+json' }),
+    })
+    expect((await after.info(assetId))?.parts).toEqual(info.parts)
+    const opened = await after.open(assetId, { part: part.digest, start: 2 })
+    expect(await new Response(opened?.stream).text()).toBe('part')
   })
 })

@@ -2,19 +2,28 @@ import { ByrefError, errorMessage } from '../../errors.ts'
 import { isAssetId } from '../../refs/asset-id.ts'
 import {
   assetExists,
-  assetNotFound,
+  checkParts,
   isExpired,
   newRecord,
   objectsUnsupported,
 } from '../asset-record.ts'
-import type { AssetRecord, AssetStore, FullAssetStore, StoreOptions } from '../asset-store.ts'
-import { readBytes, streamOf } from '../bodies/body.ts'
-import { byteRange } from '../bodies/byte-range.ts'
+import type {
+  AssetBody,
+  AssetRecord,
+  AssetStore,
+  FullAssetStore,
+  StoreOptions,
+  StoreSaveOptions,
+} from '../asset-store.ts'
+import { consume } from '../bodies/abortable.ts'
+import { chunksOf, readBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { BUNDLE_TYPE, type Bundle, bundle, unbundle } from './bundle.ts'
-import { pageOf } from './record-page.ts'
+import { recordPage } from './record-page.ts'
+import { recordReader } from './record-reader.ts'
+import { usageOf } from './usage-of.ts'
 
 /** A store of three methods may also delete. */
 type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }
@@ -26,72 +35,110 @@ type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> 
  * a `delete`.
  */
 export function withRecords(store: SmallStore): FullAssetStore {
-  const records = new Map<string, AssetRecord>()
-  /** Ids that are known from events alone, which do not tell what structured content needs. */
-  const remembered = new Set<string>()
+  /** By id, then by namespace: what the small store keeps under one id can be an asset of several namespaces. */
+  const records = new Map<string, Map<string | null, AssetRecord>>()
+  /** What is known from events alone, which do not tell what structured content needs. */
+  const remembered = new Set<AssetRecord>()
 
-  async function find(assetId: string, options: StoreOptions = {}): Promise<AssetRecord | null> {
-    const namespace = options.namespace ?? null
-    if (remembered.has(assetId)) await complete(assetId)
-    const record = records.get(assetId) ?? (namespace === null ? await discover(assetId) : null)
-    return record && record.namespace === namespace && !isExpired(record) ? record : null
+  function put(record: AssetRecord): void {
+    const owners = records.get(record.assetId) ?? new Map()
+    records.set(record.assetId, owners.set(record.namespace, record))
+  }
+
+  function all(): AssetRecord[] {
+    return [...records.values()].flatMap((owners) => [...owners.values()])
+  }
+
+  async function find(assetId: string, where: StoreOptions = {}): Promise<AssetRecord | null> {
+    const namespace = where.namespace ?? null
+    const owners = records.get(assetId)
+    const known = owners?.get(namespace) ?? null
+    const isOpen = !owners && namespace === null
+    const record = known ? await complete(known) : isOpen ? await discover(assetId) : null
+    return record && !isExpired(record) ? record : null
   }
 
   /** An asset that was saved before this process began, where there are no namespaces. */
   async function discover(assetId: string): Promise<AssetRecord | null> {
-    const found = await store.get(assetId).catch(() => null)
-    if (!found?.bytes) return null
-    const { body, mime, attributes } = unbundle(found)
-    const about = { digest: sha256(body), size: body.byteLength }
-    const record = newRecord(about, normalizeMimeType(mime), { assetId, attributes })
-    records.set(assetId, record)
+    const stored = await lookUp(assetId)
+    if (!stored) return null
+    const found = unbundle(stored)
+    const record = recordOf(found, { assetId, attributes: found.attributes })
+    put(record)
     return record
   }
 
-  async function complete(assetId: string): Promise<void> {
-    const record = records.get(assetId)
-    if (record && isJsonType(record.mime)) {
-      const { attributes } = await load(record)
-      records.set(assetId, { ...record, attributes })
-    }
-    remembered.delete(assetId)
-  }
-
-  async function known(assetId: string, options?: StoreOptions): Promise<AssetRecord> {
-    const record = await find(assetId, options)
-    if (!record) throw assetNotFound(assetId)
-    return record
-  }
-
-  async function load(record: AssetRecord): Promise<Bundle> {
+  /** Without an `info` that says more, whatever `get` fails with means that there is nothing. */
+  async function lookUp(assetId: string): Promise<Awaited<ReturnType<AssetStore['get']>> | null> {
+    if (store.info && !(await orFailed('look up', store.info(assetId)))) return null
     try {
-      return unbundle(await store.get(record.assetId))
+      const found = await store.get(assetId)
+      return found?.bytes ? found : null
     } catch (error) {
-      throw failed('read', error)
+      if (store.info) throw failed('read', error)
+      return null
     }
   }
 
-  async function partsOf(record: AssetRecord, digest: string): Promise<Uint8Array | null> {
+  async function complete(record: AssetRecord): Promise<AssetRecord> {
+    if (!remembered.has(record)) return record
+    const unclear = isJsonType(record.mime) || record.digest === ''
+    const whole = unclear ? withContent(record, await load(record)) : record
+    remembered.delete(record)
+    put(whole)
+    return whole
+  }
+
+  function load(record: AssetRecord): Promise<Bundle> {
+    return orFailed('read', store.get(record.assetId).then(unbundle))
+  }
+
+  async function partOf(record: AssetRecord, digest: string): Promise<Uint8Array> {
     const { body, parts } = await load(record)
-    return digest === record.digest ? body : (parts.get(digest) ?? null)
+    const bytes = digest === record.digest ? body : parts.get(digest)
+    if (bytes) return bytes
+    throw new ByrefError('storage_failed', `The store gave back no part ${digest} of the asset.`)
   }
 
-  function inNamespace(options: StoreOptions = {}): AssetRecord[] {
-    const namespace = options.namespace ?? null
-    return [...records.values()].filter(
-      (record) => record.namespace === namespace && !isExpired(record),
-    )
+  function liveIn({ namespace = null }: StoreOptions = {}): AssetRecord[] {
+    return all().filter((record) => record.namespace === namespace && !isExpired(record))
   }
 
-  async function remove(assetId: string): Promise<void> {
+  /** The last asset of an id takes along what the small store keeps. */
+  async function remove({ assetId, namespace }: AssetRecord): Promise<void> {
     if (!store.delete) {
       throw new ByrefError(
         'asset_unsupported',
         'This store cannot remove assets: it has no method "delete".',
       )
     }
-    await store.delete(assetId)
-    records.delete(assetId)
+    const owners = records.get(assetId)
+    if (owners && owners.size > 1) owners.delete(namespace)
+    else {
+      await orFailed('remove', store.delete(assetId))
+      records.delete(assetId)
+    }
+  }
+
+  async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
+    if (options.objects?.length) throw objectsUnsupported('custom')
+    if (options.assetId !== undefined) {
+      if (await find(options.assetId, options)) throw assetExists(options.assetId)
+      throw new ByrefError('asset_unsupported', 'This store chooses the ids of its assets itself.')
+    }
+    checkParts(options.parts)
+    const bytes = await readBytes(body)
+    options.signal?.throwIfAborted()
+    const about = { digest: sha256(bytes), size: bytes.byteLength }
+    const { structured } = options.attributes ?? {}
+    const stored = structured ? bundle(bytes, mime, options) : bytes
+    const { assetId } = await orFailed('save', store.save(stored, structured ? BUNDLE_TYPE : mime))
+    if (typeof assetId !== 'string' || !isAssetId(assetId)) {
+      throw new ByrefError('storage_failed', 'The store gave back no usable "assetId".')
+    }
+    const info = newRecord(about, mime, { ...options, assetId })
+    put(info)
+    return { assetId, info: structuredClone(info) }
   }
 
   return {
@@ -100,101 +147,50 @@ export function withRecords(store: SmallStore): FullAssetStore {
     readsOnce: false,
     keepsObjects: false,
     async ready() {},
+    save: (body, mime, options = {}) =>
+      consume(body, options.signal, (source) => save(source, mime, options)),
 
-    async save(body, mime, options = {}) {
-      if (options.objects?.length) throw objectsUnsupported('custom')
-      if (options.assetId !== undefined) {
-        if (records.has(options.assetId)) throw assetExists(options.assetId)
-        throw new ByrefError(
-          'asset_unsupported',
-          'This store chooses the ids of its assets itself.',
-        )
-      }
-      const bytes = await readBytes(body)
-      options.signal?.throwIfAborted()
-      const structured = options.attributes?.structured
-      const stored = structured ? bundle(bytes, mime, options) : bytes
-      const assetId = await store.save(stored, structured ? BUNDLE_TYPE : mime).then(
-        (saved) => saved.assetId,
-        (error) => {
-          throw failed('save', error)
-        },
-      )
-      if (typeof assetId !== 'string' || !isAssetId(assetId)) {
-        throw new ByrefError('storage_failed', 'The store gave back no usable "assetId".')
-      }
-      const about = { digest: sha256(bytes), size: bytes.byteLength }
-      const info = newRecord(about, mime, { ...options, assetId })
-      records.set(assetId, info)
-      return { assetId, info: structuredClone(info) }
+    ...recordReader({
+      find,
+      show: (record) => structuredClone(record),
+      bytes: async (record) => (await load(record)).body,
+      stream: (record, { digest, start, end }) =>
+        streamFrom(async function* () {
+          const bytes = await partOf(record, digest)
+          for await (const chunk of chunksOf(streamOf(bytes.subarray(start, end)))) {
+            yield new Uint8Array(chunk)
+          }
+        }),
+      async urlOf(record, { expiresIn }) {
+        if (record.attributes.structured) return dataUrlOf((await load(record)).body, record.mime)
+        return orFailed('name a URL of', store.urlFor(record.assetId, { expiresIn }))
+      },
+    }),
+
+    async list(where) {
+      return recordPage(liveIn(where), where)
     },
 
-    async get(assetId, options) {
-      const record = await known(assetId, options)
-      return { bytes: (await load(record)).body, mime: record.mime }
+    async delete(assetId, where) {
+      const record = await find(assetId, where)
+      if (record) await remove(record)
+      return record !== null
     },
 
-    async urlFor(assetId, options = {}) {
-      const record = await known(assetId, options)
-      const { inline, expiresIn } = options
-      if (inline || record.attributes.structured) {
-        return dataUrlOf((await load(record)).body, record.mime)
-      }
-      return store.urlFor(assetId, { expiresIn }).catch((error) => {
-        throw failed('name a URL', error)
-      })
-    },
-
-    async info(assetId, options) {
-      return structuredClone(await find(assetId, options))
-    },
-
-    async open(assetId, options = {}) {
-      const record = await find(assetId, options)
-      const bytes = record && (await partsOf(record, options.part ?? record.digest))
-      if (!bytes) return null
-      const range = byteRange(bytes.byteLength, options.start, options.end)
-      const stream = streamOf(bytes.subarray(range.start, range.end))
-      return { record: structuredClone(record), ...range, stream }
-    },
-
-    async object() {
-      return null
-    },
-
-    async list(options = {}) {
-      const { page, next } = pageOf(inNamespace(options), options)
-      return { records: structuredClone(page), next }
-    },
-
-    async delete(assetId, options) {
-      if (!(await find(assetId, options))) return false
-      await remove(assetId)
-      return true
-    },
-
-    async usage(options) {
-      const bodies = new Map<string, number>()
-      const all = inNamespace(options)
-      for (const record of all) {
-        bodies.set(record.digest, record.size)
-        for (const part of record.parts) bodies.set(part.digest, part.size)
-      }
-      return {
-        assets: all.length,
-        bytes: [...bodies.values()].reduce((sum, size) => sum + size, 0),
-      }
+    async usage(where) {
+      return usageOf((use) => liveIn(where).forEach(use))
     },
 
     async namespaces() {
-      return [...new Set([...records.values()].map((record) => record.namespace))]
+      const live = all().filter((record) => !isExpired(record))
+      return [...new Set(live.map((record) => record.namespace))]
     },
 
     async sweep(options = {}) {
       const swept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
-      for (const record of [...records.values()]) {
+      for (const record of all()) {
         if (!isExpired(record, options.now)) continue
-        await remove(record.assetId)
+        await remove(record)
         swept.assets++
         swept.bodies++
         swept.bytes += record.size
@@ -202,24 +198,50 @@ export function withRecords(store: SmallStore): FullAssetStore {
       return swept
     },
 
-    async *verify(options) {
-      for (const record of inNamespace(options)) {
+    async *verify(where) {
+      for (const record of liveIn(where)) {
         const { namespace, assetId, digest, size } = record
-        const body = await load(record).catch(() => null)
-        const problem = !body
-          ? 'body_missing'
-          : sha256(body.body) === digest
-            ? null
-            : 'body_damaged'
-        yield { namespace, assetId, digest, size, problem }
+        yield { namespace, assetId, digest, size, problem: await problemOf(record) }
       }
     },
 
-    remember({ assetId, mime, size = 0, digest = '', name = null }, options = {}) {
-      if (records.has(assetId)) return
-      records.set(assetId, newRecord({ digest, size }, mime, { assetId, name, ...options }))
-      remembered.add(assetId)
+    remember({ assetId, mime, size = 0, digest = '', name = null }, where = {}) {
+      if (records.get(assetId)?.has(where.namespace ?? null)) return
+      const record = newRecord({ digest, size }, mime, { assetId, name, ...where })
+      put(record)
+      remembered.add(record)
     },
+  }
+
+  async function problemOf(record: AssetRecord): Promise<'body_missing' | 'body_damaged' | null> {
+    try {
+      return sha256((await load(record)).body) === record.digest ? null : 'body_damaged'
+    } catch (error) {
+      if (error instanceof ByrefError) return 'body_missing'
+      throw error
+    }
+  }
+}
+
+/** A record of an event, with what its content says. */
+function withContent(record: AssetRecord, found: Bundle): AssetRecord {
+  const { size, digest, parts, attributes } = recordOf(found, { attributes: found.attributes })
+  return { ...record, size, digest, parts, attributes }
+}
+
+function recordOf({ body, mime, parts }: Bundle, options: StoreSaveOptions): AssetRecord {
+  const about = { digest: sha256(body), size: body.byteLength }
+  return newRecord(about, normalizeMimeType(mime), {
+    ...options,
+    parts: [...parts].map(([digest, bytes]) => ({ digest, bytes })),
+  })
+}
+
+async function orFailed<T>(doing: string, asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    throw failed(doing, error)
   }
 }
 

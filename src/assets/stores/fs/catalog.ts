@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isExpired } from '../../asset-record.ts'
-import type { FullAssetStore, StoreOptions } from '../../asset-store.ts'
+import type { FullAssetStore } from '../../asset-store.ts'
 import { inParallel } from '../../in-parallel.ts'
 import { pageOf, type RecordPlace } from '../record-page.ts'
 import { type StoredRecord, withoutHolder } from '../stored-record.ts'
+import { usageOf } from '../usage-of.ts'
 import { foldersIn, osCode, storageError } from './durable.ts'
 import type { FsFolder } from './folder.ts'
 import { readRecord, readRecords, readText, recordFiles } from './records.ts'
@@ -15,8 +16,7 @@ const STATS_AT_ONCE = 64
 export interface FsCatalog {
   list: FullAssetStore['list']
   namespaces: FullAssetStore['namespaces']
-  /** Calls `use` with every record of a namespace whose time is not over. */
-  each(where: StoreOptions, use: (record: StoredRecord) => void): Promise<void>
+  usage: FullAssetStore['usage']
   /** Namespaces that ever held something. */
   described(): Promise<(string | null)[]>
 }
@@ -80,12 +80,14 @@ export function createFsCatalog({ layout, ready }: FsFolder): FsCatalog {
       return { records: records.map(withoutHolder), next }
     },
 
-    async each(where, use) {
+    async usage(where = {}) {
       await ready()
-      const { records } = layout.space(where.namespace ?? null)
-      await readRecords(await recordFiles(records), (record) => {
-        if (record && !isExpired(record)) use(record)
-      })
+      const paths = await recordFiles(layout.space(where.namespace ?? null).records)
+      return usageOf((use) =>
+        readRecords(paths, (record) => {
+          if (record && !isExpired(record)) use(record)
+        }),
+      )
     },
 
     described,

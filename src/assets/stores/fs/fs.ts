@@ -66,9 +66,9 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
       stream: (record, { digest, ...range }) =>
         streamFrom(() => reader.chunks(record, digest, range)),
       urlOf: baseUrl === null ? undefined : publicUrl,
-      each: catalog.each,
     }),
     list: catalog.list,
+    usage: catalog.usage,
 
     async delete(assetId, where = {}) {
       await ready()

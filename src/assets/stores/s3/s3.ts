@@ -11,6 +11,7 @@ import { readBytes } from '../../bodies/body.ts'
 import { pageSize } from '../record-page.ts'
 import { recordReader } from '../record-reader.ts'
 import { newStoredRecord, parseRecord, type StoredRecord, withoutHolder } from '../stored-record.ts'
+import { usageOf } from '../usage-of.ts'
 import { objectsUnder } from './bodies.ts'
 import { createBodyReader } from './body-reader.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './connector.ts'
@@ -110,13 +111,6 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
   }
 
-  async function each(where: StoreOptions, use: (record: StoredRecord) => void): Promise<void> {
-    await ready()
-    await readRecords(at, spaceOf(at, where), (record) => {
-      if (record && !isExpired(record)) use(record)
-    })
-  }
-
   /** Namespaces that ever held something. */
   async function describedSpaces(): Promise<(string | null)[]> {
     await ready()
@@ -151,7 +145,6 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
         readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size })),
       stream: streamBody,
       urlOf,
-      each,
     }),
 
     async list(where = {}) {
@@ -171,6 +164,15 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
         records: records.map(withoutHolder),
         next: more ? (objects.at(-1)?.key ?? null) : null,
       }
+    },
+
+    async usage(where) {
+      await ready()
+      return usageOf((use) =>
+        readRecords(at, spaceOf(at, where), (record) => {
+          if (record && !isExpired(record)) use(record)
+        }),
+      )
     },
 
     async delete(assetId, where) {
