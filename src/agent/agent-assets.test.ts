@@ -362,4 +362,33 @@ describe('createAgent, with assets', () => {
     expect(JSON.stringify(await agent.log.read(run.conversation))).not.toContain('iVBOR')
     expect(prompts(model)[0]).toContain('"type":"file"')
   })
+
+  it('keeps no copy of bytes beside a reference, at any depth', async () => {
+    const base64 = PNG.toString('base64')
+    const copies = defineTool({
+      id: 'copies',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: async (_, { assets }) => {
+        const { ref } = await assets.save(new Uint8Array(PNG))
+        const dataUrl = `data:image/png;base64,${base64}`
+        return {
+          files: [{ assetRef: ref, dataUrl, note: 'kept' }],
+          raw: { assetRef: ref, mimeType: 'image/png', dataBase64: base64 },
+        }
+      },
+    })
+    const turns: ScriptedTurn[] = [{ calls: [{ name: 'copies', arguments: {} }] }, 'Done.']
+    const model = scriptedModel(turns)
+    const agent = createAgent({ model, tools: [copies] })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toMatchObject({
+      files: [{ note: 'kept' }],
+      raw: { mimeType: 'image/png' },
+    })
+    expect(JSON.stringify(await agent.log.read(run.conversation))).not.toContain('iVBOR')
+    expect(prompts(model).join()).not.toContain('iVBOR')
+  })
 })

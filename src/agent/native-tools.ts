@@ -43,7 +43,7 @@ export function resolveTools(
  * A result as the log keeps it: what `fetch_asset` read is there as its reference, never as its bytes, which reach the
  * model with the next prompt only (spec X6).
  */
-export function withoutFetchedBytes(value: unknown): unknown {
+export function fetchedByReference(value: unknown): unknown {
   if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value
   if (typeof value.dataUrl !== 'string' && typeof value.base64 !== 'string') return value
   const { dataUrl, base64, mime, ...rest } = value

@@ -1,11 +1,12 @@
 import { toAssetStore } from '../assets/asset-facade.ts'
+import { withoutCarriedBytes } from '../assets/extract/carried-bytes.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { OutputTarget } from '../content/output-path.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { instanceOf, outputAlternatives } from './data-targets.ts'
 import { jsonValue } from './json-value.ts'
-import { withoutFetchedBytes } from './native-tools.ts'
+import { fetchedByReference } from './native-tools.ts'
 import type { ModelCall } from './read-response.ts'
 import { resolveArguments } from './resolve-arguments.ts'
 import type { RunSettings } from './run-settings.ts'
@@ -76,7 +77,7 @@ export async function runCall(
     const { value } = await unlessAborted(signal, () => {
       return extractAssets(result, { assets, signal, ...maker })
     })
-    return { value: withoutFetchedBytes(jsonValue(value)), events, outputs }
+    return { value: jsonValue(withoutCarriedBytes(fetchedByReference(value))), events, outputs }
   } catch (error) {
     if (signal.aborted) throw error
     return { error: described(error), events, outputs }
