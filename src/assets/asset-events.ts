@@ -1,6 +1,6 @@
 import type { AssetCreated, ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
-import type { AssetInfo, AssetMaker } from './assets.ts'
+import type { AssetInfo, AssetMaker } from './assets-contract.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
 /** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */

@@ -11,7 +11,7 @@ import type {
   SaveAssetOptions,
   SaveOptions,
   StructuredAssetInput,
-} from './assets.ts'
+} from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { type BodyInput, cancelBody, takeBody } from './bodies/body.ts'
 import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'

@@ -34,11 +34,11 @@ export interface AssetLimits {
   bodyBytes?: number
   /** Assets in one result (`too_many_assets`). Default: 10,000. */
   items?: number
-  /** Levels of one result, or of structured content (`too_deep`). Default: 1,000. */
+  /** Levels of one result, of structured content, or of JSON that becomes a value (`too_deep`). Default: 1,000. */
   depth?: number
-  /** Bytes of all bodies in one result (`result_too_large`). Default: 512 MiB. */
+  /** Bytes of all bodies in one result (`result_too_large`), streams as they flow. Default: 512 MiB. */
   resultBytes?: number
-  /** Bytes of distinct bodies in one namespace (`quota_exceeded`). Default: none. */
+  /** Bytes of distinct bodies in one namespace, parts included (`quota_exceeded`). Default: none. */
   quotaBytes?: number
   /** Assets in one namespace (`quota_exceeded`). Default: none. */
   quotaAssets?: number
@@ -46,7 +46,10 @@ export interface AssetLimits {
   valueBytes?: number
   /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
   cacheBytes?: number
-  /** Bytes of new bodies that stay readable through their events (`payload.base64`). Default: 32 MiB. */
+  /**
+   * Bytes of new bodies that stay readable through their events (`payload.base64`), all saves together. Nothing is kept
+   * where nobody listens. Default: 32 MiB.
+   */
   eventBytes?: number
 }
 

@@ -1,8 +1,8 @@
 import type { AssetPayloads } from './asset-events.ts'
 import type { AssetLocator } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
-import type { AssetInfo } from './assets.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
+import type { AssetInfo } from './assets-contract.ts'
 import type { ContentCache } from './content-cache.ts'
 import type { Quota } from './quota.ts'
 

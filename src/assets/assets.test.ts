@@ -431,6 +431,13 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     }
   })
 
+  it('refuses what is no body', async () => {
+    for (const input of ['text', 5, null, {}, new Response('x')]) {
+      await expect(open().save(input as never)).rejects.toEqual(code('asset_invalid'))
+    }
+    expect((await open().save(new DataView(new ArrayBuffer(3)) as never)).size).toBe(3)
+  })
+
   it('takes bytes and content as they are at the call', async () => {
     const payloads: { base64: string; digest: string }[] = []
     const onEvent = (event: AssetEvent) => payloads.push(event.payload as never)

@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
 import type { KeptBody } from './asset-events.ts'
-import type { AssetBody, AssetRecord, StoreSaveOptions } from './asset-store.ts'
+import type { AssetBody, AssetRecord, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { cancelBody, copyBytes, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
@@ -35,31 +35,16 @@ export async function storeBody(
   let cancel = (reason: unknown): void => cancelBody(body, reason)
   try {
     signal?.throwIfAborted()
-    for (const one of [size, ...parts.map(({ bytes }) => bytes.byteLength)]) {
-      checkSize(one, bodyBytes)
-    }
-    const inParts = parts.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
-    const reserved = await quota.reserve(namespace, size + inParts)
-    room = reserved
-
-    let flown = 0
-    const onChunk = async (chunk: Uint8Array): Promise<void> => {
-      flown += chunk.byteLength
-      checkSize(flown, bodyBytes)
-      await reserved.growTo(flown + inParts)
-      kept?.add(copyBytes(chunk))
-    }
-    let source = body
-    if (source instanceof Uint8Array) kept?.add(source)
-    else {
-      const metered = meterStream(source, { onChunk, signal })
-      source = metered.stream
-      cancel = metered.cancel
-    }
-    const { head, complete, body: whole } = await peek(source, SNIFF_BYTES)
+    const inParts = sizeOfParts(parts, bodyBytes)
+    checkSize(size, bodyBytes)
+    room = await quota.reserve(namespace, size + inParts)
+    const onChunk = createMeter(room, { bodyBytes, inParts, kept })
+    const watched = watch(body, { onChunk, kept, signal })
+    cancel = watched.cancel
+    const { head, complete, body: whole } = await peek(watched.body, SNIFF_BYTES)
     const mime = await typeOf(head, complete)
     const { info } = await store.save(whole, mime, { ...options, owned: true })
-    reserved.end(true)
+    room.end(true)
     return info
   } catch (error) {
     room?.end(false)
@@ -67,6 +52,44 @@ export async function storeBody(
     cancel(error)
     throw error
   }
+}
+
+/** The body on its way, and how to end it. Bytes are counted already. */
+function watch(
+  body: AssetBody,
+  options: { onChunk: OnChunk; kept: KeptBody | null; signal?: AbortSignal },
+): { body: AssetBody; cancel: (reason: unknown) => void } {
+  if (body instanceof Uint8Array) {
+    options.kept?.add(body)
+    return { body, cancel() {} }
+  }
+  const { stream, cancel } = meterStream(body, options)
+  return { body: stream, cancel }
+}
+
+type OnChunk = (chunk: Uint8Array) => Promise<void>
+
+/** Counts a stream as it flows, and keeps a copy of it. */
+function createMeter(
+  room: Reservation,
+  { bodyBytes, inParts, kept }: { bodyBytes: number; inParts: number; kept: KeptBody | null },
+): OnChunk {
+  let flown = 0
+  return async (chunk) => {
+    flown += chunk.byteLength
+    checkSize(flown, bodyBytes)
+    await room.growTo(flown + inParts)
+    kept?.add(copyBytes(chunk))
+  }
+}
+
+function sizeOfParts(parts: readonly StorePart[], limit: number): number {
+  let sum = 0
+  for (const { bytes } of parts) {
+    checkSize(bytes.byteLength, limit)
+    sum += bytes.byteLength
+  }
+  return sum
 }
 
 function checkSize(size: number, limit: number): void {

@@ -88,7 +88,9 @@ describe('meterStream', () => {
     await expect(readBytes(meterStream(stream, { onChunk }).stream)).rejects.toBe(full)
     expect(cancelled).toEqual([full])
     const text = endless('text')
-    await expect(readBytes(meterStream(text.stream, { onChunk }).stream)).rejects.toThrow('bytes')
+    await expect(readBytes(meterStream(text.stream, { onChunk }).stream)).rejects.toMatchObject({
+      code: 'asset_invalid',
+    })
     expect(text.cancelled).toHaveLength(1)
     const given = endless()
     const metered = meterStream(given.stream, { onChunk() {} })

@@ -9,11 +9,13 @@ const CHUNK = 256 * 1024
 /**
  * What somebody handed over, as a body that nobody else changes: bytes are copied unless they are `owned`, a Blob becomes
  * its stream. `size` is in bytes, 0 where only reading tells.
+ *
+ * @throws ByrefError `asset_invalid` for anything else
  */
 export function takeBody(input: BodyInput, owned = false): { body: AssetBody; size: number } {
   if (input instanceof Blob) return { body: input.stream(), size: input.size }
   if (input instanceof ReadableStream) return { body: input, size: 0 }
-  const bytes = input instanceof ArrayBuffer ? new Uint8Array(input) : input
+  const bytes = asBytes(input)
   return { body: owned ? bytes : copyBytes(bytes), size: bytes.byteLength }
 }
 
@@ -207,8 +209,12 @@ function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultRead
   throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
 }
 
-function asBytes(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk
-  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk)
-  throw new ByrefError('asset_invalid', `A body's stream must yield bytes, not ${typeof chunk}.`)
+function asBytes(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  }
+  const what = typeof value
+  throw new ByrefError('asset_invalid', `A body is bytes, or a stream or Blob of them, no ${what}.`)
 }

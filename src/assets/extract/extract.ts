@@ -1,5 +1,5 @@
 import type { AssetCreated, AssetFailed, AssetOrigin } from '../../content/events.ts'
-import type { Assets } from '../assets.ts'
+import type { Assets } from '../assets-contract.ts'
 import { findAssets, type Leaf } from './find-assets.ts'
 import { saveFindings } from './save-findings.ts'
 import { rebuild } from './value-tree.ts'

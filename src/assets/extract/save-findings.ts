@@ -1,7 +1,7 @@
 import type { AssetCreated, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { AssetEvent } from '../asset-events.ts'
-import type { AssetInfo, AssetMaker, Assets } from '../assets.ts'
+import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
 import { type BodyInput, meterStream } from '../bodies/body.ts'
 import { parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'

@@ -1,0 +1,218 @@
+import type { AssetMeta } from '../content/asset.ts'
+import type { AssetCreated, AssetOrigin } from '../content/events.ts'
+import type { AssetEvent } from './asset-events.ts'
+import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
+import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
+import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
+import type { BodyInput } from './bodies/body.ts'
+import type { SweepOptions, SweepResult } from './sweep-assets.ts'
+
+/** Everything that is known of an asset without reading its body. */
+export interface AssetInfo {
+  assetId: string
+  /** The full reference, `asset://…`. */
+  ref: string
+  /** Null where there are no namespaces. */
+  namespace: string | null
+  mime: string
+  kind: AssetKind
+  /** Bytes of the body; of structured content, of its JSON. */
+  size: number
+  /** SHA-256 of the body, lower-case hex. */
+  digest: string
+  name: string | null
+  description: string | null
+  /** ISO 8601 in UTC. */
+  createdAt: string
+  expiresAt: string | null
+  /** Whether it is structured content, with fields that references can name. */
+  structured: boolean
+}
+
+/** Who makes an asset, for its event. */
+export interface AssetMaker {
+  /** Default: `system`. */
+  by?: AssetOrigin
+  tool?: string
+  toolCallId?: string
+  /** JSON Pointer into the result that held the asset. */
+  origin?: string
+}
+
+/** Options of {@link Assets.save}. */
+export interface SaveOptions extends AssetMaker, NamespaceOption {
+  name?: string | null
+  description?: string
+  assetType?: string
+  /** An id of the caller's choice; taken ones are refused with `asset_exists`. */
+  assetId?: string
+  /** From then on the asset is unknown. */
+  expiresAt?: Date | string | null
+  /** The bytes are given away: nobody writes to them again, so that they need no copy. */
+  owned?: boolean
+  signal?: AbortSignal
+}
+
+/** A structured asset to save (structured-assets.md, "Assets"). */
+export interface StructuredAssetInput {
+  asset_type?: string
+  asset_id?: string
+  asset_name?: string
+  description?: string
+  /** A MIME type, `command`, `asset_ref`, `data`, or a type string such as `<class 'dict'>`. */
+  content_type: string
+  content: unknown
+}
+
+/** Options of {@link Assets.saveAsset}. */
+export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
+  expiresAt?: Date | string | null
+  signal?: AbortSignal
+}
+
+/** Options of {@link Assets.importFile}. */
+export interface ImportOptions extends SaveOptions {
+  /** The file's name; its extension helps to tell a table. */
+  name: string
+  mime?: string | null
+  /** Told how far the making of a table is: of `size` bytes of the file, `bytes` were read to find its columns
+   * (`reading`), then to write its rows (`writing`). */
+  onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
+}
+
+/** Which bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */
+export interface OpenOptions extends NamespaceOption {
+  start?: number
+  end?: number
+  signal?: AbortSignal
+}
+
+/** An open body: bytes `start` (inclusive) to `end` (exclusive) of `size`. Nothing is read before the stream is. */
+export interface OpenedAsset {
+  info: AssetInfo
+  mime: string
+  /** Bytes of the whole body. */
+  size: number
+  start: number
+  end: number
+  stream: ReadableStream<Uint8Array>
+}
+
+/**
+ * Assets by reference. Every method takes a bare id, an asset URL or a reference object, and rejects with
+ * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` for what is no reference).
+ * A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, the rest as JSON.
+ */
+export interface Assets {
+  /**
+   * Saves a file. Its type is what its bytes say, else `mime`, else what its name says. Bytes are copied at the call unless
+   * they are `owned`; a stream is read to its end, or cancelled when the save fails.
+   *
+   * @throws ByrefError `asset_invalid` for a type or a time that is none, and for a stream that somebody else reads;
+   * `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
+   * the asset is saved
+   */
+  save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
+  /**
+   * Saves structured content: JSON with bytes at its leaves; in the memory store also live objects. It is taken as it is
+   * at the call. With a MIME type, bytes and Blobs are saved as the file that they are, and text of a `text/…` type as
+   * text, whatever it looks like.
+   *
+   * @throws ByrefError as `save`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
+   */
+  saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
+  /**
+   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON), also a structured asset with its columns and rows
+   * whose `content.source` refers to the file. A broken table throws `TableError`; the file's asset stays.
+   */
+  importFile(
+    body: BodyInput,
+    options: ImportOptions,
+  ): Promise<{ asset: AssetInfo; table: AssetInfo | null }>
+  /**
+   * The whole body in memory, as the caller's own, and its type; of structured content, its JSON.
+   *
+   * @throws ByrefError `field_not_found` for a path that leads nowhere; `asset_unsupported` for a field that no file can
+   * hold, such as a list with bytes in it; `asset_too_large` where a field is asked for and the content is larger than
+   * `limits.valueBytes`, `too_deep` where it has more levels than `limits.depth`
+   */
+  get(ref: AssetRefInput, options?: NamespaceOption): Promise<{ bytes: Uint8Array; mime: string }>
+  /** `get`, as base64 without line breaks. */
+  getBase64(
+    ref: AssetRefInput,
+    options?: NamespaceOption,
+  ): Promise<{ base64: string; mime: string }>
+  /** `get`, as `data:<mime>;base64,…`. */
+  getDataUrl(ref: AssetRefInput, options?: NamespaceOption): Promise<string>
+  /**
+   * The body as a stream, or the bytes of it from `start` to `end`. Whoever does not read the stream cancels it.
+   *
+   * @throws ByrefError as `get`; `range_not_satisfiable` for bytes that do not exist
+   */
+  open(ref: AssetRefInput, options?: OpenOptions): Promise<OpenedAsset>
+  /** What is known of the asset; a field path is ignored. Never reads a body. */
+  info(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo>
+  /**
+   * Where the body can be fetched: by the store's own URL if it has one, else, or if `inline`, a data URL. `expiresIn` is
+   * in seconds, for URLs that are signed.
+   */
+  urlFor(
+    ref: AssetRefInput,
+    options?: NamespaceOption & { inline?: boolean; expiresIn?: number },
+  ): Promise<string>
+  /** Newest first, at most 1,000 at once, 200 unless told; `next` is the `cursor` of the next page, null at the end. */
+  list(
+    options?: NamespaceOption & { limit?: number; cursor?: string | null },
+  ): Promise<{ assets: AssetInfo[]; next: string | null }>
+  /** Removes the asset; false if there was none. */
+  delete(ref: AssetRefInput, options?: NamespaceOption): Promise<boolean>
+  /**
+   * The value at the reference's field path; a reference without one gives the content: text for text types, a value for
+   * JSON and structured content, else bytes. The caller may change what it gets.
+   */
+  resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
+  /** The asset's meta (spec A2). Never reads a body. */
+  meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
+  /**
+   * Removes expired assets, what crashes left, and the assets of the namespace that nothing names any more: mark and
+   * sweep, safe while others write.
+   */
+  sweep(options?: NamespaceOption & SweepOptions): Promise<SweepResult>
+  /** Reads every body of the namespace again and compares it with its digest. Yields one finding for each. */
+  verify(options?: NamespaceOption & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
+  /** What the namespace holds: assets, and the bytes of their distinct bodies, parts of structured content included. */
+  usage(options?: NamespaceOption): Promise<StoreUsage>
+  /**
+   * For a store of your own that keeps no records: what an `ASSET_CREATED` event in the log said, so that its asset is
+   * known again after a restart, in its namespace and in no other. Other stores know already. Agents do this with the
+   * log of a conversation that goes on.
+   */
+  remember(created: AssetCreated, options?: NamespaceOption): void
+  /** Tells `onEvent` of a body that could not become an asset. */
+  reportError(error: AssetFailure): Promise<void>
+  /** The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one. */
+  scoped(scope: AssetScope): Assets
+  /** Opens the store, so that what is wrong with it shows early. */
+  ready(): Promise<void>
+  readonly config: ResolvedAssetsConfig
+}
+
+/** A body that could not become an asset, and who made it. */
+export interface AssetFailure extends AssetMaker {
+  code: string
+  message: string
+  mime?: string
+}
+
+/** Defaults for every call of a view. */
+export interface AssetScope extends AssetMaker, NamespaceOption {
+  /** Told of every new asset; awaited, so that it can be logged before its reference is used. */
+  onEvent?: (event: AssetEvent) => unknown
+}
+
+/** Options of {@link createAssets}. */
+export interface CreateAssetsOptions extends AssetScope {
+  config?: AssetsConfig
+  /** A store of your own, or one of ours, instead of what `config.backend` names. */
+  store?: AssetStore
+}
