@@ -1,6 +1,6 @@
 import { assetMeta } from '../content/asset-meta.ts'
 import { ByrefError } from '../errors.ts'
-import { createdPayload } from './asset-events.ts'
+import { createdPayload, type KeptBody } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
@@ -54,28 +54,24 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     about: StoreSaveOptions,
     options: SaveAssetOptions,
   ): Promise<AssetInfo> {
-    const { onEvent } = scope
-    const kept = onEvent ? payloads.keep() : null
+    const { signal } = options
     const maker = makerOf(options)
-    const record = await storeBody(
-      core,
-      { ...body, kept },
-      {
-        ...about,
-        expiresAt: timeOf(options.expiresAt),
-        signal: options.signal,
-        attributes: { ...about.attributes, ...maker },
-      },
-    )
-    const info = infoOf(record, locator)
-    if (!onEvent || !kept) return info
+    const expiresAt = timeOf(options.expiresAt)
+    const attributes = { ...about.attributes, ...maker }
+    const kept = scope.onEvent ? payloads.keep() : null
+    const stored = { ...about, expiresAt, signal, attributes }
+    const info = infoOf(await storeBody(core, { ...body, kept }, stored), locator)
+    if (kept) await tellOf(info, maker, kept)
+    return info
+  }
+
+  async function tellOf(info: AssetInfo, maker: AssetMaker, kept: KeptBody): Promise<void> {
     try {
       const payload = payloads.withBody(createdPayload(info, maker), kept)
-      await onEvent({ type: 'ASSET_CREATED', payload })
+      await scope.onEvent?.({ type: 'ASSET_CREATED', payload })
     } finally {
       kept.settle()
     }
-    return info
   }
 
   function idAndNamespace(
@@ -139,20 +135,9 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
         const { asset_id: assetId, asset_name: name, asset_type: assetType, description } = asset
         return saveFile(file.input, { ...options, ...file, assetId, name, assetType, description })
       }
-      const attributes = attributesOf(asset)
-      const encoded = await encodeContent(asset.content, { depth: config.limits.depth })
+      const encoded = await encodeAsset(asset, config.limits.depth)
       if (!store.keepsObjects) refuseObjects(encoded, store.backend)
-      return saveEncoded(
-        {
-          assetId: asset.asset_id,
-          name: asset.asset_name ?? null,
-          body: Buffer.from(encoded.json),
-          parts: encoded.parts,
-          objects: encoded.objects,
-          attributes: { ...attributes, ...(encoded.marked && { marked: true }) },
-        },
-        options,
-      )
+      return saveEncoded(encoded, options)
     },
 
     saveEncoded,
@@ -179,21 +164,30 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
   return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
 }
 
-/** What is kept beside structured content. */
-function attributesOf(asset: StructuredAssetInput): AssetAttributes {
-  const { asset_type, description, content_type, content } = asset
+/** The asset as it is at the call, taken apart. */
+async function encodeAsset(
+  asset: StructuredAssetInput,
+  depth: number,
+): Promise<EncodedAsset & Pick<EncodedContent, 'objectPaths'>> {
+  const { asset_id, asset_name, asset_type, description, content_type, content } = asset
+  const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' })
   const references = [...namedAssets(content, { bareIds: false })]
-  return defined({
+  const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
+  const attributes = defined({
     asset_type,
     description,
     content_type,
-    meta: assetMeta({ ...asset, asset_id: asset.asset_id ?? '' }),
+    meta,
+    marked: marked || undefined,
     references: references.length > 0 ? references : undefined,
   })
+  const body = Buffer.from(json)
+  const name = asset_name ?? null
+  return { assetId: asset_id, name, body, attributes, parts, objects, objectPaths }
 }
 
-function refuseObjects({ objects, objectPaths }: EncodedContent, backend: string): void {
-  if (objects.length === 0) return
+function refuseObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {
+  if (objectPaths.length === 0) return
   throw new ByrefError(
     'asset_unsupported',
     `The ${backend} store cannot keep the live object at ${objectPaths[0] || '/'}; save its data or bytes instead, or use the memory store.`,

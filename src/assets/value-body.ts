@@ -2,6 +2,7 @@ import { Branch, copyTree, isOpen } from '../content/copy-tree.ts'
 import { className, isPlainObject, type JsonValue } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { FieldKey } from '../refs/field-path.ts'
+import { isByteView } from './bodies/body.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { jsonText } from './json-text.ts'
 
@@ -13,9 +14,11 @@ export interface ValueBodyOptions {
 
 /**
  * A value as a file has it. Bytes and Blobs are as they are, with the type that their bytes say; text is UTF-8
- * (`text/plain; charset=utf-8`), and so are bigint, NaN, the infinities, Date (ISO 8601) and URL. All else is
- * `application/json`: there a Map is an object (with keys that are no text, a list of pairs), a Set a list, what has a
- * `toJSON` what it says by it, and the scalars above are text; undefined is left out of objects and null in lists.
+ * (`text/plain; charset=utf-8`), and so are bigint, NaN, the infinities, Date (ISO 8601) and URL.
+ *
+ * All else is `application/json`. There a Map is an object (with keys that are no text, a list of pairs), a Set and a
+ * typed array of numbers are lists, what has a `toJSON` is what it says, and the scalars above are text; undefined is
+ * left out of objects and null in lists.
  *
  * @throws ByrefError `asset_unsupported` for what JSON cannot carry: bytes further down, functions, live objects,
  * cycles. The message names the field, which can be asked for by itself. `too_deep` and `asset_too_large` beyond what
@@ -74,6 +77,7 @@ function jsonTree(root: unknown, { nameOf = (path) => path.join('/') }: ValueBod
 
 /** The value as a container of JSON; null for what is none. */
 function branchOf(value: unknown): Branch | null {
+  if (ArrayBuffer.isView(value)) return isByteView(value) ? null : numbersBranch(value)
   if (Array.isArray(value)) return new Branch(value, true, value.entries())
   if (value instanceof Set) return new Branch(value, true, [...value].entries())
   if (value instanceof Map) {
@@ -81,6 +85,11 @@ function branchOf(value: unknown): Branch | null {
     return new Branch(value, !isObject, isObject ? value : [...value].entries())
   }
   return isPlainObject(value) ? new Branch(value, false, Object.entries(value)) : null
+}
+
+function numbersBranch(view: ArrayBufferView): Branch {
+  const numbers = Array.from(view as unknown as Iterable<number | bigint>)
+  return new Branch(view, true, numbers.entries())
 }
 
 function unsupported(

@@ -19,6 +19,12 @@ export function takeBody(input: BodyInput, owned = false): { body: AssetBody; si
   return { body: owned ? bytes : copyBytes(bytes), size: bytes.byteLength }
 }
 
+/** Whether a view is of bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not of numbers. */
+export function isByteView(view: ArrayBufferView): boolean {
+  const isArray = view instanceof Uint8Array || view instanceof Uint8ClampedArray
+  return isArray || view instanceof DataView
+}
+
 /** A copy that shares no memory. `slice` would not do: that of a Buffer is a view. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { isAssetRef } from '../../refs/asset-ref.ts'
+import { isByteView } from '../bodies/body.ts'
 import { startsDataUrl } from '../bodies/data-url.ts'
 
 /** A body that was found in a value, not decoded yet. */
@@ -66,7 +67,7 @@ export function copiedKeys(fields: Fields): string[] {
  * stream of the web or of Node. Null for all else, typed arrays of numbers among it.
  */
 export function binaryBody(value: object): FoundBody | null {
-  if (ArrayBuffer.isView(value)) return isBytes(value) ? bytesBody(value) : null
+  if (ArrayBuffer.isView(value)) return isByteView(value) ? bytesBody(value) : null
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
     return { type: 'bytes', bytes: new Uint8Array(value) }
   }
@@ -74,11 +75,6 @@ export function binaryBody(value: object): FoundBody | null {
   if (value instanceof Response) return { type: 'response', response: value }
   if (value instanceof ReadableStream) return { type: 'stream', stream: value }
   return value instanceof Readable ? { type: 'node-stream', stream: value } : null
-}
-
-function isBytes(view: ArrayBufferView): boolean {
-  const isArray = view instanceof Uint8Array || view instanceof Uint8ClampedArray
-  return isArray || view instanceof DataView
 }
 
 function bytesBody({ buffer, byteOffset, byteLength }: ArrayBufferView): FoundBody {
