@@ -1,7 +1,7 @@
 import { isoTime } from '../content/iso-time.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
-import type { AssetRecord, StorePart, StoreSaveOptions } from './asset-store.ts'
+import type { AssetRecord, StoreSaveOptions } from './asset-store.ts'
 import { sha256 } from './bodies/digest.ts'
 import { kindOf } from './bodies/mime-type.ts'
 
@@ -43,12 +43,24 @@ export function bodiesOf(record: AssetRecord): { digest: string; size: number }[
 }
 
 /**
- * Refuses parts whose bytes are not those that their digests name.
+ * Refuses, before a body is read, what no record can be made of: times that are none, and parts whose bytes are not those
+ * that their digests name.
  *
  * @throws ByrefError `asset_invalid`
  */
-export function checkParts(parts: readonly StorePart[] = []): void {
-  for (const { digest, bytes } of parts) checkDigest(digest, sha256(bytes))
+export function checkSave(options: StoreSaveOptions): void {
+  checkTimes(options)
+  for (const { digest, bytes } of options.parts ?? []) checkDigest(digest, sha256(bytes))
+}
+
+/**
+ * The half of {@link checkSave} for stores that hash the parts themselves.
+ *
+ * @throws ByrefError `asset_invalid`
+ */
+export function checkTimes(options: StoreSaveOptions): void {
+  timeIn(options, 'createdAt')
+  timeIn(options, 'expiresAt')
 }
 
 /**

@@ -35,7 +35,8 @@ export interface AssetStore {
  * - A namespace is a wall: no id, digest or path of one is found from another. `null` is a namespace of its own.
  * - An asset past its `expiresAt` is unknown from that moment; `sweep` frees it.
  * - Missing is `null` (`info`, `open`, `object`) or `false` (`delete`); `get` and `urlFor` reject with `asset_not_found`.
- *   A full disk is `storage_full`; everything else that the medium refuses is `storage_failed` with its `cause`.
+ *   A full disk is `storage_full`; everything else that the medium refuses is `storage_failed` with its `cause`. What
+ *   the caller's own stream failed with is thrown as it is.
  */
 export interface FullAssetStore extends AssetStore {
   readonly full: true
@@ -59,13 +60,16 @@ export interface FullAssetStore extends AssetStore {
   open(assetId: string, options?: StoreOpenOptions): Promise<StoreOpened | null>
   /** A live object that `save` was given, by its index; null where the asset or the object is unknown. */
   object(assetId: string, index: number, options?: StoreOptions): Promise<{ value: unknown } | null>
-  /** Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the page before. */
+  /**
+   * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the page before. A limit or a
+   * cursor that is none is a `bad_request`.
+   */
   list(options?: StoreListOptions): Promise<{ records: AssetRecord[]; next: string | null }>
   /** Removes the asset, and the bodies that nothing else needs; false if there was none. */
   delete(assetId: string, options?: StoreOptions): Promise<boolean>
-  /** What a namespace holds: assets, and the bytes of their distinct bodies. */
+  /** What a namespace holds: assets whose time is not over, and the bytes of their distinct bodies. */
   usage(options?: StoreOptions): Promise<StoreUsage>
-  /** Names of the namespaces that hold something; `null` is the one without a name. */
+  /** Names of the namespaces that hold an asset whose time is not over; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
   /** Frees expired assets and what crashes left. Safe beside any other method, in any process. */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
@@ -74,7 +78,10 @@ export interface FullAssetStore extends AssetStore {
    * restart, in its namespace and in no other.
    */
   remember?(asset: RememberedAsset, options?: StoreOptions): void
-  /** Reads every body again and compares it with its digest. Yields one entry for each asset or body that was looked at. */
+  /**
+   * Reads every body again and compares it with its digest. Yields one entry for each body of an asset, for each record
+   * that cannot be read, and for each body that nobody has needed for a day.
+   */
   verify(options?: StoreOptions & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
 }
 
@@ -97,9 +104,9 @@ export interface StoreSaveOptions extends StoreOptions {
   /** Taken as given; absent, the store makes one. */
   assetId?: string
   name?: string | null
-  /** ISO 8601. */
+  /** ISO 8601, in any zone; what is none is `asset_invalid`. Default: now. */
   createdAt?: string
-  /** ISO 8601; from then on the asset is unknown. */
+  /** ISO 8601, in any zone; from then on the asset is unknown. */
   expiresAt?: string | null
   /** JSON that the layer above keeps with the asset: description, meta, who made it. */
   attributes?: AssetAttributes
@@ -109,10 +116,11 @@ export interface StoreSaveOptions extends StoreOptions {
   objects?: readonly unknown[]
   /** The bytes are given away: nobody writes to them again, so that a store may keep them without a copy. */
   owned?: boolean
+  /** Ends the save, also while its stream is silent. */
   signal?: AbortSignal
 }
 
-/** A further body of an asset. `digest` is what names it within the asset; the store checks it. */
+/** A further body of an asset. `digest` is what names it within the asset; bytes of another are `asset_invalid`. */
 export interface StorePart {
   digest: string
   bytes: Uint8Array
@@ -164,6 +172,7 @@ export interface StoreOpenOptions extends StoreOptions {
   part?: string
   /** A read of byref's own: it does not count where bodies can be read once only. */
   keep?: boolean
+  /** Ends the stream, also while the medium is silent. */
   signal?: AbortSignal
 }
 
@@ -197,8 +206,9 @@ export interface StoreUsage {
 
 /** Options of {@link FullAssetStore.sweep}. */
 export interface StoreSweepOptions {
-  /** Leftovers of a writer that cannot be asked whether it lives are kept this long. Default: 24 hours. */
+  /** Leftovers of a writer that cannot be asked whether it lives are kept this long. Default, and least: 24 hours. */
   graceMs?: number
+  /** Milliseconds since 1970. */
   now?: number
   signal?: AbortSignal
 }

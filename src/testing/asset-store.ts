@@ -11,11 +11,23 @@ import { withRecords } from '../assets/stores/with-records.ts'
 import { ByrefError } from '../errors.ts'
 import type { TestFunction } from './conversation-log.ts'
 
-type Check = (name: string, run: (store: FullAssetStore) => Promise<void>) => void
+type Check = (
+  name: string,
+  run: (store: FullAssetStore, loseBodies: () => Promise<unknown>) => Promise<void>,
+) => void
+
+/** What the tests can do to a store behind its back. */
+export interface AssetStoreMedium {
+  /**
+   * Takes away every body that the store made by `create` keeps, and leaves its records. With it the tests can see that
+   * what needs no body reads none.
+   */
+  loseBodies(store: AssetStore): unknown
+}
 
 /**
- * The contract of {@link AssetStore} as tests: every store passes them, also one of three methods. What a store cannot
- * do it refuses with `asset_unsupported`, and that passes too.
+ * The contract of {@link AssetStore} as tests: every store passes them, also one of three methods. What a store without
+ * records of its own cannot do it refuses with `asset_unsupported`, and that passes too; a full store can do all of it.
  *
  * @param create Gives a new, empty store; called once a test.
  * @param test Your runner's `test` function.
@@ -23,15 +35,20 @@ type Check = (name: string, run: (store: FullAssetStore) => Promise<void>) => vo
 export function testAssetStore(
   create: () => AssetStore | Promise<AssetStore>,
   test: TestFunction,
+  medium?: AssetStoreMedium,
 ): void {
   const check: Check = (name, run) => {
     test(name, async () => {
       const store = await create()
-      const full = isFullStore(store) ? store : withRecords(store)
-      await full.ready()
-      await run(full).catch((error: unknown) => {
-        if (!(error instanceof ByrefError && error.code === 'asset_unsupported')) throw error
-      })
+      if (isFullStore(store)) {
+        await store.ready()
+        return run(store, async () => medium?.loseBodies(store))
+      }
+      await run(withRecords(store), async () => medium?.loseBodies(store)).catch(
+        (error: unknown) => {
+          if (!isUnsupported(error)) throw error
+        },
+      )
     })
   }
   testBodies(check)
@@ -40,7 +57,9 @@ export function testAssetStore(
   testNamespaces(check)
   testSharing(check)
   testFailures(check)
+  testAborts(check)
   testRetention(check)
+  if (medium) testMedium(check)
 }
 
 function testBodies(check: Check): void {
@@ -114,7 +133,7 @@ function testBodies(check: Check): void {
     }
   })
 
-  check('opens nothing before the stream is read, and lets it be dropped', async (store) => {
+  check('lets a stream be dropped, read or not', async (store) => {
     const { assetId } = await store.save(random(1_000_000), 'image/png')
     const opened = await store.open(assetId, { keep: true })
     await opened?.stream.cancel()
@@ -142,6 +161,18 @@ function testBodies(check: Check): void {
     assertBytes(await read(store, assetId), body)
   })
 
+  check('refuses a part of another digest than its own', async (store) => {
+    const good = random(10)
+    for (const evil of [random(10), random(100_000)]) {
+      const saving = store.save(Buffer.from('{}'), 'application/json', {
+        parts: [{ digest: digestOf(good), bytes: evil }],
+        attributes: { structured: true },
+      })
+      await rejects(saving, 'asset_invalid')
+    }
+    assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
+  })
+
   check('keeps live objects, or refuses them', async (store) => {
     const object = { now: () => 1 }
     const saving = store.save(Buffer.from('{}'), 'application/json', { objects: [object] })
@@ -160,7 +191,7 @@ function testBodies(check: Check): void {
 }
 
 function testRecords(check: Check): void {
-  check('keeps what is said of an asset, and reads no body for it', async (store) => {
+  check('keeps what is said of an asset', async (store) => {
     const attributes = {
       description: 'a',
       structured: true,
@@ -179,6 +210,19 @@ function testRecords(check: Check): void {
     assert.deepEqual(info?.attributes, attributes)
     assert.equal(new Date(info?.createdAt ?? '').toISOString(), info?.createdAt)
     assert.equal(info?.expiresAt, null)
+  })
+
+  check('keeps times as they sort, and refuses what is none', async (store) => {
+    const save = (options: StoreSaveOptions) => store.save(random(5), 'image/png', options)
+    const { info } = await save({
+      createdAt: '2026-01-01T01:30:00+02:00',
+      expiresAt: '2999-01-01T00:00:00Z',
+    })
+    assert.equal(info.createdAt, '2025-12-31T23:30:00.000Z')
+    assert.equal(info.expiresAt, '2999-01-01T00:00:00.000Z')
+    await rejects(save({ createdAt: 'yesterday' }), 'asset_invalid')
+    await rejects(save({ expiresAt: 'soon' }), 'asset_invalid')
+    assert.equal((await store.usage()).assets, 1)
   })
 
   check('does not know what was never saved', async (store) => {
@@ -224,6 +268,8 @@ function testRecords(check: Check): void {
       all.records.map((record) => record.assetId),
     )
     await rejects(store.list({ cursor: 'nonsense' }), 'bad_request')
+    for (const limit of [0, -1, 1.5, NaN]) await rejects(store.list({ limit }), 'bad_request')
+    assert.equal((await store.list({ limit: 100_000 })).records.length, 7)
   })
 
   check('removes an asset once', async (store) => {
@@ -234,6 +280,12 @@ function testRecords(check: Check): void {
     assert.equal(await store.open(assetId, { keep: true }), null)
     await rejects(store.get(assetId), 'asset_not_found')
     assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
+  })
+
+  check('tells one of many that it removed an asset', async (store) => {
+    const { assetId } = await store.save(random(10), 'image/png')
+    const told = await Promise.all(Array.from({ length: 5 }, () => store.delete(assetId)))
+    assert.equal(told.filter((removed) => removed).length, 1)
   })
 }
 
@@ -301,10 +353,8 @@ function testIds(check: Check): void {
     )
     const won = results.findIndex((result) => result.status === 'fulfilled')
     for (const result of results) {
-      if (result.status === 'rejected')
-        assertCode(result.reason, ['asset_exists', 'asset_unsupported'])
+      if (result.status === 'rejected') await rejects(Promise.reject(result.reason), 'asset_exists')
     }
-    if (won < 0) return
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
     assertBytes(await read(store, 'mine'), bodies[won] as Uint8Array)
     assert.equal((await store.usage()).assets, 1)
@@ -335,6 +385,9 @@ function testNamespaces(check: Check): void {
       }
     }
     assert.deepEqual(new Set(await store.namespaces()), new Set(spaces))
+    await store.delete(ids.get('a') as string, { namespace: 'a' })
+    const left = spaces.filter((namespace) => namespace !== 'a')
+    assert.deepEqual(new Set(await store.namespaces()), new Set(left))
   })
 
   check('takes the same id in two namespaces', async (store) => {
@@ -426,17 +479,101 @@ function testFailures(check: Check): void {
     await assertSound(store)
   })
 
-  check('ends a save that is aborted, and keeps nothing of it', async (store) => {
+  check('cancels the stream of a save that it refuses', async (store) => {
+    const refused: StoreSaveOptions[] = [
+      { parts: [{ digest: digestOf(random(1)), bytes: random(1) }] },
+      { createdAt: 'yesterday' },
+    ]
+    if (!store.keepsObjects) refused.push({ objects: [{}] })
+    for (const options of refused) {
+      const source = endless(5000)
+      const saving = store.save(source.stream, 'image/png', options)
+      await rejects(saving, options.objects ? 'asset_unsupported' : 'asset_invalid')
+      assert.equal(source.pulled(), 0, 'nothing was read')
+      assert.ok(source.cancelled(), 'the source was told')
+    }
+  })
+
+  check("throws what the caller's stream failed with, as it is", async (store) => {
+    for (const size of [10, 200_000]) {
+      const cause = Object.assign(new Error('gone'), { code: 'ENOENT' })
+      const broken = new ReadableStream<Uint8Array>(
+        {
+          start: (controller) => controller.enqueue(random(size)),
+          pull: (controller) => controller.error(cause),
+        },
+        { highWaterMark: 0 },
+      )
+      assert.equal(await failureOf(store.save(broken, 'image/png')), cause)
+    }
+  })
+}
+
+function testAborts(check: Check): void {
+  check('ends a save that is aborted while its stream flows', async (store) => {
     const abort = new AbortController()
-    let pulled = 0
-    const endless = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        if (++pulled === 5) abort.abort(new Error('enough'))
-        if (pulled > 1000) return controller.close()
-        controller.enqueue(random(1000))
-      },
+    const source = endless(100_000, (pulled) => {
+      if (pulled === 50) abort.abort(new Error('enough'))
     })
-    await assert.rejects(store.save(endless, 'image/png', { signal: abort.signal }), /enough/)
+    await assert.rejects(store.save(source.stream, 'image/png', { signal: abort.signal }), /enough/)
+    assert.ok(source.pulled() < 1000, `${source.pulled()} chunks were read`)
+    assert.ok(source.cancelled(), 'the source was told')
+    await assertEmpty(store)
+  })
+
+  check('ends a save that is aborted while its stream is silent', async (store) => {
+    for (const before of [0, 3, 500]) {
+      const abort = new AbortController()
+      const source = endless(before)
+      const saving = store.save(source.stream, 'image/png', { signal: abort.signal })
+      setTimeout(() => abort.abort(new Error('enough')), 20)
+      const late = new Promise((_, fail) => setTimeout(fail, 5_000, new Error('it still waits')))
+      await assert.rejects(Promise.race([saving, late]), /enough/)
+      assert.ok(source.cancelled(), 'the source was told')
+    }
+    await assertEmpty(store)
+  })
+
+  check('begins no save that is aborted already', async (store) => {
+    const signal = AbortSignal.abort(new Error('before'))
+    const source = endless(5)
+    for (const body of [random(5), source.stream]) {
+      await assert.rejects(store.save(body, 'image/png', { signal }), /before/)
+    }
+    assert.ok(source.cancelled(), 'the source was told')
+    await assertEmpty(store)
+  })
+
+  check('ends a read that is aborted', async (store) => {
+    const { assetId } = await store.save(random(3_000_000), 'image/png')
+    const abort = new AbortController()
+    const opened = await store.open(assetId, { keep: true, signal: abort.signal })
+    const reader = opened?.stream.getReader()
+    assert.ok((await reader?.read())?.value, 'a first chunk')
+    abort.abort(new Error('enough'))
+    await assert.rejects(async () => {
+      for (let i = 0; i < 1000; i++) if ((await reader?.read())?.done) return
+    }, /enough/)
+  })
+}
+
+function testMedium(check: Check): void {
+  check('reads a body only for who reads the body', async (store, loseBodies) => {
+    const { assetId, info } = await store.save(random(300_000), 'image/png', { name: 'x' })
+    await loseBodies()
+    assert.deepEqual(await store.info(assetId), info)
+    assert.deepEqual((await store.list()).records, [info])
+    assert.deepEqual(await store.usage(), { assets: 1, bytes: 300_000 })
+    const dropped = await store.open(assetId, { start: 5 })
+    await dropped?.stream.cancel()
+    const opened = await store.open(assetId)
+    assert.ok(opened, 'it opens')
+    await rejects(new Response(opened.stream).arrayBuffer(), 'storage_failed')
+    await rejects(store.get(assetId), 'storage_failed')
+    const found = []
+    for await (const { problem } of store.verify()) found.push(problem)
+    assert.deepEqual(found, ['body_missing'])
+    assert.equal(await store.delete(assetId), true)
     assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
   })
 }
@@ -456,6 +593,8 @@ function testRetention(check: Check): void {
       new Set(records.map((record) => record.assetId)),
       new Set([kept.assetId, waiting.assetId]),
     )
+    assert.deepEqual(await store.usage(), { assets: 2, bytes: 708 })
+    assert.equal((await store.list()).next, null)
     const swept = await store.sweep()
     assert.equal(swept.assets, 1)
     assertBytes(await read(store, kept.assetId), bytes)
@@ -507,18 +646,55 @@ async function read(
 }
 
 async function rejects(promise: Promise<unknown>, code: string): Promise<void> {
-  let failed: unknown
+  const error = await failureOf(promise)
+  // Whether that is allowed depends on the store.
+  if (isUnsupported(error) && code !== 'asset_unsupported') throw error
+  assertCode(error, code)
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (error) {
-    failed = error
+    return error
   }
-  assertCode(failed, [code, 'asset_unsupported'])
+  assert.fail('it should have failed')
 }
 
-function assertCode(error: unknown, codes: string[]): void {
+function isUnsupported(error: unknown): boolean {
+  return error instanceof ByrefError && error.code === 'asset_unsupported'
+}
+
+function assertCode(error: unknown, code: string): void {
   assert.ok(error instanceof ByrefError, `a ByrefError, not ${error}`)
-  assert.ok(codes.includes(error.code), `${error.code} is one of ${codes.join(', ')}`)
+  assert.equal(error.code, code)
+}
+
+async function assertEmpty(store: FullAssetStore): Promise<void> {
+  assert.deepEqual(await store.list(), { records: [], next: null })
+  assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
+  await assertSound(store)
+}
+
+/** A stream of `count` kilobytes that then neither goes on nor ends; tells how much was read, and if it was cancelled. */
+function endless(count: number, onPull: (pulled: number) => void = () => {}) {
+  let pulled = 0
+  let cancelled = false
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (pulled >= count) return new Promise<void>(() => {})
+        onPull(++pulled)
+        controller.enqueue(random(1000))
+      },
+      cancel() {
+        cancelled = true
+        return new Promise<void>(() => {})
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, pulled: () => pulled, cancelled: () => cancelled }
 }
 
 /** Compares without printing megabytes. */

@@ -2,7 +2,7 @@ import {
   assetExists,
   assetNotFound,
   bodiesOf,
-  checkParts,
+  checkSave,
   isExpired,
   newRecord,
 } from '../asset-record.ts'
@@ -11,6 +11,7 @@ import type {
   AssetRecord,
   FullAssetStore,
   StoreOptions,
+  StorePart,
   StoreSaveOptions,
   StoreVerified,
 } from '../asset-store.ts'
@@ -62,17 +63,19 @@ export function createMemoryAssetStore(): FullAssetStore {
     return body.bytes
   }
 
-  function keep(record: AssetRecord, bytes: Uint8Array, options: StoreSaveOptions): void {
+  function keep(
+    record: AssetRecord,
+    contents: StorePart[],
+    objects: readonly unknown[] = [],
+  ): void {
     const { entries, bodies } = spaceOf(record)
     if (entries.has(record.assetId)) throw assetExists(record.assetId)
-    const contents = new Map(options.parts?.map((part) => [part.digest, part.bytes]))
-    for (const { digest } of bodiesOf(record)) {
+    for (const { digest, bytes } of new Map(contents.map((one) => [one.digest, one])).values()) {
       const held = bodies.get(digest)
-      const part = contents.get(digest)
       if (held) held.users++
-      else bodies.set(digest, { bytes: part ? copyBytes(part) : bytes, users: 1 })
+      else bodies.set(digest, { bytes, users: 1 })
     }
-    entries.set(record.assetId, { record: structuredClone(record), objects: options.objects ?? [] })
+    entries.set(record.assetId, { record: structuredClone(record), objects })
   }
 
   return {
@@ -84,12 +87,13 @@ export function createMemoryAssetStore(): FullAssetStore {
 
     save: (body, mime, options = {}) =>
       consume(body, options.signal, async (source) => {
+        const parts = copyParts(options)
+        checkSave({ ...options, parts })
         const bytes = await ownBytes(source, options)
         options.signal?.throwIfAborted()
-        checkParts(options.parts)
         const about = { digest: sha256(bytes), size: bytes.byteLength }
         const record = newRecord(about, mime, options)
-        keep(record, bytes, options)
+        keep(record, [{ digest: record.digest, bytes }, ...parts], options.objects)
         return { assetId: record.assetId, info: record }
       }),
 
@@ -172,6 +176,10 @@ function* verifyRecord(
     const problem = !bytes ? 'body_missing' : sha256(bytes) === digest ? null : 'body_damaged'
     yield { namespace, assetId, digest, size, problem }
   }
+}
+
+function copyParts({ parts = [] }: StoreSaveOptions): StorePart[] {
+  return parts.map(({ digest, bytes }) => ({ digest, bytes: copyBytes(bytes) }))
 }
 
 async function ownBytes(body: AssetBody, options: StoreSaveOptions): Promise<Uint8Array> {

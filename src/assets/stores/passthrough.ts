@@ -1,7 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import {
   assetExists,
-  checkParts,
+  checkSave,
   isExpired,
   newRecord,
   objectsUnsupported,
@@ -129,14 +129,15 @@ export function createPassthroughAssetStore(
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('passthrough')
+    const bodies = new Map<string, Uint8Array>(
+      options.parts?.map((part) => [part.digest, copyBytes(part.bytes)]),
+    )
+    checkSave({ ...options, parts: [...bodies].map(([digest, bytes]) => ({ digest, bytes })) })
     const { bytes, ...about } = await readUpTo(body, maxBytes)
     options.signal?.throwIfAborted()
-    checkParts(options.parts)
     const record = newRecord(about, mime, options)
     const key = keyOf(record.assetId, options)
     if (entries.has(key)) throw assetExists(record.assetId)
-    const bodies = new Map<string, Uint8Array>()
-    for (const part of options.parts ?? []) bodies.set(part.digest, copyBytes(part.bytes))
     if (bytes) bodies.set(record.digest, bytes)
     const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
     const gone = `it is larger than ${maxBytes} bytes`

@@ -22,7 +22,10 @@ function fourMethods(): AssetStore {
 }
 
 describe('a store of three methods', () => {
-  testAssetStore(threeMethods, it)
+  const loseBodies = (store: AssetStore) => {
+    store.get = () => Promise.reject(new Error('it was lost'))
+  }
+  testAssetStore(threeMethods, it, { loseBodies })
 })
 
 describe('a store of three methods that can delete', () => {

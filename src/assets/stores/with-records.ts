@@ -2,7 +2,7 @@ import { ByrefError, errorMessage } from '../../errors.ts'
 import { isAssetId } from '../../refs/asset-id.ts'
 import {
   assetExists,
-  checkParts,
+  checkSave,
   isExpired,
   newRecord,
   objectsUnsupported,
@@ -104,20 +104,27 @@ export function withRecords(store: SmallStore): FullAssetStore {
     return all().filter((record) => record.namespace === namespace && !isExpired(record))
   }
 
-  /** The last asset of an id takes along what the small store keeps. */
-  async function remove({ assetId, namespace }: AssetRecord): Promise<void> {
+  /** The last asset of an id takes along what the small store keeps. False if the record is not there any more. */
+  async function remove(record: AssetRecord): Promise<boolean> {
     if (!store.delete) {
       throw new ByrefError(
         'asset_unsupported',
         'This store cannot remove assets: it has no method "delete".',
       )
     }
+    const { assetId, namespace } = record
     const owners = records.get(assetId)
-    if (owners && owners.size > 1) owners.delete(namespace)
-    else {
-      await orFailed('remove', store.delete(assetId))
-      records.delete(assetId)
+    if (owners?.get(namespace) !== record) return false
+    owners.delete(namespace)
+    if (owners.size > 0) return true
+    try {
+      await store.delete(assetId)
+    } catch (error) {
+      owners.set(namespace, record)
+      throw failed('remove', error)
     }
+    if (owners.size === 0) records.delete(assetId)
+    return true
   }
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
@@ -126,7 +133,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
       if (await find(options.assetId, options)) throw assetExists(options.assetId)
       throw new ByrefError('asset_unsupported', 'This store chooses the ids of its assets itself.')
     }
-    checkParts(options.parts)
+    checkSave(options)
     const bytes = await readBytes(body)
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
@@ -173,8 +180,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
 
     async delete(assetId, where) {
       const record = await find(assetId, where)
-      if (record) await remove(record)
-      return record !== null
+      return record !== null && remove(record)
     },
 
     async usage(where) {
@@ -190,7 +196,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
       const swept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
       for (const record of all()) {
         if (!isExpired(record, options.now)) continue
-        await remove(record)
+        if (!(await remove(record))) continue
         swept.assets++
         swept.bodies++
         swept.bytes += record.size

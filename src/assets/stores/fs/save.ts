@@ -1,4 +1,4 @@
-import { checkDigest, objectsUnsupported } from '../../asset-record.ts'
+import { checkDigest, checkTimes, objectsUnsupported } from '../../asset-record.ts'
 import type { AssetBody, FullAssetStore } from '../../asset-store.ts'
 import { consume } from '../../bodies/abortable.ts'
 import { copyBytes, peek } from '../../bodies/body.ts'
@@ -45,13 +45,14 @@ export function createFsSave(
   return (body, mime, options = {}) =>
     consume(body, options.signal, async (source) => {
       if (options.objects?.length) throw objectsUnsupported('fs')
+      checkTimes(options)
       const bodies: Staged['bodies'] = new Map()
       try {
         await folder.ready()
-        const about = await stage(source, bodies, options.signal)
         for (const part of options.parts ?? []) {
           checkDigest(part.digest, (await stage(part.bytes, bodies)).digest)
         }
+        const about = await stage(source, bodies, options.signal)
         options.signal?.throwIfAborted()
         const record = newStoredRecord(about, mime, options)
         await publish({ record, bodies })

@@ -1,5 +1,5 @@
 import { ByrefError } from '../../../errors.ts'
-import { assetExists, checkParts, isExpired, objectsUnsupported } from '../../asset-record.ts'
+import { assetExists, checkSave, isExpired, objectsUnsupported } from '../../asset-record.ts'
 import type {
   AssetBody,
   FullAssetStore,
@@ -82,7 +82,7 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('s3')
-    checkParts(options.parts)
+    checkSave(options)
     await ready()
     const { assetId, signal } = options
     if (assetId !== undefined && (await readRecord(at, spaceOf(at, options).record(assetId)))) {
