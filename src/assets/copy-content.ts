@@ -9,7 +9,7 @@ type Copying =
 
 /**
  * A copy of content that its receiver may change. Containers, bytes and dates are copied; live objects are the same
- * ones. Of any depth; content that contains itself has no copy.
+ * ones. Content is a tree of any depth, and is not asked for cycles.
  */
 export function copyContent(value: unknown): unknown {
   const open: Copying[] = []

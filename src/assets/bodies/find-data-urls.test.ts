@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeDataUrl } from './data-url.ts'
 import { findDataUrls } from './find-data-urls.ts'
@@ -90,6 +91,40 @@ describe('findDataUrls', () => {
     ['SVG in the open', 'a data:image/svg+xml,%3Csvg/%3E b', 'a # b', ['<svg/>']],
   ])('knows where a URL ends: %s', (_, text, rest, bodies) => {
     expect(parts(text)).toEqual({ rest, bodies })
+  })
+
+  it('takes any body whole out of any text around it', () => {
+    const around = fc.constantFrom(
+      '"#"',
+      "'#'",
+      '(#)',
+      '`#`',
+      'a # b',
+      '[a](#)',
+      '{\\"a\\":\\"#\\"}',
+    )
+    const width = fc.constantFrom(0, 40, 64, 76)
+    const body = fc.uint8Array({ minLength: 100, maxLength: 300 })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(around, width, body), { maxLength: 4 }), (all) => {
+        const pieces = all.map(([text, every, value]) => {
+          const encoded = Buffer.from(value).toString('base64')
+          const broken = every
+            ? encoded.replace(new RegExp(`.{${every}}(?=.)`, 'g'), '$&\n')
+            : encoded
+          // A last line that reads as a word is not told from one.
+          return every && encoded.length % every < 20 ? text : text.replace('#', image + broken)
+        })
+        const { rest, bodies } = parts(pieces.join(' text '))
+        expect(rest).toBe(all.map(([text]) => text).join(' text '))
+        const left = bodies.map((one) => Buffer.from(one ?? '', 'latin1').toString('hex'))
+        expect(left).toEqual(
+          all
+            .filter((_, i) => pieces[i]?.includes(image))
+            .map(([, , value]) => Buffer.from(value).toString('hex')),
+        )
+      }),
+    )
   })
 
   it.each([

@@ -13,8 +13,8 @@ const TOKEN = /[^\s"'`()\\]*/y
 const TOKENS = /[^\s"'`()\\]*(?:\s+[^\s"'`()\\]+)*\s*/y
 /** Spaces within a line, between two words. */
 const GAP = /\S[^\S\r\n]+\S/
-/** A line that mail would break base64 into. */
-const LINE = /[ \t]*\r?\n[ \t]*([A-Za-z0-9+/]{4,}={0,2})(?=[ \t]*(?:\r?\n|$)|["'`)])/y
+/** A line that mail would break base64 into, and whether it is all of its line. */
+const LINE = /[ \t]*\r?\n[ \t]*([A-Za-z0-9+/]{4,}={0,2})(?:(?=([ \t]*(?:[\r\n]|$)|["'`)]))|(?=\s))/y
 const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/
 /** Nobody breaks base64 into shorter lines. */
 const MIN_LINE = 20
@@ -100,17 +100,23 @@ function endOfBase64(text: string, from: number, closing: number | null): number
   return endOfLines(text, end, end - from)
 }
 
-/** The end of base64 that goes on in the lines below: whole lines of it, which are no words. */
+/** The end of base64 that goes on in the lines below. */
 function endOfLines(text: string, from: number, length: number): number {
   let end = from
   for (let before = length; before >= MIN_LINE && text[end - 1] !== '='; ) {
     LINE.lastIndex = end
-    const line = LINE.exec(text)?.[1]
-    if (line === undefined || (line.length < MIN_LINE && WORD.test(line))) return end
+    const [, line, rest] = LINE.exec(text) ?? []
+    if (line === undefined || !goesOn(line, rest !== undefined)) return end
     end = LINE.lastIndex
     before = line.length
   }
   return end
+}
+
+/** Whether a line is base64 and no word of a sentence. */
+function goesOn(line: string, isWhole: boolean): boolean {
+  if (line.length >= MIN_LINE) return isWhole || !WORD.test(line)
+  return line.endsWith('=') || (isWhole && !WORD.test(line))
 }
 
 function endOfText(text: string, from: number, closing: number | null, mime: string): number {

@@ -40,6 +40,7 @@ describe('withoutCarriedBytes', () => {
     ['what names no asset', { assetRef: 'abc', dataUrl }],
     ['an ordinary URL', { assetRef, dataUrl: 'https://example.com/a.png', url: 'https://a.org' }],
     ['text', { assetRef, text: `see ![](${dataUrl})`, data: 'abcdefgh', mimeType: 'text/plain' }],
+    ['text that is a data URL', { assetRef, text: dataUrl, startLine: 1, endLine: 1 }],
     ['dates, typed arrays, nothing', [new Date(), new Float32Array(2), null, undefined, 5n]],
   ])('leaves alone: %s', (_, value) => {
     expect(withoutCarriedBytes(value)).toBe(value)

@@ -1,4 +1,4 @@
-import { decodeBase64, startsDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, parseDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
 import {
   type Contents,
@@ -12,8 +12,8 @@ import {
 
 /**
  * The value without the bytes that stand beside references to them, at any depth: in an object that carries an
- * `assetRef`, base64 and data URLs as whole values, and bytes. Text that has a data URL in it stays. What is not changed
- * is shared, the whole value too; the value itself is never changed.
+ * `assetRef`, base64 and data URLs as whole values, and bytes. Text that has a data URL in it stays, and so does what
+ * `fetch_asset` read as `text`. What is not changed is shared, the whole value too; the value itself is never changed.
  */
 export function withoutCarriedBytes(value: unknown): unknown {
   const nodes = new Map<object, TreeNode<never>>()
@@ -49,7 +49,9 @@ function withoutCopies(contents: Contents, parentKey: unknown): Contents | null 
   const keys = contents.keys ?? []
   const fields = Object.fromEntries(keys.map((key, i) => [key, contents.items[i]])) as Fields
   const copies = new Set([...copiedKeys(fields), ...shapedKeys(fields, parentKey)])
-  const kept = Object.entries(fields).filter(([key, item]) => !copies.has(key) && !isBytes(item))
+  const kept = Object.entries(fields).filter(
+    ([key, item]) => key === 'text' || !(copies.has(key) || isBytes(item)),
+  )
   if (kept.length === keys.length) return null
   return { keys: kept.map(([key]) => key), items: kept.map(([, item]) => item) }
 }
@@ -62,6 +64,6 @@ function shapedKeys(fields: Fields, parentKey: unknown): string[] {
 }
 
 function isBytes(item: unknown): boolean {
-  if (typeof item === 'string') return startsDataUrl(item)
+  if (typeof item === 'string') return parseDataUrl(item) !== null
   return typeof item === 'object' && item !== null && binaryBody(item) !== null
 }

@@ -2,11 +2,11 @@ import type { AssetCreated, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { AssetEvent } from '../asset-events.ts'
 import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
-import { type BodyInput, meterStream } from '../bodies/body.ts'
 import { parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import { endStreams, type Finding, type FoundText, type FoundValue } from './find-assets.ts'
 import { type LoadedBody, loadBody, sizeOf, streamIn } from './found-body.ts'
+import { createResultMeter, type ResultMeter, sizeOfFinding } from './result-meter.ts'
 
 /** How findings are saved. */
 export interface SaveFindingsOptions {
@@ -68,11 +68,9 @@ export async function saveFindings(
       const saveBody: SaveBody = (body) =>
         saveInTurn(body, { ...options, signal: either, saved, meter, turn })
       try {
-        const save = finding.type === 'text' ? saveText(finding, saveBody) : null
-        saved.results.set(
-          finding,
-          await (save ?? saveValue(finding as FoundValue, saveBody, streams)),
-        )
+        const isText = finding.type === 'text'
+        const saving = isText ? saveText(finding, saveBody) : saveValue(finding, saveBody, streams)
+        saved.results.set(finding, await saving)
       } catch (error) {
         stop.abort(error)
         throw error
@@ -169,53 +167,4 @@ function inTurn(findings: readonly Finding[]): InTurn[] {
     turn = promise
     return queued
   })
-}
-
-/** Counts the bytes of one result. */
-interface ResultMeter {
-  /** The body, counted as it flows beyond the `size` that is counted already. */
-  watch(body: BodyInput, size: number): BodyInput
-  /** @throws ByrefError `result_too_large` */
-  check(): void
-}
-
-function createResultMeter(findings: readonly Finding[], limit: number): ResultMeter {
-  const distinct = new Map(
-    findings.map((finding) => [streamOfFinding(finding) ?? finding, finding]),
-  )
-  let total = 0
-  for (const finding of distinct.values()) total += sizeOfFinding(finding)
-
-  function check(): void {
-    if (total <= limit) return
-    throw new ByrefError(
-      'result_too_large',
-      `The result holds more than ${limit} bytes of assets (limits.resultBytes).`,
-    )
-  }
-
-  check()
-  return {
-    check,
-    watch(body, size) {
-      if (!(body instanceof ReadableStream)) return body
-      let flown = 0
-      const onChunk = (chunk: Uint8Array): void => {
-        const counted = Math.max(flown, size)
-        flown += chunk.byteLength
-        total += Math.max(flown, size) - counted
-        check()
-      }
-      return meterStream(body, { onChunk }).stream
-    },
-  }
-}
-
-function streamOfFinding(finding: Finding): object | null {
-  return finding.type === 'value' ? streamIn(finding.body) : null
-}
-
-function sizeOfFinding(finding: Finding): number {
-  if (finding.type === 'value') return sizeOf(finding.body)
-  return finding.urls.reduce((sum, url) => sum + url.data.length * 0.75, 0)
 }
