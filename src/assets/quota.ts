@@ -114,6 +114,7 @@ export function createQuota(
   return {
     async reserve(namespace, bytes) {
       const taken = { assets: 1, bytes }
+      let isOver = false
       const { open, saved } = await take(namespace, taken)
       const giveBack = (): void => {
         subtract(open, taken)
@@ -125,8 +126,11 @@ export function createQuota(
           if (more.bytes <= 0) return
           await take(namespace, more, giveBack)
           add(taken, more)
+          // It was aborted while the store was asked.
+          if (isOver) giveBack()
         },
         end(isSaved) {
+          isOver = true
           if (isSaved) add(saved, taken)
           giveBack()
         },
