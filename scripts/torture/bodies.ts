@@ -11,6 +11,12 @@ export function bodyOf(number: number, size: number): Uint8Array {
   return bytes
 }
 
+/** A part of an asset, by its number: as the store wants it. */
+export function partOf(number: number, size: number): { digest: string; bytes: Uint8Array } {
+  const bytes = bodyOf(number, size)
+  return { digest: digestOf(bytes), bytes }
+}
+
 /** SHA-256 in hex. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')

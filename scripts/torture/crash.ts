@@ -2,11 +2,13 @@
 // is left.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { FullAssetStore } from '../../src/assets/asset-store.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
-import { bodyOf, digestOf } from './bodies.ts'
+import { digestOf } from './bodies.ts'
+import { numberedAsset } from './numbered-asset.ts'
 import { assertNoLeftovers, assertSoundFolder } from './sound.ts'
 
 /** What all rounds together did. */
@@ -16,9 +18,13 @@ export interface CrashReport {
   deleted: number
 }
 
+const AT_ONCE = 12
+const BASE_URL = 'https://example.com'
+
 /**
- * Kills a saving process `rounds` times at random, each time in the same folder. After each: every id that was given out
- * is whole, every visible asset is, leftovers are swept, and nothing is there that nobody needs.
+ * Kills a saving process `rounds` times at random, each time in the same folder. After each: every asset that was given
+ * out is whole, with its parts and under its URL, every visible asset is, leftovers are swept, and nothing is there that
+ * nobody needs.
  */
 export async function crash(options: {
   rounds: number
@@ -27,34 +33,30 @@ export async function crash(options: {
   log?: (line: string) => void
 }): Promise<CrashReport> {
   const { rounds, saves, folder, log = () => {} } = options
-  const expected = new Map<string, string>()
+  /** Ids by number, of what was given out and not removed. */
+  const expected = new Map<number, string>()
   let deleted = 0
   for (let round = 0; round < rounds; round++) {
     const lines = await runUntilKilled(folder, round * saves, saves)
-    const gone = new Set(lines.flatMap((line) => line.match(/^deleted (\S+)$/)?.[1] ?? []))
-    const killedInDelete: string[] = []
+    const gone = new Set(lines.flatMap((line) => line.match(/^deleted (\d+)$/)?.[1] ?? []))
     for (const line of lines) {
-      const [number = '', size = '', id] = line.split(' ')
-      if (!id || !/^\d+$/.test(number) || gone.has(id)) continue
-      if (Number(number) % 5 === 0) killedInDelete.push(id)
-      expected.set(
-        id,
-        digestOf(bodyOf(Number(number) % 7 === 0 ? 0 : Number(number), Number(size))),
-      )
+      const [, number, id] = line.match(/^(\d+) (\S+)$/) ?? []
+      if (number && id && !gone.has(number)) expected.set(Number(number), id)
     }
     deleted += gone.size
 
-    const store = createFsAssetStore({ rootDir: folder })
+    const store = createFsAssetStore({ rootDir: folder, baseUrl: BASE_URL })
     await store.ready()
-    // One that was being removed when the process died may be there or not; then it is whole or gone.
-    for (const id of killedInDelete) if (!(await store.info(id))) expected.delete(id)
-    for (const [id, digest] of expected) {
-      const { bytes } = await store.get(id)
-      assert.equal(digestOf(bytes), digest, `asset ${id} is whole`)
+    for (const [number, id] of expected) {
+      const { namespace, removed } = numberedAsset(number)
+      // One that was being removed when the process died may be there or not; then it is whole or gone.
+      if (removed && !(await store.info(id, { namespace }))) expected.delete(number)
+      else await assertWhole(store, folder, { number, id })
     }
-    const { assets } = await store.usage()
+    const counts = [await store.usage(), await store.usage({ namespace: 'other' })]
+    const assets = counts.reduce((sum, usage) => sum + usage.assets, 0)
     assert.ok(assets >= expected.size, `${assets} assets, ${expected.size} given out`)
-    assert.ok(assets <= expected.size + 12 * (round + 1), 'no more than were being saved')
+    assert.ok(assets <= expected.size + AT_ONCE * (round + 1), 'no more than were being saved')
     // Stores of this process are alive: each has a folder of its own, and nothing in it.
     await assertNoLeftovers(folder, round + 1)
     await assertSoundFolder(folder, store)
@@ -63,6 +65,25 @@ export async function crash(options: {
     )
   }
   return { rounds, givenOut: expected.size, deleted }
+}
+
+async function assertWhole(
+  store: FullAssetStore,
+  folder: string,
+  asset: { number: number; id: string },
+): Promise<void> {
+  const { number, id } = asset
+  const { body, namespace, parts } = numberedAsset(number)
+  const { bytes } = await store.get(id, { namespace })
+  assert.equal(digestOf(bytes), digestOf(body), `asset ${number} is whole`)
+  for (const { digest } of parts) {
+    const opened = await store.open(id, { namespace, part: digest })
+    const part = new Uint8Array(await new Response(opened?.stream).arrayBuffer())
+    assert.equal(digestOf(part), digest, `a part of asset ${number} is whole`)
+  }
+  const url = await store.urlFor(id, { namespace })
+  const published = await readFile(join(folder, url.slice(BASE_URL.length)))
+  assert.equal(digestOf(published), digestOf(body), `asset ${number} is whole under its URL`)
 }
 
 /** Starts the child, kills it at a random moment of its work, and gives the whole lines that it wrote. */

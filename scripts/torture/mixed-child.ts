@@ -1,31 +1,44 @@
-// Saves, removes and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of JSON.
+// Saves, removes and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
+// JSON.
 import assert from 'node:assert/strict'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { ByrefError } from '../../src/errors.ts'
-import { bodyOf, digestOf, streamOf } from './bodies.ts'
+import { bodyOf, digestOf, partOf, streamOf } from './bodies.ts'
+import type { MixedChildReport } from './mixed.ts'
 
 const [root = '', seed = '1', count = '1000'] = process.argv.slice(2)
-const store = createFsAssetStore({ rootDir: root })
+const store = createFsAssetStore({ rootDir: root, baseUrl: 'https://example.com' })
+const NAMESPACES = [null, 'other']
 
-const saved: [string, string][] = []
-const deleted: string[] = []
+const report: MixedChildReport = { saved: [], deleted: [], operations: 0, duels: 0 }
 let state = Number(seed)
-let operations = 0
-let duels = 0
 
 function random(below: number): number {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-  return state % below
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+  return Math.floor((state / 2 ** 32) * below)
 }
 
+function pick<T>(items: readonly T[]): T | undefined {
+  return items[random(items.length)]
+}
+
+/** Few bodies and parts, so that processes meet on them, and few ids of their own choice. */
 async function save(): Promise<void> {
-  // Few bodies, so that processes meet on them.
   const number = 3 + random(25)
   const bytes = bodyOf(number, number === 7 ? 150_000 : 100 + number * 37)
-  const expiresAt = random(10) === 0 ? new Date(Date.now() + random(50)).toISOString() : null
+  const namespace = pick(NAMESPACES) ?? null
+  const assetId = random(3) === 0 ? `chosen ${random(10)}` : undefined
+  const parts = random(3) === 0 ? [partOf(3 + random(10), 137), partOf(random(3), 90_000)] : []
+  const expires = assetId === undefined && random(10) === 0
+  const expiresAt = expires ? new Date(Date.now() + random(50)).toISOString() : null
   const body = random(2) === 0 ? bytes : streamOf(bytes)
-  const { assetId } = await store.save(body, 'image/png', { expiresAt })
-  if (expiresAt === null) saved.push([assetId, digestOf(bytes)])
+  const options = { assetId, namespace, parts, expiresAt }
+  try {
+    const saved = await store.save(body, 'image/png', options)
+    if (!expires) report.saved.push({ namespace, id: saved.assetId, digest: digestOf(bytes) })
+  } catch (error) {
+    if (!isRefusal(error, 'asset_exists')) throw error
+  }
 }
 
 /**
@@ -34,36 +47,52 @@ async function save(): Promise<void> {
  */
 async function duel(): Promise<void> {
   const bytes = bodyOf(1000 + Math.floor(Date.now() / 10), 100)
-  const { assetId } = await store.save(bytes, 'image/png')
-  if (random(12) === 0) saved.push([assetId, digestOf(bytes)])
-  else if (await store.delete(assetId)) duels++
+  const { assetId: id } = await store.save(bytes, 'image/png')
+  report.saved.push({ namespace: null, id, digest: digestOf(bytes) })
+  if (random(12) === 0 || !(await store.delete(id))) return
+  report.deleted.push({ namespace: null, id })
+  report.duels++
 }
 
 async function remove(): Promise<void> {
-  const { records } = await store.list({ limit: 50 })
-  const record = records[random(Math.max(1, records.length))]
-  if (record && (await store.delete(record.assetId))) deleted.push(record.assetId)
+  const namespace = pick(NAMESPACES) ?? null
+  const { records } = await store.list({ namespace, limit: 50 })
+  const record = pick(records)
+  if (!record || !(await store.delete(record.assetId, { namespace }))) return
+  // Those whose time is over soon are nobody's business but the sweep's.
+  if (record.expiresAt === null) report.deleted.push({ namespace, id: record.assetId })
 }
 
 async function read(): Promise<void> {
-  const { records } = await store.list({ limit: 20 })
-  const record = records[random(Math.max(1, records.length))]
+  const namespace = pick(NAMESPACES) ?? null
+  const record = pick((await store.list({ namespace, limit: 20 })).records)
   if (!record) return
+  const { assetId, digest, parts, createdAt } = record
   try {
-    const { bytes } = await store.get(record.assetId)
-    assert.equal(digestOf(bytes), record.digest)
+    for (const part of [digest, ...parts.map((one) => one.digest)]) {
+      const opened = await store.open(assetId, { namespace, part })
+      // Another process may have saved another asset under the same id.
+      if (!opened || opened.record.createdAt !== createdAt) return
+      const bytes = new Uint8Array(await new Response(opened.stream).arrayBuffer())
+      assert.equal(digestOf(bytes), part)
+    }
+    await store.urlFor(assetId, { namespace })
   } catch (error) {
-    // Another process removed it between the two.
-    if (!(error instanceof ByrefError && error.code === 'asset_not_found')) throw error
+    // Another process removed it meanwhile.
+    if (!isRefusal(error, 'asset_not_found')) throw error
   }
 }
 
+function isRefusal(error: unknown, code: string): boolean {
+  return error instanceof ByrefError && error.code === code
+}
+
 async function work(): Promise<void> {
-  while (operations < Number(count)) {
-    operations++
+  while (report.operations < Number(count)) {
+    report.operations++
     const dice = random(100)
     if (dice < 40) await duel()
-    else if (dice < 60) await save()
+    else if (dice < 65) await save()
     else if (dice < 85) await remove()
     else if (dice < 97) await read()
     else await store.sweep({ graceMs: 0 })
@@ -71,4 +100,4 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: 6 }, work))
-console.log(JSON.stringify({ saved, deleted, operations, duels }))
+console.log(JSON.stringify(report))

@@ -16,9 +16,26 @@ export interface MixedReport {
   live: number
 }
 
+/** What one process says at its end. An id of its own choice can be in both lists more than once. */
+export interface MixedChildReport {
+  saved: { namespace: string | null; id: string; digest: string }[]
+  deleted: { namespace: string | null; id: string }[]
+  operations: number
+  duels: number
+}
+
+/** All that became of an id in a namespace. */
+interface Life {
+  namespace: string | null
+  id: string
+  saves: number
+  deletes: number
+  digests: Set<string>
+}
+
 /**
- * Lets processes work on one folder at once, on few different bodies; then every asset that was saved and not removed is
- * whole, nothing that was removed is there, and the folder holds nothing else.
+ * Lets processes work on one folder at once, on few different bodies, parts and ids, in two namespaces; then what was
+ * saved once more than it was removed is there and whole, the rest is not, and the folder holds nothing else.
  */
 export async function mixed(options: {
   operations: number
@@ -27,42 +44,56 @@ export async function mixed(options: {
 }): Promise<MixedReport> {
   const { operations, processes, folder } = options
   const each = Math.ceil(operations / processes)
-  const outputs = await Promise.all(
+  const reports = await Promise.all(
     Array.from({ length: processes }, (_, i) => runChild(folder, i + 1, each)),
   )
-  const saved = new Map(outputs.flatMap((output) => output.saved))
-  const deleted = outputs.flatMap((output) => output.deleted)
-  assert.equal(new Set(deleted).size, deleted.length, 'nothing was removed twice')
-
-  const store = createFsAssetStore({ rootDir: folder })
+  const store = createFsAssetStore({ rootDir: folder, baseUrl: 'https://example.com' })
   await store.ready()
   await store.sweep({ now: Date.now() + 60_000 })
-  for (const id of deleted) {
-    assert.equal(await store.info(id), null)
-    saved.delete(id)
+  const live = new Map<string | null, number>()
+  for (const { namespace, id, saves, deletes, digests } of livesIn(reports)) {
+    const info = await store.info(id, { namespace })
+    assert.equal(saves - deletes, info ? 1 : 0, `${id}: ${saves} saves, ${deletes} deletes`)
+    if (!info) continue
+    const { bytes } = await store.get(id, { namespace })
+    assert.ok(digests.has(digestOf(bytes)), `asset ${id} is whole`)
+    live.set(namespace, (live.get(namespace) ?? 0) + 1)
   }
-  for (const [id, digest] of saved) {
-    assert.equal(digestOf((await store.get(id)).bytes), digest, `asset ${id} is whole`)
+  for (const namespace of [null, 'other']) {
+    assert.equal((await store.usage({ namespace })).assets, live.get(namespace) ?? 0)
   }
-  assert.equal((await store.usage()).assets, saved.size)
   await assertNoLeftovers(folder, 1)
   await assertSoundFolder(folder, store)
-  const done = outputs.reduce((sum, output) => sum + output.operations, 0)
+  const sum = (count: (report: MixedChildReport) => number) =>
+    reports.reduce((total, report) => total + count(report), 0)
   return {
-    operations: done,
-    saved: saved.size + deleted.length,
-    deleted: deleted.length,
-    live: saved.size,
+    operations: sum((report) => report.operations),
+    saved: sum((report) => report.saved.length),
+    deleted: sum((report) => report.deleted.length),
+    live: [...live.values()].reduce((total, count) => total + count, 0),
   }
 }
 
-interface ChildOutput {
-  saved: [string, string][]
-  deleted: string[]
-  operations: number
+function livesIn(reports: MixedChildReport[]): Iterable<Life> {
+  const lives = new Map<string, Life>()
+  function lifeOf({ namespace, id }: { namespace: string | null; id: string }): Life {
+    const key = JSON.stringify([namespace, id])
+    const life = lives.get(key) ?? { namespace, id, saves: 0, deletes: 0, digests: new Set() }
+    lives.set(key, life)
+    return life
+  }
+  for (const { saved, deleted } of reports) {
+    for (const one of saved) {
+      const life = lifeOf(one)
+      life.saves++
+      life.digests.add(one.digest)
+    }
+    for (const one of deleted) lifeOf(one).deletes++
+  }
+  return lives.values()
 }
 
-async function runChild(folder: string, seed: number, count: number): Promise<ChildOutput> {
+async function runChild(folder: string, seed: number, count: number): Promise<MixedChildReport> {
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'mixed-child.ts'), folder, String(seed), String(count)],

@@ -133,6 +133,23 @@ function testBodies(check: Check): void {
     }
   })
 
+  check(
+    'says that an asset went while its stream was open, also when its id was taken again',
+    async (store) => {
+      const { assetId } = await store.save(random(1000), 'image/png', { assetId: 'mine' })
+      const opened = await store.open(assetId, { keep: true })
+      await store.delete(assetId)
+      await store.save(random(1000), 'image/png', { assetId: 'mine' })
+      const reading = new Response(opened?.stream).arrayBuffer()
+      // A store that had the body in its hands may give it still.
+      const error = await reading.then(
+        () => null,
+        (failed) => failed,
+      )
+      if (error !== null) assertCode(error, 'asset_not_found')
+    },
+  )
+
   check('lets a stream be dropped, read or not', async (store) => {
     const { assetId } = await store.save(random(1_000_000), 'image/png')
     const opened = await store.open(assetId, { keep: true })

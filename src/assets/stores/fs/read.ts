@@ -30,7 +30,7 @@ export interface FsReader {
   digestOf(record: StoredRecord, digest: string): Promise<string>
 }
 
-/** A reader; `find` tells whether an asset is still there. */
+/** A reader; `find` tells whether an asset is still there, and no other under its id. */
 export function createFsReader(
   layout: FsLayout,
   find: (assetId: string, where: StoreOptions) => Promise<StoredRecord | null>,
@@ -45,7 +45,8 @@ export function createFsReader(
       }
       if (await restoreBody(space, digest)) await removeUnheld(space, digest)
       else {
-        if (!(await find(record.assetId, record))) throw assetNotFound(record.assetId)
+        const current = await find(record.assetId, record)
+        if (current?.holder !== record.holder) throw assetNotFound(record.assetId)
         if (attempt >= ATTEMPTS) throw bodyDamaged(record)
       }
     }

@@ -14,7 +14,7 @@ export type StreamBody = (
 ) => ReadableStream<Uint8Array>
 
 /**
- * Reads the bodies of records; `find` tells whether an asset is still there. The stream fails with `asset_not_found` when
+ * Reads the bodies of records; `find` tells whether an asset is still there, and no other under its id. The stream fails with `asset_not_found` when
  * the asset went meanwhile, with `storage_failed` when only the body is missing.
  */
 export function createBodyReader(
@@ -42,7 +42,8 @@ export function createBodyReader(
       await removeUnheld(at, space, digest)
       throw new ByrefError('storage_failed', 'The body was aside; try again.')
     }
-    if (!(await find(record.assetId, record))) throw assetNotFound(record.assetId)
+    const current = await find(record.assetId, record)
+    if (current?.holder !== record.holder) throw assetNotFound(record.assetId)
     throw new ByrefError(
       'storage_failed',
       `The body of asset ${JSON.stringify(record.assetId)} is missing in the bucket; run "byref assets verify".`,
