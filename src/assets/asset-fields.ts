@@ -47,16 +47,20 @@ export async function valueAt(core: AssetsCore, place: AssetPlace): Promise<unkn
   throw new FieldPathError(message, fieldPath, prefix)
 }
 
-/** A field's value as a body; null where the reference names the whole body. */
-export async function fieldBody(
+/** Whether a reference names the whole body, and no field in it. */
+export function isWhole({ fieldPath }: AssetPlace): boolean {
+  return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
+}
+
+/** A value as a body: a field's, or the whole content's, where its stored form is none that others can read. */
+export async function valueBody(
   core: AssetsCore,
   place: AssetPlace,
-): Promise<{ bytes: Uint8Array; mime: string } | null> {
-  const { assetId, namespace, fieldPath } = place
-  if (!fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')) return null
-  const nameOf = (path: readonly FieldKey[]): string =>
+): Promise<{ bytes: Uint8Array; mime: string }> {
+  const { assetId, namespace, fieldPath = ['content'] } = place
+  const refOf = (path: readonly FieldKey[]): string =>
     core.locator.refOf(assetId, namespace, [...fieldPath, ...path])
-  return valueAsBody(await valueAt(core, place), { nameOf })
+  return valueAsBody(await valueAt(core, place), { refOf })
 }
 
 /** The meta of a file, which has none of its own. */

@@ -1,11 +1,11 @@
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
-import { fieldBody, fileMeta, recordAt, valueAt } from './asset-fields.ts'
+import { fileMeta, isWhole, recordAt, valueAt, valueBody } from './asset-fields.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
-import type { AssetScope, Assets } from './assets-contract.ts'
+import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { plain, streamOf } from './bodies/body.ts'
+import { plain, readBytes, streamOf } from './bodies/body.ts'
 import { byteRange } from './bodies/byte-range.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
@@ -32,29 +32,37 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     return locator.locate(ref, options, scope.namespace)
   }
 
+  /** The body as it is stored; null for a field, and for content whose stored form only byref reads. */
+  async function openStored(place: AssetPlace, range: OpenOptions = {}) {
+    if (!isWhole(place)) return null
+    const { start, end, signal } = range
+    const { assetId, namespace } = place
+    const opened = await store.open(assetId, { namespace, start, end, signal })
+    if (!opened) throw assetNotFound(assetId)
+    if (!opened.record.attributes.marked) return opened
+    await opened.stream.cancel()
+    return null
+  }
+
   async function get(ref: AssetRefInput, options?: NamespaceOption) {
     const place = locate(ref, options)
-    const found = await fieldBody(core, place)
-    const { bytes, mime } =
-      found ?? (await store.get(place.assetId, { namespace: place.namespace }))
-    return { bytes: plain(bytes), mime }
+    const stored = await openStored(place)
+    if (!stored) return valueBody(core, place)
+    return { bytes: plain(await readBytes(stored.stream)), mime: stored.record.mime }
   }
 
   return {
     get,
 
     async open(ref, options = {}) {
-      const { start, end, signal } = options
       const place = locate(ref, options)
-      const field = await fieldBody(core, place)
-      if (field) {
+      const stored = await openStored(place, options)
+      if (!stored) {
+        const { bytes, mime } = await valueBody(core, place)
         const info = infoOf(await recordAt(core, place), locator)
-        return { info, ...openBytes(field.bytes, start, end), mime: field.mime }
+        return { info, mime, ...openBytes(bytes, options.start, options.end) }
       }
-      const { assetId, namespace } = place
-      const opened = await store.open(assetId, { namespace, start, end, signal })
-      if (!opened) throw assetNotFound(assetId)
-      const { record, ...body } = opened
+      const { record, ...body } = stored
       return { info: infoOf(record, locator), mime: record.mime, size: record.size, ...body }
     },
 
@@ -74,8 +82,11 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async urlFor(ref, options = {}) {
       const place = locate(ref, options)
-      const body = await fieldBody(core, place)
-      if (body) return dataUrlOf(body.bytes, body.mime)
+      const isStored = isWhole(place) && !(await recordAt(core, place)).attributes.marked
+      if (!isStored) {
+        const { bytes, mime } = await valueBody(core, place)
+        return dataUrlOf(bytes, mime)
+      }
       const { inline, expiresIn } = options
       return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
     },

@@ -231,8 +231,24 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await body('map')).toEqual(['{"a":["1"]}', 'application/json'])
     expect((await body('at'))[0]).toBe('1970-01-01T00:00:00.005Z')
     expect((await body('not'))[0]).toBe('NaN')
-    await expect(assets.get(`${ref}/content/deep`)).rejects.toEqual(code('asset_unsupported'))
-    await expect(assets.get(`${ref}/content/deep`)).rejects.toThrow(`${ref}/content/deep/0/image`)
+    expect(await body('deep')).toEqual([
+      `[{"image":"${ref}/content/deep/0/image"}]`,
+      'application/json',
+    ])
+    const whole = {
+      n: '5',
+      map: { a: ['1'] },
+      at: '1970-01-01T00:00:00.005Z',
+      not: 'NaN',
+      deep: [{ image: `${ref}/content/deep/0/image` }],
+    }
+    for (const form of [ref, `${ref}/content`]) {
+      const { bytes, mime } = await assets.get(form)
+      expect([JSON.parse(text(bytes)), mime]).toEqual([whole, 'application/json'])
+      const opened = await assets.open(form)
+      expect(await new Response(opened.stream).json()).toEqual(whole)
+      expect(await (await fetch(await assets.urlFor(form))).json()).toEqual(whole)
+    }
   })
 
   it('gives JSON of any depth that is allowed, and refuses the rest', async () => {

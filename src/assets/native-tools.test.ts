@@ -133,6 +133,19 @@ describe('fetchAssetTool', () => {
     expect(await read({ ref: utf16.ref, startLine: 2 })).toMatchObject({ text: 'ö', lines: 2 })
   })
 
+  it('writes out whatever content holds, with references for what is no text', async () => {
+    const assets = createAssets()
+    const content = { n: 5n, map: new Map([['a', 1]]), image: new Uint8Array(3) }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    const read = async (input: object) =>
+      (await fetchAssetTool.execute({ ref, format: 'text', ...input }, { assets })) as object
+    const { text } = (await read({})) as { text: string }
+    const written = { n: '5', map: { a: 1 }, image: `${ref}/content/image` }
+    expect(JSON.parse(text)).toEqual(written)
+    expect(await read({ path: ['content', 'n'] })).toMatchObject({ text: '5' })
+    await expect(read({ path: ['content', 'image'] })).rejects.toThrow('not text')
+  })
+
   it('says which field and which bytes it read', async () => {
     const assets = createAssets()
     const content = { image: new Uint8Array(Buffer.from(PNG, 'base64')) }

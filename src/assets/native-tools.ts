@@ -5,6 +5,7 @@ import {
   formatAssetRef,
   parseAssetRef,
 } from '../refs/asset-ref.ts'
+import type { FieldKey } from '../refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo, Assets } from './assets.ts'
 import { chunksOf, peek, readBytes } from './bodies/body.ts'
@@ -12,6 +13,7 @@ import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { readTextPage, type TextPage } from './text-page.ts'
+import { valueAsBody } from './value-body.ts'
 
 /** A tool as agents take it: these two need only the assets of the call. */
 export interface NativeAssetTool {
@@ -123,8 +125,7 @@ function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
   const named = text(ref ?? id, 'ref')
   if (path === undefined || path === null) return named
   if (!Array.isArray(path)) throw new ByrefError('invalid_arguments', 'path is a list of keys.')
-  const parts = parseAssetRef(named) ?? { id: extractAssetId(named) }
-  return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? []), ...path] })
+  return below(named, [], path)
 }
 
 async function readRange(
@@ -172,13 +173,22 @@ async function textAt(
   }
   const value = await assets.resolve(ref)
   if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) {
-    throw new ByrefError(
-      'asset_unsupported',
-      'The asset is not text; ask for dataUrl or base64, or for a range of bytes.',
-    )
-  }
-  return JSON.stringify(value, null, 2) ?? String(value)
+  const { bytes, mime } = await valueAsBody(value, {
+    refOf: (path) => below(ref, ['content'], path),
+  })
+  const found = Buffer.from(bytes).toString()
+  if (mime === 'application/json') return JSON.stringify(JSON.parse(found), null, 2)
+  if (PLAIN_TEXT.test(mime)) return found
+  throw new ByrefError(
+    'asset_unsupported',
+    'The asset is not text; ask for dataUrl or base64, or for a range of bytes.',
+  )
+}
+
+/** The reference to a field below what a reference names: by its own path, or else by `whole`. */
+function below(ref: AssetRefInput, whole: readonly FieldKey[], path: readonly FieldKey[]): string {
+  const parts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
+  return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? whole), ...path] })
 }
 
 function text(value: unknown, name: string): string {

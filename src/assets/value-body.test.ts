@@ -85,11 +85,18 @@ describe('valueAsBody', () => {
     })
   })
 
-  it('names fields as it is told', async () => {
-    const nameOf = (path: readonly unknown[]) => `asset://x/content/${path.join('/')}`
-    await expect(valueAsBody([new Uint8Array(1)], { nameOf })).rejects.toThrow(
-      'asset://x/content/0',
-    )
+  it('puts references where JSON ends, as it is told', async () => {
+    const refOf = (path: readonly unknown[]) => `asset://x/content/${path.join('/')}`
+    const value = { images: [new Uint8Array(1)], draw: () => 1, chart: new Chart(), n: 1 }
+    const { bytes } = await valueAsBody(value, { refOf })
+    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({
+      images: ['asset://x/content/images/0'],
+      draw: 'asset://x/content/draw',
+      chart: 'asset://x/content/chart',
+      n: 1,
+    })
+    await expect(valueAsBody(new Chart(), { refOf })).rejects.toThrow('A live Chart')
+    await expect(valueAsBody(cycle, { refOf })).rejects.toThrow('the cycle at up/0')
   })
 
   it('says what is too deep to be written', async () => {

@@ -8,8 +8,8 @@ import { jsonText } from './json-text.ts'
 
 /** Options of {@link valueAsBody}. */
 export interface ValueBodyOptions {
-  /** How errors name a field below the value. Default: its keys with slashes between them. */
-  nameOf?: (path: readonly FieldKey[]) => string
+  /** The reference of a field below the value, which stands for what JSON cannot carry. Default: that is refused. */
+  refOf?: (path: readonly FieldKey[]) => string
 }
 
 /**
@@ -18,11 +18,11 @@ export interface ValueBodyOptions {
  *
  * All else is `application/json`. There a Map is an object (with keys that are no text, a list of pairs), a Set and a
  * typed array of numbers are lists, what has a `toJSON` is what it says, and the scalars above are text; undefined is
- * left out of objects and null in lists.
+ * left out of objects and null in lists. What JSON cannot carry further down (bytes, functions, live objects) is the
+ * reference of its field.
  *
- * @throws ByrefError `asset_unsupported` for what JSON cannot carry: bytes further down, functions, live objects,
- * cycles. The message names the field, which can be asked for by itself. `too_deep` and `asset_too_large` beyond what
- * the process can write as JSON
+ * @throws ByrefError `asset_unsupported` for a live object by itself, for one that has no reference, and for a cycle;
+ * `too_deep` and `asset_too_large` beyond what the process can write as JSON
  */
 export async function valueAsBody(
   value: unknown,
@@ -57,7 +57,7 @@ function scalarText(value: unknown): string | null {
   return value instanceof Date ? (value.toJSON() ?? String(value)) : null
 }
 
-function jsonTree(root: unknown, { nameOf = (path) => path.join('/') }: ValueBodyOptions) {
+function jsonTree(root: unknown, { refOf }: ValueBodyOptions) {
   function visit(value: unknown, open: readonly Branch[]): Branch | JsonValue | undefined {
     const text = scalarText(value)
     if (text !== null) return text
@@ -68,9 +68,12 @@ function jsonTree(root: unknown, { nameOf = (path) => path.join('/') }: ValueBod
     if (value === null) return null
     const says = (value as { toJSON?: unknown }).toJSON
     if (typeof says === 'function') return visit(says.call(value), open)
-    const branch = isOpen(value, open) ? null : branchOf(value)
+    const path = open.map(({ key }) => key)
+    if (isOpen(value, open)) throw unsupported('cycle', path)
+    const branch = branchOf(value)
     if (branch) return branch
-    throw unsupported(value, open, nameOf)
+    if (refOf && path.length > 0) return refOf(path)
+    throw unsupported(className(value), path)
   }
   return copyTree(root, visit)
 }
@@ -92,16 +95,11 @@ function numbersBranch(view: ArrayBufferView): Branch {
   return new Branch(view, true, numbers.entries())
 }
 
-function unsupported(
-  value: unknown,
-  open: readonly Branch[],
-  nameOf: (path: readonly FieldKey[]) => string,
-): ByrefError {
-  const path = open.map(({ key }) => key)
-  const what = isOpen(value, open) ? 'cycle' : className(value)
-  const message =
+function unsupported(what: string, path: readonly FieldKey[]): ByrefError {
+  return new ByrefError(
+    'asset_unsupported',
     path.length === 0
       ? `A live ${what} has no bytes; use resolve().`
-      : `JSON cannot carry the ${what} at ${nameOf(path)}; ask for that field by itself.`
-  return new ByrefError('asset_unsupported', message)
+      : `JSON cannot carry the ${what} at ${path.join('/')}; ask for that field by itself.`,
+  )
 }

@@ -36,8 +36,8 @@ export function assetRoutes(assets: Assets): Hono {
     const ref = refOf(c)
     const path = c.req.query('path')
     const info = await assets.info(ref)
-    if (path === undefined && !info.structured) return body(c, assets, info)
-    return value(c, info, await assets.resolve(path === undefined ? ref : at(ref, path)))
+    if (path !== undefined) return field(c, assets, info, at(ref, path))
+    return info.structured ? json(c, assets, info) : body(c, assets, info)
   })
 
   return app
@@ -89,14 +89,26 @@ function isKnown(header: string | undefined, digest: string): boolean {
   return tags.includes('*') || tags.includes(`"${digest}"`)
 }
 
-/** A value out of a structured asset: bytes as they are, anything else as JSON. */
-function value(c: Context, info: AssetInfo, content: unknown): Response {
+/** The content of a structured asset as it streams. */
+async function json(c: Context, assets: Assets, info: AssetInfo): Promise<Response> {
+  const opened = c.req.method === 'HEAD' ? null : await assets.open(info.ref)
   headers(c, info)
-  if (content instanceof Uint8Array) {
-    c.header('content-type', 'application/octet-stream')
-    return c.body(content as Uint8Array<ArrayBuffer>)
-  }
-  return c.json(content as object)
+  c.header('content-type', info.mime)
+  if (!opened) return c.body(null)
+  c.header('content-length', String(opened.size))
+  return c.body(opened.stream)
+}
+
+/** A field of a structured asset: text as JSON, as all other values, bytes as they are. */
+async function field(c: Context, assets: Assets, info: AssetInfo, ref: string): Promise<Response> {
+  const value = await assets.resolve(ref)
+  const { bytes, mime } =
+    typeof value === 'string'
+      ? { bytes: Buffer.from(JSON.stringify(value)), mime: 'application/json' }
+      : await assets.get(ref)
+  headers(c, info)
+  c.header('content-type', mime)
+  return c.body(bytes as Uint8Array<ArrayBuffer>)
 }
 
 /** Content of other people is never a page of this origin: no scripts, no frames, no guessing of types. */

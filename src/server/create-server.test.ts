@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentOptions, createAgent } from '../agent/agent.ts'
 import { defineTool } from '../agent/tool.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
 import type { LogRecord } from '../content/events.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createServer } from './create-server.ts'
@@ -252,6 +253,28 @@ describe('createServer', () => {
     const { error } = (await response.clone().json()) as { error: { asset: { ref: string } } }
     expect(await errorOf(response)).toEqual({ status: 422, code: 'table_invalid' })
     expect(error.asset).toMatchObject({ name: 'broken.csv', ref: expect.stringMatching(/^asset:/) })
+  })
+
+  it('gives fields of structured assets: values as JSON, bytes as they are', async () => {
+    const { agent, get } = open()
+    const image = new Uint8Array(PNG)
+    const content = { text: 'rain', n: 5n, map: new Map([['a', 1]]), image }
+    const { assetId, ref } = await agent.assets.saveAsset({ content_type: 'data', content })
+    const field = async (path: string) => {
+      const response = await get(`/api/assets/${assetId}/content?path=content/${path}`)
+      return [response.headers.get('content-type'), await response.text()]
+    }
+    expect(await field('text')).toEqual(['application/json', '"rain"'])
+    expect((await field('n'))[1]).toBe('5')
+    expect(await field('map')).toEqual(['application/json', '{"a":1}'])
+    expect((await field('image'))[0]).toBe('image/png')
+    const whole = await get(`/api/assets/${assetId}/content`)
+    expect(await whole.json()).toEqual({
+      text: 'rain',
+      n: '5',
+      map: { a: 1 },
+      image: `${ref}/content/image`,
+    })
   })
 
   it('lists assets page by page', async () => {

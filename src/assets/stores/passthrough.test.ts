@@ -69,7 +69,10 @@ describe('createAssets on passthrough', () => {
     const reads: ((assets: Assets, ref: string) => Promise<unknown>)[] = [
       (assets, ref) => assets.getBase64(ref),
       (assets, ref) => assets.getDataUrl(ref),
-      (assets, ref) => assets.open(ref, { start: 0, end: 1 }),
+      async (assets, ref) => {
+        const { stream } = await assets.open(ref, { start: 0, end: 1 })
+        return new Response(stream).text()
+      },
       (assets, ref) => assets.urlFor(ref, { inline: true }),
       (assets, ref) => assets.resolve(ref),
     ]
@@ -79,6 +82,15 @@ describe('createAssets on passthrough', () => {
       await read(assets, ref)
       await expect(assets.get(ref)).rejects.toThrow('read before')
     }
+  })
+
+  it('does not count what is opened and never read', async () => {
+    const assets = createAssets({ store: createPassthroughAssetStore() })
+    const { ref } = await assets.save(PNG)
+    const { stream } = await assets.open(ref)
+    await stream.cancel()
+    await assets.open(ref)
+    expect((await assets.get(ref)).bytes).toHaveLength(PNG.byteLength)
   })
 
   it('imports tables without using up the file, and gives their rows once', async () => {

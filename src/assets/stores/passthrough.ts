@@ -14,7 +14,7 @@ import type {
   StoreSaveOptions,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
+import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
 import { recordPage } from './record-page.ts'
 import { recordReader } from './record-reader.ts'
@@ -106,11 +106,16 @@ export function createPassthroughAssetStore(
     ).unref()
   }
 
-  /** The body; unless it is kept, this was its one read. */
-  function take(record: AssetRecord, digest: string, keep = false): Uint8Array {
+  function waitingBody(record: AssetRecord, digest: string): { entry: Entry; bytes: Uint8Array } {
     const entry = find(record.assetId, record)
     const bytes = entry?.bodies.get(digest)
-    if (!entry || !bytes) throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
+    if (entry && bytes) return { entry, bytes }
+    throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
+  }
+
+  /** The body; unless it is kept, this was its one read. */
+  function take(record: AssetRecord, digest: string, keep = false): Uint8Array {
+    const { entry, bytes } = waitingBody(record, digest)
     if (!keep) {
       entry.bodies.delete(digest)
       entry.bytes -= bytes.byteLength
@@ -161,8 +166,13 @@ export function createPassthroughAssetStore(
       find: (assetId, where) => find(assetId, where)?.record ?? null,
       show: (record) => structuredClone(record),
       bytes: (record) => take(record, record.digest),
-      stream: (record, { digest, start, end }, { keep }) =>
-        streamOf(take(record, digest, keep).subarray(start, end)),
+      stream(record, { digest, start, end }, { keep }) {
+        waitingBody(record, digest)
+        // What is opened and never read does not use up the one read.
+        return streamFrom(async function* () {
+          yield* streamOf(take(record, digest, keep).subarray(start, end))
+        })
+      },
     }),
 
     async list(where) {
