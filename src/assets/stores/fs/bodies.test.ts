@@ -129,6 +129,16 @@ describe('holdBody and releaseBodies', () => {
     expect(await namesOf(digest)).toEqual([])
   })
 
+  it('remove the public name that a killed remover left', async () => {
+    const record = await hold('x')
+    const { digest, holder } = record
+    await writeFile(space.publicName(digest, 'text/plain'), 'x')
+    await rm(space.body(digest))
+    await rm(space.ref(digest, holder))
+    expect(await removeUnheld(space, digest)).toBe(false)
+    expect(await namesOf(digest)).toEqual([])
+  })
+
   it('put a body back for whoever reads it', async () => {
     const { digest, holder } = await hold('x')
     await writeFile(`${space.body(digest)}.${nonce()}.trash`, 'x')

@@ -30,8 +30,8 @@ export async function holdBody(
   if (await linkFile(files.body, body)) return true
   const found = await sizeOf(body)
   if (found === null || found === size) return false
+  await removeAll((await namesOf(space, digest)).filter(isPublicName), space, digest)
   await rename(files.body, body)
-  await removePublicNames(space, digest)
   return true
 }
 
@@ -52,7 +52,7 @@ export async function releaseBodies(
 
 /**
  * Removes the body if no ref holds it; true if it did. Whatever is aside is only removed when no ref was there after it
- * was seen aside.
+ * was seen aside. The names that URLs have go before it, so that none can outlive it.
  */
 export async function removeUnheld(space: FsSpace, digest: string): Promise<boolean> {
   for (;;) {
@@ -63,12 +63,17 @@ export async function removeUnheld(space: FsSpace, digest: string): Promise<bool
     }
     const trash = join(space.bodyFolder(digest), `${digest}.${nonce()}.trash`)
     const moved = await moveFile(space.body(digest), trash)
-    const aside = (await namesOf(space, digest)).filter(isTrash)
-    if (aside.length === 0) return false
+    const names = await namesOf(space, digest)
+    const aside = names.filter(isTrash)
+    const published = names.filter(isPublicName)
+    if (aside.length + published.length === 0) return false
     if (await isHeld(space, digest)) continue
-    for (const name of aside) await removeFile(join(space.bodyFolder(digest), name))
-    await removePublicNames(space, digest)
-    return moved
+    await removeAll(published, space, digest)
+    if (await isHeld(space, digest)) await publishAgain(published, space, digest)
+    else {
+      await removeAll(aside, space, digest)
+      return moved
+    }
   }
 }
 
@@ -88,10 +93,19 @@ export async function restoreBody(space: FsSpace, digest: string): Promise<boole
   return restored
 }
 
-/** Names that URLs have; who needs one makes it again. */
-async function removePublicNames(space: FsSpace, digest: string): Promise<void> {
-  for (const name of await namesOf(space, digest)) {
-    if (isPublicName(name)) await removeFile(join(space.bodyFolder(digest), name))
+async function removeAll(names: string[], space: FsSpace, digest: string): Promise<void> {
+  for (const name of names) await removeFile(join(space.bodyFolder(digest), name))
+}
+
+/** A save came in between and may have made the same names: they are its own. */
+async function publishAgain(names: string[], space: FsSpace, digest: string): Promise<void> {
+  await restoreBody(space, digest)
+  for (const name of names) {
+    try {
+      await linkFile(space.body(digest), join(space.bodyFolder(digest), name))
+    } catch (error) {
+      if (osCode(error) !== 'ENOENT') throw error
+    }
   }
 }
 

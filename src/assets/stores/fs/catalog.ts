@@ -13,10 +13,7 @@ import { readRecord, readRecords, readText, recordFiles } from './records.ts'
 const STATS_AT_ONCE = 64
 
 /** What there is in a folder. */
-export interface FsCatalog {
-  list: FullAssetStore['list']
-  namespaces: FullAssetStore['namespaces']
-  usage: FullAssetStore['usage']
+export interface FsCatalog extends Pick<FullAssetStore, 'list' | 'usage' | 'namespaces'> {
   /** Namespaces that ever held something. */
   described(): Promise<(string | null)[]>
 }

@@ -17,7 +17,6 @@ import { chunksOf } from '../../bodies/body.ts'
 import { createDigester } from '../../bodies/digest.ts'
 import { nonce } from '../../nonce.ts'
 
-const MAX_KNOWN_FOLDERS = 20_000
 const MIB = 1024 * 1024
 
 // Without file handles, which cost more than a small file itself.
@@ -25,7 +24,6 @@ const openFile = promisify(callbacks.open)
 const writeFile = promisify(callbacks.write)
 const closeFile = promisify(callbacks.close)
 const syncData = promisify(callbacks.fdatasync)
-const syncAll = promisify(callbacks.fsync)
 const linkPath = promisify(callbacks.link)
 
 /** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
@@ -138,38 +136,6 @@ export async function linkFile(from: string, to: string): Promise<boolean> {
   return copyInto(from, to)
 }
 
-/**
- * Makes folders and waits until the disk has their names, up to `root`, which must exist. Each folder is looked after
- * once; the list is bounded.
- */
-export function createFolderMaker(
-  root: string,
-  syncFolder: (path: string) => Promise<void>,
-): (path: string) => Promise<void> {
-  const made = new Map<string, Promise<void>>()
-
-  async function make(path: string): Promise<void> {
-    const parent = dirname(path)
-    if (parent !== root) await ensure(parent)
-    await mkdir(path).catch((error: unknown) => {
-      if (osCode(error) !== 'EEXIST') throw error
-    })
-    await syncFolder(parent)
-  }
-
-  function ensure(path: string): Promise<void> {
-    const known = made.get(path)
-    if (known) return known
-    if (made.size > MAX_KNOWN_FOLDERS) made.clear()
-    const making = make(path)
-    made.set(path, making)
-    making.catch(() => made.delete(path))
-    return making
-  }
-
-  return ensure
-}
-
 /** Bytes of a file; null if there is none. */
 export async function sizeOf(path: string): Promise<number | null> {
   try {
@@ -218,49 +184,6 @@ export async function moveFile(from: string, to: string): Promise<boolean> {
     }
     if (attempt > 0 || (await sizeOf(from)) === null) return false
     await mkdir(dirname(to), { recursive: true })
-  }
-}
-
-/**
- * Waits until the disk has the names in a folder. Calls that come while one is under way share the next, so that many
- * saves at once cost few syncs.
- */
-export function createFolderSync(): (path: string) => Promise<void> {
-  const running = new Map<string, { now: Promise<void>; next: Promise<void> | null }>()
-
-  async function start(path: string): Promise<void> {
-    const entry = { now: syncFolderNow(path), next: null }
-    running.set(path, entry)
-    try {
-      await entry.now
-    } finally {
-      if (running.get(path) === entry && entry.next === null) running.delete(path)
-    }
-  }
-
-  return function syncFolder(path) {
-    const entry = running.get(path)
-    if (!entry) return start(path)
-    entry.next ??= entry.now.catch(() => {}).then(() => start(path))
-    return entry.next
-  }
-}
-
-async function syncFolderNow(path: string): Promise<void> {
-  let folder: number
-  try {
-    folder = await openFile(path, 'r')
-  } catch (error) {
-    // Windows cannot open a folder, and needs no sync of one.
-    if (osCode(error) === 'EISDIR' || osCode(error) === 'EPERM') return
-    throw error
-  }
-  try {
-    await syncAll(folder)
-  } catch (error) {
-    if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
-  } finally {
-    await closeFile(folder)
   }
 }
 

@@ -5,8 +5,6 @@ import { graceOf } from '../grace.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { releaseBodies } from './bodies.ts'
 import {
-  createFolderMaker,
-  createFolderSync,
   foldersIn,
   linkFile,
   namesIn,
@@ -15,6 +13,7 @@ import {
   storageError,
   writeSmall,
 } from './durable.ts'
+import { createFolderMaker, createFolderSync } from './folder-sync.ts'
 import { readJournal, repairFromJournal, settleJournal } from './journal.ts'
 import { type FsLayout, type FsSpace, fsLayout } from './layout.ts'
 import { readRecord, readText } from './records.ts'

@@ -16,8 +16,9 @@ export interface Journal {
   bodies: Map<string, Uint8Array>
 }
 
-/** Settling waits until no journal has come for so long, so that it is in no save's way; where one always comes, it waits no longer than this. */
+/** Settling waits until no journal has come for so long, so that it is in no save's way. */
 const QUIET_MS = 100
+/** Where one always comes, it waits no longer. */
 const MOST_WAIT_MS = 5_000
 const MOST_UNSETTLED = 64 * 1024 * 1024
 

@@ -26,16 +26,13 @@ export async function* unusedBodies(
   const holders = await intendedHolders(layout)
   if (!(await addHolders(space, holders))) return
   for (const [digest, names] of namesByDigest) {
-    const refs = names.filter((name) => name.endsWith('.ref'))
-    if (refs.some((name) => holders.has(name.split('.')[1] ?? ''))) continue
+    if (names.some((name) => holders.has(holderIn(name)))) continue
     const folder = space.bodyFolder(digest)
-    const files = await Promise.all(names.map((name) => about(join(folder, name))))
+    const files = await Promise.all(names.map((name) => fileOf(join(folder, name))))
     if (files.some((file) => file.changedAt > before)) continue
-    const size = Math.max(
-      0,
-      ...files.filter((_, i) => !refs.includes(names[i] ?? '')).map((file) => file.size),
-    )
-    yield { digest, path: space.body(digest), size, refs: refs.map((name) => join(folder, name)) }
+    const refs = files.filter((file) => isRef(file.path)).map((file) => file.path)
+    const sizes = files.filter((file) => !isRef(file.path)).map((file) => file.size)
+    yield { digest, path: space.body(digest), size: Math.max(0, ...sizes), refs }
   }
 }
 
@@ -75,12 +72,22 @@ async function addHolders(space: FsSpace, holders: Set<string>): Promise<boolean
   return whole
 }
 
-async function about(path: string): Promise<{ size: number; changedAt: number }> {
+function isRef(name: string): boolean {
+  return name.endsWith('.ref')
+}
+
+/** The holder in the name of a ref; of any other name, nothing that a holder is called. */
+function holderIn(name: string): string {
+  return isRef(name) ? (name.split('.')[1] ?? '') : ''
+}
+
+async function fileOf(path: string): Promise<{ path: string; size: number; changedAt: number }> {
   try {
     const { size, mtimeMs } = await stat(path)
-    return { size, changedAt: mtimeMs }
+    return { path, size, changedAt: mtimeMs }
   } catch (error) {
-    if (osCode(error) === 'ENOENT') return { size: 0, changedAt: Infinity }
+    // It goes or comes right now.
+    if (osCode(error) === 'ENOENT') return { path, size: 0, changedAt: Infinity }
     throw error
   }
 }

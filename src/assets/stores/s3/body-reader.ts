@@ -5,7 +5,7 @@ import type { ByteRange } from '../../bodies/byte-range.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { removeUnheld, restoreBody } from './bodies.ts'
 import { streamResumed } from './read.ts'
-import { type S3Place, spaceOf } from './records.ts'
+import { type S3Root, spaceOf } from './records.ts'
 
 /** A part of one of a record's bodies, read when the stream is. */
 export type StreamBody = (
@@ -18,7 +18,7 @@ export type StreamBody = (
  * the asset went meanwhile, with `storage_failed` when only the body is missing.
  */
 export function createBodyReader(
-  at: S3Place,
+  at: S3Root,
   options: {
     timeoutMs: number
     find(assetId: string, where: StoreOptions): Promise<StoredRecord | null>

@@ -68,7 +68,7 @@ export function s3Space(prefix: string, namespace: string | null): S3Space {
 }
 
 /** The record's key in the key of its place. */
-export function recordOfPlace(space: S3Space, place: string): string {
+export function recordOfPlace(space: Pick<S3Space, 'records'>, place: string): string {
   return `${space.records}${place.slice(place.lastIndexOf('-') + 1)}.json`
 }
 

@@ -3,7 +3,7 @@ import type { StoreSaveOptions } from '../../asset-store.ts'
 import { inParallel } from '../../in-parallel.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { holdBody, releaseBodies } from './bodies.ts'
-import { putJson, putRecord, readRecord, type S3Place, spaceOf } from './records.ts'
+import { putJson, putRecord, readRecord, type S3Root, spaceOf } from './records.ts'
 import type { StagedBody } from './stage.ts'
 
 const PARTS_AT_ONCE = 16
@@ -15,7 +15,7 @@ const PARTS_AT_ONCE = 16
  * @throws ByrefError `asset_exists`
  */
 export async function publish(
-  at: S3Place,
+  at: S3Root,
   record: StoredRecord,
   staged: StagedBody,
   options: StoreSaveOptions,
@@ -46,7 +46,7 @@ export async function publish(
  * Takes back what a save had done before it failed. The record goes first: it may be there although no answer said so,
  * and must not outlive its bodies. The place may be another asset's: then it stays.
  */
-async function withdraw(at: S3Place, record: StoredRecord): Promise<void> {
+async function withdraw(at: S3Root, record: StoredRecord): Promise<void> {
   const { connector, bucket } = at
   const space = spaceOf(at, record)
   const key = space.record(record.assetId)
@@ -59,7 +59,7 @@ async function withdraw(at: S3Place, record: StoredRecord): Promise<void> {
   await releaseBodies(at, space, record)
 }
 
-async function putBytes(at: S3Place, key: string, body: Uint8Array): Promise<void> {
+async function putBytes(at: S3Root, key: string, body: Uint8Array): Promise<void> {
   const { connector, bucket } = at
   await connector.put({ bucket, key, body, contentType: 'application/octet-stream' })
 }

@@ -9,7 +9,7 @@ import { asStorageError } from './errors.ts'
 import { type S3Space, s3Space } from './layout.ts'
 
 /** A bucket, and what the keys of one store start with. */
-export interface S3Place extends S3Bucket {
+export interface S3Root extends S3Bucket {
   keyPrefix: string
 }
 
@@ -17,7 +17,7 @@ const READS_AT_ONCE = 16
 const ATTEMPTS = 5
 
 /** The keys of the namespace of a call or of a record. */
-export function spaceOf({ keyPrefix }: S3Place, where: StoreOptions = {}): S3Space {
+export function spaceOf({ keyPrefix }: S3Root, where: StoreOptions = {}): S3Space {
   return s3Space(keyPrefix, where.namespace ?? null)
 }
 

@@ -1,34 +1,15 @@
-import { ByrefError } from '../../../errors.ts'
-import { assetExists, checkSave, isExpired, objectsUnsupported } from '../../asset-record.ts'
-import type {
-  AssetBody,
-  FullAssetStore,
-  StoreOptions,
-  StoreSaveOptions,
-} from '../../asset-store.ts'
-import { consume } from '../../bodies/abortable.ts'
+import { isExpired } from '../../asset-record.ts'
+import type { FullAssetStore, StoreOptions } from '../../asset-store.ts'
 import { readBytes } from '../../bodies/body.ts'
-import { pageSize } from '../record-page.ts'
 import { recordReader } from '../record-reader.ts'
-import { newStoredRecord, parseRecord, type StoredRecord, withoutHolder } from '../stored-record.ts'
-import { usageOf } from '../usage-of.ts'
-import { objectsUnder } from './bodies.ts'
+import { parseRecord, type StoredRecord, withoutHolder } from '../stored-record.ts'
 import { createBodyReader } from './body-reader.ts'
+import { createS3Catalog } from './catalog.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './connector.ts'
 import { withStorageErrors } from './errors.ts'
 import { createTurns } from './in-turn.ts'
-import { recordOfPlace } from './layout.ts'
-import { publish } from './publish.ts'
-import {
-  putJson,
-  readAll,
-  readRecord,
-  readRecords,
-  readText,
-  type S3Place,
-  spaceOf,
-} from './records.ts'
-import { type StagedBody, stageBody } from './stage.ts'
+import { readRecord, readText, type S3Root, spaceOf } from './records.ts'
+import { createS3Save } from './save.ts'
 import { removeRecord, sweepBucket } from './sweep.ts'
 import { verifySpace } from './verify.ts'
 
@@ -53,10 +34,10 @@ const HOUR = 60 * 60
 export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore {
   const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
   const connector = withStorageErrors(options.connector ?? createS3Connector(options))
-  const at: S3Place = { connector, bucket, keyPrefix }
+  const at: S3Root = { connector, bucket, keyPrefix }
   const streamBody = createBodyReader(at, { timeoutMs, find })
+  const catalog = createS3Catalog(at, ready)
   const inTurn = createTurns()
-  const described = new Set<string>()
   let opened: Promise<void> | undefined
 
   function ready(): Promise<void> {
@@ -73,35 +54,6 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     return record && record.assetId === assetId && !isExpired(record) ? record : null
   }
 
-  async function describe(namespace: string | null): Promise<void> {
-    const { description } = spaceOf(at, { namespace })
-    if (described.has(description)) return
-    await putJson(at, description, { namespace })
-    described.add(description)
-  }
-
-  async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
-    if (options.objects?.length) throw objectsUnsupported('s3')
-    checkSave(options)
-    await ready()
-    const { assetId, signal } = options
-    if (assetId !== undefined && (await readRecord(at, spaceOf(at, options).record(assetId)))) {
-      throw assetExists(assetId)
-    }
-    let staged: StagedBody | undefined
-    try {
-      staged = await stageBody(at, body, { mime, signal })
-      signal?.throwIfAborted()
-      const record = newStoredRecord(staged, mime, options)
-      await describe(record.namespace)
-      await publish(at, record, staged, options)
-      return { assetId: record.assetId, info: withoutHolder(record) }
-    } finally {
-      // What stays, a sweep finds.
-      await staged?.discard().catch(() => {})
-    }
-  }
-
   async function urlOf(record: StoredRecord, { expiresIn = HOUR }: { expiresIn?: number }) {
     const key = spaceOf(at, record).body(record.digest)
     if (publicBaseUrl === undefined) {
@@ -111,33 +63,13 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
     return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
   }
 
-  /** Namespaces that ever held something. */
-  async function describedSpaces(): Promise<(string | null)[]> {
-    await ready()
-    const found: (string | null)[] = []
-    for await (const { key } of objectsUnder(at, `${keyPrefix}spaces/`)) {
-      const text = await readText(at, key)
-      if (text !== null) found.push(JSON.parse(text).namespace)
-    }
-    return found
-  }
-
-  async function hasLive(namespace: string | null): Promise<boolean> {
-    for await (const { key } of objectsUnder(at, spaceOf(at, { namespace }).records)) {
-      const record = await readRecord(at, key)
-      if (record && !isExpired(record)) return true
-    }
-    return false
-  }
-
   return {
     full: true,
     backend: 's3',
     readsOnce: false,
     keepsObjects: false,
     ready,
-    save: (body, mime, options = {}) =>
-      consume(body, options.signal, (source) => save(source, mime, options)),
+    save: createS3Save(at, ready),
     ...recordReader({
       find,
       show: withoutHolder,
@@ -147,33 +79,9 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
       urlOf,
     }),
 
-    async list(where = {}) {
-      await ready()
-      const space = spaceOf(at, where)
-      const limit = pageSize(where)
-      const after = where.cursor ?? undefined
-      if (after !== undefined && !after.startsWith(space.newest)) {
-        throw new ByrefError('bad_request', `${JSON.stringify(after)} is no cursor.`)
-      }
-      const { objects, more } = await connector.list({ bucket, prefix: space.newest, after, limit })
-      const keys = objects.map(({ key }) => recordOfPlace(space, key))
-      const found = new Map<string, StoredRecord>()
-      await readAll(at, keys, (record, key) => record && found.set(key, record))
-      const records = keys.flatMap((key) => found.get(key) ?? []).filter((one) => !isExpired(one))
-      return {
-        records: records.map(withoutHolder),
-        next: more ? (objects.at(-1)?.key ?? null) : null,
-      }
-    },
-
-    async usage(where) {
-      await ready()
-      return usageOf((use) =>
-        readRecords(at, spaceOf(at, where), (record) => {
-          if (record && !isExpired(record)) use(record)
-        }),
-      )
-    },
+    list: catalog.list,
+    usage: catalog.usage,
+    namespaces: catalog.namespaces,
 
     async delete(assetId, where) {
       await ready()
@@ -188,16 +96,8 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
       })
     },
 
-    async namespaces() {
-      const found: (string | null)[] = []
-      for (const namespace of await describedSpaces()) {
-        if (await hasLive(namespace)) found.push(namespace)
-      }
-      return found
-    },
-
     async sweep(when = {}) {
-      return sweepBucket(at, await describedSpaces(), when)
+      return sweepBucket(at, await catalog.described(), when)
     },
 
     async *verify(where = {}) {

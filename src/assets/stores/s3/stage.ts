@@ -3,7 +3,7 @@ import { ByrefError } from '../../../errors.ts'
 import type { AssetBody } from '../../asset-store.ts'
 import { chunksOf, peek, streamFrom } from '../../bodies/body.ts'
 import { createDigester, sha256 } from '../../bodies/digest.ts'
-import type { S3Place } from './records.ts'
+import type { S3Root } from './records.ts'
 
 /** A body whose digest is known, and that can be put under its name. */
 export interface StagedBody {
@@ -20,7 +20,7 @@ const BUFFERED = 8 * 1024 * 1024
 
 /** Brings a body to the server, or into memory if it is small, and tells what it is. */
 export async function stageBody(
-  at: S3Place,
+  at: S3Root,
   input: AssetBody,
   options: { mime: string; signal?: AbortSignal },
 ): Promise<StagedBody> {
@@ -32,7 +32,7 @@ export async function stageBody(
   return inMemory(at, head, mime)
 }
 
-function inMemory({ connector, bucket }: S3Place, bytes: Uint8Array, mime: string): StagedBody {
+function inMemory({ connector, bucket }: S3Root, bytes: Uint8Array, mime: string): StagedBody {
   return {
     digest: sha256(bytes),
     size: bytes.byteLength,
@@ -44,7 +44,7 @@ function inMemory({ connector, bucket }: S3Place, bytes: Uint8Array, mime: strin
 }
 
 async function uploaded(
-  { connector, bucket, keyPrefix }: S3Place,
+  { connector, bucket, keyPrefix }: S3Root,
   stream: ReadableStream<Uint8Array>,
   { mime, signal }: { mime: string; signal?: AbortSignal },
 ): Promise<StagedBody> {

@@ -4,13 +4,13 @@ import { graceOf } from '../grace.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { isHeld, objectsUnder, releaseBodies, removeUnheld } from './bodies.ts'
 import type { S3Space } from './layout.ts'
-import { readRecords, type S3Place, spaceOf } from './records.ts'
+import { readRecords, type S3Root, spaceOf } from './records.ts'
 import { serverTime } from './server-time.ts'
 import { readRefs, sortRefs } from './unused.ts'
 
 /** Removes an asset, and the bodies that nobody else holds. */
 export async function removeRecord(
-  at: S3Place,
+  at: S3Root,
   record: StoredRecord,
 ): Promise<{ bodies: number; bytes: number }> {
   const { connector, bucket } = at
@@ -26,7 +26,7 @@ export async function removeRecord(
  * as left; as long as a record is damaged, nothing that it may need does.
  */
 export async function sweepBucket(
-  at: S3Place,
+  at: S3Root,
   namespaces: (string | null)[],
   options: StoreSweepOptions,
 ): Promise<StoreSwept> {

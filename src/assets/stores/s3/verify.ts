@@ -7,13 +7,13 @@ import { parseRecord, type StoredRecord } from '../stored-record.ts'
 import { objectsUnder } from './bodies.ts'
 import type { StreamBody } from './body-reader.ts'
 import type { S3Space } from './layout.ts'
-import { readText, type S3Place, spaceOf } from './records.ts'
+import { readText, type S3Root, spaceOf } from './records.ts'
 import { serverTime } from './server-time.ts'
 import { readRefs, sortRefs } from './unused.ts'
 
 /** Reads everything of a namespace again, and names what is damaged, missing or needed by nobody. */
 export async function* verifySpace(
-  at: S3Place,
+  at: S3Root,
   streamBody: StreamBody,
   where: { namespace: string | null; signal?: AbortSignal },
 ): AsyncGenerator<StoreVerified> {
@@ -42,7 +42,7 @@ export async function* verifySpace(
 }
 
 async function* unusedBodies(
-  at: S3Place,
+  at: S3Root,
   known: { space: S3Space; namespace: string | null; held: Set<string>; before: number },
 ): AsyncGenerator<StoreVerified> {
   const { space, namespace, held, before } = known
