@@ -14,18 +14,45 @@ export {
   type ToolContext,
   type ToolSchema,
 } from './agent/tool.ts'
+export type { AssetEvent } from './assets/asset-events.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
-export type { AssetKind, AssetStore, FullAssetStore } from './assets/asset-store.ts'
-export {
-  type AssetInfo,
-  type Assets,
-  type CreateAssetsOptions,
-  createAssets,
-  type ImportOptions,
-  type SaveOptions,
-  type StructuredAssetInput,
-} from './assets/assets.ts'
-export type { AssetsConfig, ResolvedAssetsConfig } from './assets/assets-config.ts'
+export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
+export type {
+  AssetAttributes,
+  AssetBody,
+  AssetKind,
+  AssetRecord,
+  AssetStore,
+  FullAssetStore,
+  RememberedAsset,
+  StoreListOptions,
+  StoreOpened,
+  StoreOpenOptions,
+  StoreOptions,
+  StorePart,
+  StoreSaveOptions,
+  StoreSweepOptions,
+  StoreSwept,
+  StoreUrlOptions,
+  StoreUsage,
+  StoreVerified,
+} from './assets/asset-store.ts'
+export { createAssets } from './assets/assets.ts'
+export type { AssetLimits, AssetsConfig, ResolvedAssetsConfig } from './assets/assets-config.ts'
+export type {
+  AssetFailure,
+  AssetInfo,
+  AssetMaker,
+  AssetScope,
+  Assets,
+  CreateAssetsOptions,
+  ImportOptions,
+  OpenedAsset,
+  OpenOptions,
+  SaveAssetOptions,
+  SaveOptions,
+  StructuredAssetInput,
+} from './assets/assets-contract.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
 export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs/fs.ts'

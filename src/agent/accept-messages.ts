@@ -1,5 +1,5 @@
 import { type AssetEvent, createdPayload } from '../assets/asset-events.ts'
-import type { AssetInfo, Assets } from '../assets/assets.ts'
+import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Attachment, Message, MessageMetadata } from '../content/message.ts'

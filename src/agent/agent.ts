@@ -1,6 +1,7 @@
 import type { AssetStore } from '../assets/asset-store.ts'
-import { type Assets, createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/assets.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { errorMessage } from '../errors.ts'

@@ -1,4 +1,4 @@
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { metaOf } from '../content/asset-meta.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Message, Participant } from '../content/message.ts'

@@ -1,4 +1,5 @@
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
 import { ByrefError } from '../errors.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { parseVariableRef, unescapeDagger } from '../refs/variable-ref.ts'
@@ -109,11 +110,11 @@ const BYTE_FORMS: readonly { fits(schema: JsonSchema): boolean; make(body: Body)
   { fits: ({ asset_ref_as }) => asset_ref_as === 'stream', make: (body) => toBlob(body).stream() },
   {
     fits: ({ contentEncoding }) => contentEncoding === 'base64',
-    make: ({ bytes }) => toBase64(bytes),
+    make: ({ bytes }) => base64Of(bytes),
   },
   {
     fits: ({ format }) => format === 'data-url',
-    make: ({ bytes, mime }) => `data:${mime};base64,${toBase64(bytes)}`,
+    make: ({ bytes, mime }) => dataUrlOf(bytes, mime),
   },
 ]
 
@@ -153,10 +154,6 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null
   }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
 function show(ref: string | AssetRef): string {

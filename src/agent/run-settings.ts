@@ -1,4 +1,4 @@
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { Tool } from './tool.ts'

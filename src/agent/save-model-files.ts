@@ -1,5 +1,5 @@
 import type { AssetEvent } from '../assets/asset-events.ts'
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import type { Attachment } from '../content/message.ts'
 import type { ModelFile } from './read-response.ts'

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import type { Assets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import type { AssetMeta } from '../content/asset.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { referenceGuide } from '../content/reference-guide.ts'

@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { AssetStore } from '../assets/asset-store.ts'
-import type { Assets } from '../assets/assets.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError } from '../errors.ts'
 
 /** A JSON Schema (2020-12) as plain data. */

@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
 import type { AssetStore } from './asset-store.ts'
-import type { Assets } from './assets.ts'
+import type { Assets } from './assets-contract.ts'
 
 /**
  * Assets as the `assetStore` of binary-assets.md, for tools and processors: `save`, `get`, `urlFor` and `info` by id or

@@ -7,7 +7,7 @@ import {
 } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
-import type { AssetInfo, Assets } from './assets.ts'
+import type { AssetInfo, Assets } from './assets-contract.ts'
 import { chunksOf, peek, readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import type { AssetInfo, Assets } from '../assets/assets.ts'
+import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { progressLine } from './progress-line.ts'
 

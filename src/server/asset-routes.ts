@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import type { AssetInfo, Assets } from '../assets/assets.ts'
+import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
