@@ -391,4 +391,38 @@ describe('createAgent, with assets', () => {
     expect(JSON.stringify(await agent.log.read(run.conversation))).not.toContain('iVBOR')
     expect(prompts(model).join()).not.toContain('iVBOR')
   })
+
+  it('keeps results up to the size that a tool allows, and pages as they are', async () => {
+    const sized = (id: string, maxResultChars: number) =>
+      defineTool({
+        id,
+        description: '',
+        inputSchema: { type: 'object' },
+        maxResultChars,
+        execute: () => ({ text: 'x'.repeat(50_000) }),
+      })
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('\u0001'.repeat(16_000)), 'text/plain')
+    const call = (name: string, args = {}): ScriptedTurn => ({ calls: [{ name, arguments: args }] })
+    const turns = [
+      call('small'),
+      call('large'),
+      call('fetch_asset', { ref, format: 'text' }),
+      'Ok.',
+    ]
+    const agent = createAgent({
+      model: scriptedModel(turns),
+      tools: [sized('small', 100), sized('large', 100_000), 'fetch_asset'],
+      assets,
+    })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => Object.keys(content as object)[0])).toEqual([
+      'assetRef',
+      'text',
+      'assetRef',
+    ])
+    expect(results[2]?.content).toMatchObject({ text: '\u0001'.repeat(16_000) })
+  })
 })

@@ -9,7 +9,7 @@ export type NativeToolName = 'save_asset' | 'fetch_asset'
 // Both read references themselves, so that a † names one and is not the bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true } as Tool,
-  fetch_asset: { ...fetchAssetTool, outputPath: false } as Tool,
+  fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity } as Tool,
 }
 
 /**

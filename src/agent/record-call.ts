@@ -1,4 +1,3 @@
-import type { Assets } from '../assets/assets-contract.ts'
 import { metaOf } from '../content/asset-meta.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Message, Participant } from '../content/message.ts'
@@ -13,8 +12,8 @@ import type { CallOutcome } from './run-call.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { Thread } from './thread.ts'
 
-/** A result whose JSON is longer becomes an asset, and the model gets its reference and a preview (spec X7). */
-const SPILL_CHARS = 32 * 1024
+/** A result whose JSON is longer becomes an asset, unless its tool says otherwise (spec X7). */
+const MAX_RESULT_CHARS = 32 * 1024
 
 /** How much of a value a preview shows, and how long its JSON may be. */
 const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
@@ -30,7 +29,7 @@ export async function recordCall(
   let result: Message
   try {
     const writes = writesOf(call, outcome)
-    const large = writes.length === 0 ? await spill(call, outcome, options.assets) : null
+    const large = writes.length === 0 ? await spill(call, outcome, options) : null
     result = resultOf(call, large ?? outcome, writes)
     const written = [...writes.map(({ message }) => message), result].map(created)
     await thread.append([...events, ...(large?.events ?? []), ...written])
@@ -87,11 +86,12 @@ function writesOf(call: ModelCall, outcome: CallOutcome): Write[] {
 async function spill(
   call: ModelCall,
   outcome: CallOutcome,
-  assets: Assets,
+  { assets, tools }: RunSettings,
 ): Promise<CallOutcome | null> {
   if ('error' in outcome) return null
   const { value } = outcome
-  if ((JSON.stringify(value) ?? '').length <= SPILL_CHARS) return null
+  const { maxResultChars = MAX_RESULT_CHARS } = tools.find(({ id }) => id === call.name) ?? {}
+  if ((JSON.stringify(value) ?? '').length <= maxResultChars) return null
   const events: ConversationEvent[] = []
   const scoped = assets.scoped({
     by: 'tool',

@@ -48,6 +48,11 @@ export interface Tool<Input = unknown> {
    * one by `_outputPath`, `false` for never.
    */
   outputPath?: string | boolean
+  /**
+   * Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default:
+   * 32,768. `Infinity` for a tool that pages by itself.
+   */
+  maxResultChars?: number
   /** Whether the model may pass `†` references; default true. */
   variables?: boolean
   /**
