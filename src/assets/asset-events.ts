@@ -1,6 +1,7 @@
 import type { AssetCreated, ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import type { AssetInfo, AssetMaker } from './assets-contract.ts'
+import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
 /** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
@@ -26,22 +27,30 @@ export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated
 
 /** A body that is kept for its event. */
 export interface KeptBody {
-  /** Takes bytes that nobody writes to. */
-  add(chunk: Uint8Array): void
+  /** Takes bytes, as a copy unless they are `owned`: nobody writes to them. */
+  add(chunk: Uint8Array, owned?: boolean): void
   /** The event was told: from now on the body goes when others need its room. */
   settle(): void
-  /** There will be no event. */
+  /** There will be no event, or nobody has it any more. */
   drop(): void
   /** The whole body; null when there was no room for it, or is none any more. */
   bytes(): Uint8Array | null
 }
 
-/** Makes payloads whose bodies can be read for a while, and never travel. */
+/** Makes payloads whose bodies can be read as long as somebody has them, and never travel. */
 export interface AssetPayloads {
   /** Begins to keep a body. */
   keep(): KeptBody
   /** Adds `base64` and `dataUrl` to the payload: not enumerable, computed when they are read. */
   withBody(payload: AssetCreated, body: KeptBody): AssetCreated
+}
+
+/** How much is kept, in bytes. */
+export interface PayloadLimits {
+  /** Of one body. */
+  eventBytes: number
+  /** Of all bodies of one result; at most this much is kept in all. */
+  resultBytes: number
 }
 
 interface Entry {
@@ -51,12 +60,21 @@ interface Entry {
 }
 
 /**
- * Keeps at most `limit` bytes of new bodies for their events, all saves together; those whose events were told go first,
- * the oldest before the others. Reading one that is gone, or found no room, throws `asset_unsupported` and says how to
- * read it instead.
+ * Keeps new bodies of at most `eventBytes` for their events, until nobody has the event any more: an agent tells of the
+ * assets of a result when it has logged them all. Together they are at most what one result may hold; those whose
+ * events were told go first, the oldest before the others. Reading one that is gone, or found no room, throws
+ * `asset_unsupported` and says what to do.
  */
-export function createAssetPayloads(limit: number): AssetPayloads {
+export function createAssetPayloads(
+  { eventBytes, resultBytes }: PayloadLimits,
+  { readsOnce }: { readsOnce: boolean },
+): AssetPayloads {
+  const limit = Math.max(eventBytes, resultBytes)
+  const advice = readsOnce
+    ? 'raise limits.eventBytes, or read it once with assets.open(ref)'
+    : 'read it with assets.open(ref), or raise limits.eventBytes'
   const entries = new Set<Entry>()
+  const collected = new FinalizationRegistry<KeptBody>((body) => body.drop())
   let total = 0
 
   function release(entry: Entry): void {
@@ -73,18 +91,27 @@ export function createAssetPayloads(limit: number): AssetPayloads {
     }
   }
 
+  function bytesFor({ ref }: AssetCreated, body: KeptBody): Uint8Array {
+    const bytes = body.bytes()
+    if (bytes) return bytes
+    throw new ByrefError(
+      'asset_unsupported',
+      `The body of ${ref} is not kept for its event (limits.eventBytes is ${eventBytes}): ${advice}.`,
+    )
+  }
+
   return {
     keep() {
       const entry: Entry = { chunks: [], size: 0, settled: false }
       entries.add(entry)
       return {
-        add(chunk) {
+        add(chunk, owned = false) {
           if (!entry.chunks) return
-          entry.chunks.push(chunk)
+          entry.chunks.push(owned ? chunk : copyBytes(chunk))
           entry.size += chunk.byteLength
           total += chunk.byteLength
-          if (entry.size <= limit) makeRoom()
-          if (total > limit) release(entry)
+          if (entry.size <= eventBytes) makeRoom()
+          if (entry.size > eventBytes || total > limit) release(entry)
         },
         settle() {
           entry.settled = true
@@ -98,22 +125,11 @@ export function createAssetPayloads(limit: number): AssetPayloads {
     },
 
     withBody(payload, body) {
+      collected.register(payload, body)
       return Object.defineProperties(payload, {
-        base64: { get: () => base64Of(keptBytes(payload, body)), enumerable: false },
-        dataUrl: {
-          get: () => dataUrlOf(keptBytes(payload, body), payload.mime),
-          enumerable: false,
-        },
+        base64: { get: () => base64Of(bytesFor(payload, body)), enumerable: false },
+        dataUrl: { get: () => dataUrlOf(bytesFor(payload, body), payload.mime), enumerable: false },
       })
     },
   }
-}
-
-function keptBytes(payload: AssetCreated, body: KeptBody): Uint8Array {
-  const bytes = body.bytes()
-  if (bytes) return bytes
-  throw new ByrefError(
-    'asset_unsupported',
-    `The body of ${payload.ref} is not kept for its event; read it with assets.open(ref).`,
-  )
 }

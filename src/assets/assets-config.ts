@@ -47,8 +47,8 @@ export interface AssetLimits {
   /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
   cacheBytes?: number
   /**
-   * Bytes of new bodies that stay readable through their events (`payload.base64`), all saves together. Nothing is kept
-   * where nobody listens. Default: 32 MiB.
+   * Bytes of a new body that is readable through its event (`payload.base64`) as long as somebody has the event. All
+   * such bodies together are at most `resultBytes`. Nothing is kept where nobody listens. Default: 32 MiB.
    */
   eventBytes?: number
 }

@@ -534,11 +534,11 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(() => payloads[3]?.base64).toThrow('open(ref)')
   })
 
-  it('keeps bodies for events within one budget, those under way included', async () => {
+  it('keeps bodies for events within the size of a result, those under way included', async () => {
     const payloads: { base64: string }[] = []
     const assets = createAssets({
       store: store(),
-      config: { limits: { eventBytes: 1000 } },
+      config: { limits: { eventBytes: 1000, resultBytes: 1000 } },
       onEvent: (event) => payloads.push(event.payload as never),
     })
     await Promise.all(Array.from({ length: 6 }, (_, i) => assets.save(chunks(9, i))))
@@ -553,6 +553,20 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(readable.length).toBe(1)
     await assets.save(new Uint8Array(500))
     expect(payloads.at(-1)?.base64).toHaveLength(668)
+  })
+
+  it('keeps every body of a result for its event, whenever the event is handled', async () => {
+    const payloads: { base64: string; ref: string }[] = []
+    const assets = createAssets({
+      store: store(),
+      config: { limits: { eventBytes: 1000 } },
+      onEvent: (event) => payloads.push(event.payload as never),
+    })
+    await Promise.all([...Array(8).keys()].map((i) => assets.save(new Uint8Array(900).fill(i))))
+    await assets.save(chunks(9, 8))
+    for (const { base64 } of payloads) expect(base64).toHaveLength(1200)
+    await assets.save(new Uint8Array(1001))
+    expect(() => payloads.at(-1)?.base64).toThrow('limits.eventBytes')
   })
 
   it('forgets an asset when its time is over', async () => {
@@ -621,6 +635,20 @@ describe('createAssets', () => {
     await assets.delete(assetId)
     await assets.save(Buffer.from('c'))
     await expect(assets.save(Buffer.from('d'))).rejects.toEqual(code('quota_exceeded'))
+  })
+
+  it('says what helps when a body is too large for its event', async () => {
+    const advice = async (backend: 'memory' | 'passthrough') => {
+      const payloads: { base64: string }[] = []
+      const assets = createAssets({
+        config: { backend, limits: { eventBytes: 5 } },
+        onEvent: (event) => payloads.push(event.payload as never),
+      })
+      await assets.save(PNG)
+      return () => payloads[0]?.base64
+    }
+    expect(await advice('memory')).toThrow('read it with assets.open(ref)')
+    expect(await advice('passthrough')).toThrow('raise limits.eventBytes, or read it once')
   })
 
   it('keeps the namespace of the outer scope where the inner one has none', async () => {

@@ -39,7 +39,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     config,
     locator: createAssetLocator(config.namespacing),
     cache: createContentCache(config.limits.cacheBytes),
-    payloads: createAssetPayloads(config.limits.eventBytes),
+    payloads: createAssetPayloads(config.limits, store),
     quota: createQuota(config.limits, (namespace) => store.usage({ namespace })),
   }
   return viewOf(core, scope)

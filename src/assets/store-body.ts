@@ -2,7 +2,7 @@ import { ByrefError } from '../errors.ts'
 import type { KeptBody } from './asset-events.ts'
 import type { AssetBody, AssetRecord, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
-import { cancelBody, copyBytes, meterStream, peek } from './bodies/body.ts'
+import { cancelBody, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
 import type { Reservation } from './quota.ts'
 
@@ -60,7 +60,7 @@ function watch(
   options: { onChunk: OnChunk; kept: KeptBody | null; signal?: AbortSignal },
 ): { body: AssetBody; cancel: (reason: unknown) => void } {
   if (body instanceof Uint8Array) {
-    options.kept?.add(body)
+    options.kept?.add(body, true)
     return { body, cancel() {} }
   }
   const { stream, cancel } = meterStream(body, options)
@@ -69,7 +69,7 @@ function watch(
 
 type OnChunk = (chunk: Uint8Array) => Promise<void>
 
-/** Counts a stream as it flows, and keeps a copy of it. */
+/** Counts a stream as it flows, and keeps it for its event. */
 function createMeter(
   room: Reservation,
   { bodyBytes, inParts, kept }: { bodyBytes: number; inParts: number; kept: KeptBody | null },
@@ -79,7 +79,7 @@ function createMeter(
     flown += chunk.byteLength
     checkSize(flown, bodyBytes)
     await room.growTo(flown + inParts)
-    kept?.add(copyBytes(chunk))
+    kept?.add(chunk)
   }
 }
 
