@@ -28,9 +28,15 @@ export interface AssetPlace {
 /** Turns references into places and back, by the rules of namespaces (spec A11). */
 export interface AssetLocator {
   /**
+   * Refuses the namespace of a scope where there are none.
+   *
+   * @throws ByrefError `config_invalid`
+   */
+  checkScope(namespace: string | null | undefined): void
+  /**
    * The namespace that a call works in.
    *
-   * @throws ByrefError `namespace_required` when there is none in mode `context`
+   * @throws ByrefError `namespace_required` when there is none in mode `context`; `config_invalid` for one in mode `none`
    */
   namespaceFor(
     options: NamespaceOption | undefined,
@@ -57,16 +63,21 @@ export function createAssetLocator(config: {
 }): AssetLocator {
   const { mode, includeInRef } = config
 
+  function checkScope(namespace: string | null | undefined): void {
+    if (mode === 'context' || namespace == null) return
+    throw new ByrefError(
+      'config_invalid',
+      'Assets have no namespaces here: set namespacing.mode to "context".',
+    )
+  }
+
   function namespaceFor(
     options: NamespaceOption | undefined,
     scope: string | null | undefined,
   ): string | null {
     if (mode === 'none') {
-      if (options?.namespace == null) return null
-      throw new ByrefError(
-        'config_invalid',
-        'Assets have no namespaces here: set namespacing.mode to "context".',
-      )
+      checkScope(options?.namespace)
+      return null
     }
     const namespace = options?.namespace ?? scope
     if (namespace == null) {
@@ -80,6 +91,7 @@ export function createAssetLocator(config: {
   }
 
   return {
+    checkScope,
     namespaceFor,
 
     locate(ref, options, scope) {

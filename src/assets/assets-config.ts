@@ -1,5 +1,6 @@
 import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
+import { defined } from './defined.ts'
 import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 import {
@@ -66,31 +67,58 @@ export interface ResolvedAssetsConfig {
 
 const MIB = 1024 * 1024
 
-/** Fills in the defaults. */
+const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
+  bodyBytes: 4096 * MIB,
+  items: 10_000,
+  depth: 1_000,
+  resultBytes: 512 * MIB,
+  quotaBytes: Infinity,
+  quotaAssets: Infinity,
+  valueBytes: 256 * MIB,
+  cacheBytes: 64 * MIB,
+  eventBytes: 32 * MIB,
+}
+
+/**
+ * Fills in the defaults; an option that is undefined has its default.
+ *
+ * @throws ByrefError `config_invalid` for a limit that is no whole number from 0 (`Infinity`: none), and for an unknown
+ * namespacing mode
+ */
 export function resolveAssetsConfig(
   config: AssetsConfig,
   store: FullAssetStore,
 ): ResolvedAssetsConfig {
   const { mode = 'none', includeInRef = false } = config.namespacing ?? {}
+  if (mode !== 'none' && mode !== 'context') {
+    const message = `namespacing.mode ${JSON.stringify(mode)} is neither "none" nor "context".`
+    throw new ByrefError('config_invalid', message)
+  }
+  const { inlineThresholdBytes = 100_000, resolveInLLM = true } = config
+  checkLimit('inlineThresholdBytes', inlineThresholdBytes)
   return {
     backend: store.backend,
     readsOnce: store.readsOnce,
     namespacing: { mode, includeInRef },
-    inlineThresholdBytes: config.inlineThresholdBytes ?? 100_000,
-    resolveInLLM: config.resolveInLLM ?? true,
-    limits: {
-      bodyBytes: 4096 * MIB,
-      items: 10_000,
-      depth: 1_000,
-      resultBytes: 512 * MIB,
-      quotaBytes: Infinity,
-      quotaAssets: Infinity,
-      valueBytes: 256 * MIB,
-      cacheBytes: 64 * MIB,
-      eventBytes: 32 * MIB,
-      ...config.limits,
-    },
+    inlineThresholdBytes,
+    resolveInLLM,
+    limits: resolveLimits(config.limits),
   }
+}
+
+function resolveLimits(given: AssetLimits = {}): Required<AssetLimits> {
+  const limits = { ...DEFAULT_LIMITS, ...defined(given) }
+  for (const [name, limit] of Object.entries(limits)) checkLimit(`limits.${name}`, limit)
+  return limits
+}
+
+function checkLimit(name: string, limit: unknown): void {
+  if (limit === Infinity || (Number.isInteger(limit) && Number(limit) >= 0)) return
+  const shown = typeof limit === 'string' ? JSON.stringify(limit) : String(limit)
+  throw new ByrefError(
+    'config_invalid',
+    `${name} is ${shown}; give a whole number from 0, or Infinity for no limit.`,
+  )
 }
 
 /** The store that the configuration names. */

@@ -150,11 +150,13 @@ export interface Assets {
    * @throws ByrefError as `get`; `range_not_satisfiable` for bytes that do not exist
    */
   open(ref: AssetRefInput, options?: OpenOptions): Promise<OpenedAsset>
-  /** What is known of the asset; a field path is ignored. Never reads a body. */
+  /** What is known of the asset; a field path is ignored, also one that leads nowhere. Never reads a body. */
   info(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo>
   /**
    * Where the body can be fetched: by the store's own URL if it has one, else, or if `inline`, a data URL. `expiresIn` is
-   * in seconds, for URLs that are signed.
+   * in whole seconds, at most 7 days, for URLs that are signed; the default is the store's.
+   *
+   * @throws ByrefError `bad_request` for another `expiresIn`
    */
   urlFor(
     ref: AssetRefInput,
@@ -168,7 +170,8 @@ export interface Assets {
   delete(ref: AssetRefInput, options?: NamespaceOption): Promise<boolean>
   /**
    * The value at the reference's field path; a reference without one gives the content: text for text types, a value for
-   * JSON and structured content, else bytes. The caller may change what it gets.
+   * JSON and structured content, else bytes. The caller may change what it gets. Numbers of a JSON file become those of
+   * JavaScript: integers beyond 2^53 are rounded (`get` gives the file as it is); bigints of structured content are kept.
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /** The asset's meta (spec A2). Never reads a body. */
@@ -190,7 +193,11 @@ export interface Assets {
   remember(created: AssetCreated, options?: NamespaceOption): void
   /** Tells `onEvent` of a body that could not become an asset. */
   reportError(error: AssetFailure): Promise<void>
-  /** The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one. */
+  /**
+   * The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one.
+   *
+   * @throws ByrefError `config_invalid` for a namespace in mode `none`
+   */
   scoped(scope: AssetScope): Assets
   /** Opens the store, so that what is wrong with it shows early. */
   ready(): Promise<void>

@@ -651,6 +651,36 @@ describe('createAssets', () => {
     expect(await advice('passthrough')).toThrow('raise limits.eventBytes, or read it once')
   })
 
+  it('takes the default for an option that is undefined, and refuses what is no number', () => {
+    const limits = { bodyBytes: undefined, items: undefined, quotaBytes: undefined } as object
+    expect(createAssets({ config: { limits } }).config.limits).toEqual(createAssets().config.limits)
+    for (const value of [Number.NaN, -1, 1.5, '5', null, 5n]) {
+      const configured = (config: object) => () => createAssets({ config })
+      expect(configured({ limits: { depth: value } })).toThrow(/limits\.depth is .+ whole number/)
+      expect(configured({ inlineThresholdBytes: value })).toThrow('inlineThresholdBytes is')
+    }
+    expect(() => createAssets({ config: { namespacing: { mode: 'on' as never } } })).toThrow(
+      expect.objectContaining({ code: 'config_invalid' }),
+    )
+  })
+
+  it('refuses lifetimes of URLs that no store can give', async () => {
+    const s3 = { bucket: 'b', connector: memoryConnector() }
+    const assets = createAssets({ config: { backend: 's3', s3 } })
+    const { ref } = await assets.save(PNG)
+    for (const expiresIn of [0, -1, Number.NaN, 1.5, 604_801]) {
+      await expect(assets.urlFor(ref, { expiresIn })).rejects.toEqual(code('bad_request'))
+    }
+    expect(await assets.urlFor(ref, { expiresIn: 604_800 })).toEqual(expect.any(String))
+  })
+
+  it('refuses the namespace of a scope where there are none', () => {
+    const invalid = expect.objectContaining({ code: 'config_invalid' })
+    expect(() => createAssets({ namespace: 'a' })).toThrow(invalid)
+    expect(() => createAssets().scoped({ namespace: 'a' })).toThrow(invalid)
+    createAssets({ namespace: null }).scoped({ namespace: undefined })
+  })
+
   it('keeps the namespace of the outer scope where the inner one has none', async () => {
     const config: AssetsConfig = { namespacing: { mode: 'context' } }
     const outer = createAssets({ config, namespace: 'a' })

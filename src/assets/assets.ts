@@ -1,3 +1,4 @@
+import { ByrefError } from '../errors.ts'
 import { type AssetEvent, createAssetPayloads } from './asset-events.ts'
 import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
@@ -29,7 +30,14 @@ export type {
   StructuredAssetInput,
 } from './assets-contract.ts'
 
-/** Assets over a store: saving, reading, references, namespaces, limits and events. */
+/** Signed URLs of S3 live no longer: 7 days, in seconds. */
+const MAX_URL_S = 7 * 24 * 3600
+
+/**
+ * Assets over a store: saving, reading, references, namespaces, limits and events.
+ *
+ * @throws ByrefError `config_invalid` for an option that is none, and for a namespace in mode `none`
+ */
 export function createAssets(options: CreateAssetsOptions = {}): Assets {
   const { config: given = {}, store: own, ...scope } = options
   const store = own ? (isFullStore(own) ? own : withRecords(own)) : createConfiguredStore(given)
@@ -46,6 +54,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
 }
 
 function viewOf(core: AssetsCore, scope: AssetScope): Assets {
+  core.locator.checkScope(scope.namespace)
   const { save, saveAsset, saveEncoded, reportError } = createAssetWriter(core, scope)
   const reader = createAssetReader(core, scope)
   const namespaceFor = (options?: NamespaceOption) =>
@@ -60,6 +69,10 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save,
     saveAsset,
     reportError,
+    async urlFor(ref, options) {
+      checkExpiresIn(options?.expiresIn)
+      return reader.urlFor(ref, options)
+    },
     importFile: createImporter({ save, saveEncoded }, openAgain),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
@@ -78,6 +91,16 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     ready: () => core.store.ready(),
     config: core.config,
   }
+}
+
+function checkExpiresIn(seconds: number | undefined): void {
+  if (seconds === undefined || (Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_URL_S)) {
+    return
+  }
+  throw new ByrefError(
+    'bad_request',
+    `expiresIn is ${seconds}; give whole seconds, from 1 to ${MAX_URL_S} (7 days).`,
+  )
 }
 
 /** The inner scope's settings over the outer's; both are told of events, the inner one first. */

@@ -206,7 +206,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
   )
 
   it('finds nothing for a namespace where there are none', async () => {
-    const assets = createAssets({ store: create(), namespace: 'ignored' })
+    const assets = createAssets({ store: create() })
     const { assetId, ref } = await assets.save(Buffer.from('x'))
     expect(ref).toBe(`asset://${assetId}`)
     const code = 'asset_not_found'
