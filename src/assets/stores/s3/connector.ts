@@ -43,7 +43,7 @@ export interface S3Connector {
   ): Promise<ReadableStream<Uint8Array> | null>
   /** Size and age of an object; null if there is none. */
   head(object: S3Object): Promise<{ size: number; modifiedAt: number } | null>
-  /** Copies an object on the server; false if there is none. */
+  /** Copies an object of any size on the server; false if there is none. */
   copy(object: S3Object & { to: string; contentType?: string }): Promise<boolean>
   /** Removes an object; no error if there is none. */
   delete(object: S3Object): Promise<void>

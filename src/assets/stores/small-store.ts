@@ -1,0 +1,87 @@
+import { ByrefError, errorMessage } from '../../errors.ts'
+import { isAssetId } from '../../refs/asset-id.ts'
+import type { AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
+import { BUNDLE_TYPE, type Bundle, bundle, unbundle } from './bundle.ts'
+
+/** A store of three methods, which may also delete. */
+export type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }
+
+/** What a small store keeps: files as they are, structured content with its parts in one bundle. */
+export interface SmallStoreContent {
+  /** Gives back the id that the store chose. */
+  save(body: Uint8Array, mime: string, options: StoreSaveOptions): Promise<string>
+  load(assetId: string): Promise<Bundle>
+  /** The body or a part of a record. */
+  part(record: AssetRecord, digest: string): Promise<Uint8Array>
+  /** What there is under an id, or null. */
+  lookUp(assetId: string): Promise<Bundle | null>
+  urlFor(assetId: string, options: { expiresIn?: number }): Promise<string>
+  /** @throws ByrefError `asset_unsupported` where the store has no `delete` */
+  delete(assetId: string): Promise<void>
+}
+
+/** The content of a small store; whatever fails there is a `storage_failed`. */
+export function smallStoreContent(store: SmallStore): SmallStoreContent {
+  async function load(assetId: string): Promise<Bundle> {
+    return unbundle(await orFailed('read', store.get(assetId)))
+  }
+
+  return {
+    load,
+
+    async save(body, mime, options) {
+      const { structured } = options.attributes ?? {}
+      const stored = structured ? bundle(body, mime, options) : body
+      const saving = store.save(stored, structured ? BUNDLE_TYPE : mime)
+      const { assetId } = await orFailed('save', saving)
+      if (typeof assetId === 'string' && isAssetId(assetId)) return assetId
+      throw new ByrefError('storage_failed', 'The store gave back no usable "assetId".')
+    },
+
+    async part(record, digest) {
+      const { body, parts } = await load(record.assetId)
+      const bytes = digest === record.digest ? body : parts.get(digest)
+      if (bytes) return bytes
+      throw new ByrefError('storage_failed', `The store gave back no part ${digest} of the asset.`)
+    },
+
+    async lookUp(assetId) {
+      if (store.info) {
+        const info = await orFailed('look up', store.info(assetId))
+        return info ? load(assetId) : null
+      }
+      try {
+        const found = await store.get(assetId)
+        return found?.bytes ? unbundle(found) : null
+      } catch {
+        // Without an `info` that says more, this is how such a store says that there is nothing.
+        return null
+      }
+    },
+
+    urlFor: (assetId, options) => orFailed('name a URL of', store.urlFor(assetId, options)),
+
+    async delete(assetId) {
+      if (store.delete) await orFailed('remove', store.delete(assetId))
+      else {
+        throw new ByrefError(
+          'asset_unsupported',
+          'This store cannot remove assets: it has no method "delete".',
+        )
+      }
+    },
+  }
+}
+
+async function orFailed<T>(doing: string, asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    if (error instanceof ByrefError) throw error
+    throw new ByrefError(
+      'storage_failed',
+      `The store could not ${doing} the asset: ${errorMessage(error)}`,
+      { cause: error },
+    )
+  }
+}
