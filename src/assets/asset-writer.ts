@@ -13,7 +13,8 @@ import type {
   StructuredAssetInput,
 } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { type BodyInput, cancelBody, takeBody } from './bodies/body.ts'
+import { cancelBody } from './bodies/body.ts'
+import { type BodyInput, takeBody } from './bodies/body-input.ts'
 import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'
 import { sniff } from './bodies/sniff.ts'
 import { type EncodedContent, encodeContent } from './content-encoding.ts'
@@ -87,13 +88,14 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     input: BodyInput,
     { type, claim, ...options }: SaveOptions & { type?: string; claim?: string | null },
   ): Promise<AssetInfo> {
-    const taken = takeBody(input, options.owned)
+    const { mime, name: ownName, ...taken } = takeBody(input, options.owned)
     try {
-      const name = options.name ?? (input instanceof File ? input.name : null)
+      const name = options.name ?? ownName
+      const claimed = claim ?? (mime !== null && parseMimeType(mime) ? mime : null)
       const where = idAndNamespace(options, options.assetId)
       const { description, assetType: asset_type } = options
       const typeOf = (head: Uint8Array, complete: boolean) =>
-        type ?? sniff(head, { claim, name, complete })
+        type ?? sniff(head, { claim: claimed, name, complete })
       const attributes = defined({ description, asset_type })
       return await saveBody({ ...taken, typeOf }, { ...where, name, attributes }, options)
     } catch (error) {
@@ -124,12 +126,10 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
   }
 
   return {
-    async save(input, mime, options = {}) {
-      const claim = mime ?? (input instanceof Blob ? input.type : null)
-      return saveFile(input, { ...options, claim })
-    },
+    save: async (input, mime, options = {}) => saveFile(input, { ...options, claim: mime }),
 
     async saveAsset(asset, options = {}) {
+      checkContentType(asset)
       const file = fileOf(asset)
       if (file) {
         const { asset_id: assetId, asset_name: name, asset_type: assetType, description } = asset
@@ -148,6 +148,14 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       await scope.onEvent?.({ type: 'ASSET_ERROR', payload })
     },
   }
+}
+
+function checkContentType({ content_type }: StructuredAssetInput): void {
+  if (typeof content_type === 'string' && content_type !== '') return
+  throw new ByrefError(
+    'asset_invalid',
+    'The asset has no content_type: give a MIME type, "data", "command" or a type string such as "<class \'dict\'>".',
+  )
 }
 
 /** Content that is a file by itself: bytes, a Blob, or text of a text type, which stays what it is called. */

@@ -4,7 +4,7 @@ import type { AssetEvent } from './asset-events.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
-import type { BodyInput } from './bodies/body.ts'
+import type { BodyInput } from './bodies/body-input.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
 
 /** Everything that is known of an asset without reading its body. */
@@ -105,10 +105,12 @@ export interface OpenedAsset {
  */
 export interface Assets {
   /**
-   * Saves a file. Its type is what its bytes say, else `mime`, else what its name says. Bytes are copied at the call unless
-   * they are `owned`; a stream is read to its end, or cancelled when the save fails.
+   * Saves a file. Its type is what its bytes say, else `mime` (absent: that of the Blob or the Response), else what its name
+   * says. Bytes are copied at the call unless they are `owned`; a stream is read to its end, or cancelled when the save
+   * fails.
    *
-   * @throws ByrefError `asset_invalid` for a type or a time that is none, and for a stream that somebody else reads;
+   * @throws ByrefError `asset_invalid` for what is no body (text among it), a type or a time that is none, and a stream
+   * that somebody else reads or read;
    * `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
    * the asset is saved
    */
@@ -118,7 +120,7 @@ export interface Assets {
    * at the call. With a MIME type, bytes and Blobs are saved as the file that they are, and text of a `text/…` type as
    * text, whatever it looks like.
    *
-   * @throws ByrefError as `save`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
+   * @throws ByrefError as `save`, also without a `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { AssetEvent } from './asset-events.ts'
 import { toAssetStore } from './asset-facade.ts'
@@ -448,10 +449,34 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
   })
 
   it('refuses what is no body', async () => {
-    for (const input of ['text', 5, null, {}, new Response('x')]) {
+    const locked = new Blob(['x']).stream()
+    locked.getReader()
+    const used = new Response('x')
+    await used.text()
+    for (const input of ['text', 5, null, {}, locked, used]) {
       await expect(open().save(input as never)).rejects.toEqual(code('asset_invalid'))
     }
-    expect((await open().save(new DataView(new ArrayBuffer(3)) as never)).size).toBe(3)
+    await expect(open().save('text' as never)).rejects.toThrow('encode text with Buffer.from(text)')
+    for (const asset of [{ content: 1 }, { content_type: '', content: 1 }]) {
+      await expect(open().saveAsset(asset as never)).rejects.toThrow('no content_type')
+    }
+  })
+
+  it('takes bytes, Responses and streams of every kind', async () => {
+    const assets = open()
+    const headers = {
+      'content-type': 'text/csv',
+      'content-disposition': 'attachment; filename=a.csv',
+    }
+    expect(await assets.save(new Response('a,b', { headers }))).toMatchObject({
+      mime: 'text/csv',
+      name: 'a.csv',
+      size: 3,
+    })
+    expect((await assets.save(Readable.from([PNG]))).mime).toBe('image/png')
+    expect((await assets.save(new DataView(new ArrayBuffer(3)))).size).toBe(3)
+    expect((await assets.save(new SharedArrayBuffer(4), null, { owned: true })).size).toBe(4)
+    expect((await assets.save(new Float32Array(2))).size).toBe(8)
   })
 
   it('takes bytes and content as they are at the call', async () => {

@@ -1,23 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import type { AssetBody } from '../asset-store.ts'
 
-/** What users hand over as a body. */
-export type BodyInput = Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | Blob
-
 const CHUNK = 256 * 1024
-
-/**
- * What somebody handed over, as a body that nobody else changes: bytes are copied unless they are `owned`, a Blob becomes
- * its stream. `size` is in bytes, 0 where only reading tells.
- *
- * @throws ByrefError `asset_invalid` for anything else
- */
-export function takeBody(input: BodyInput, owned = false): { body: AssetBody; size: number } {
-  if (input instanceof Blob) return { body: input.stream(), size: input.size }
-  if (input instanceof ReadableStream) return { body: input, size: 0 }
-  const bytes = asBytes(input)
-  return { body: owned ? bytes : copyBytes(bytes), size: bytes.byteLength }
-}
 
 /** Whether a view is of bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not of numbers. */
 export function isByteView(view: ArrayBufferView): boolean {
@@ -215,12 +199,26 @@ function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultRead
   throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
 }
 
-function asBytes(value: unknown): Uint8Array {
+/**
+ * Bytes of any kind, in place.
+ *
+ * @throws ByrefError `asset_invalid` for what is none
+ */
+export function asBytes(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    return new Uint8Array(value)
+  }
   if (ArrayBuffer.isView(value)) {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   }
-  const what = typeof value
-  throw new ByrefError('asset_invalid', `A body is bytes, or a stream or Blob of them, no ${what}.`)
+  const hint = typeof value === 'string' ? ': encode text with Buffer.from(text)' : ''
+  throw new ByrefError(
+    'asset_invalid',
+    `A body is bytes, a Blob, a Response or a stream of bytes, no ${nameOf(value)}${hint}.`,
+  )
+}
+
+function nameOf(value: unknown): string {
+  return value === null ? 'null' : typeof value
 }

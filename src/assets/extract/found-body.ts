@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import { ByrefError } from '../../errors.ts'
-import { type BodyInput, cancelBody } from '../bodies/body.ts'
+import { cancelBody } from '../bodies/body.ts'
+import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl, parseDataUrl } from '../bodies/data-url.ts'
 import type { FoundBody } from './asset-shapes.ts'
 
@@ -33,9 +33,11 @@ export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): 
     case 'stream':
       return { ...UNKNOWN, input: unread(body.stream) }
     case 'node-stream':
-      return { ...UNKNOWN, input: loadNodeStream(body.stream) }
-    case 'response':
-      return loadResponse(body.response)
+      return { ...UNKNOWN, input: takeNodeStream(body.stream) }
+    case 'response': {
+      const { body: input, mime, name } = takeResponse(body.response)
+      return { input, mime, name, owned: false }
+    }
   }
 }
 
@@ -87,31 +89,6 @@ function loadDataUrl(url: DataUrl | null): LoadedBody {
   const bytes = url && decodeDataUrl(url)
   if (!bytes) throw undecodable('the data URL')
   return { input: bytes, mime: url.mime ?? 'text/plain', name: null, owned: true }
-}
-
-function loadResponse(response: Response): LoadedBody {
-  const input = response.body ? unread(response.body) : new Uint8Array()
-  const mime = response.headers.get('content-type')
-  const disposition = response.headers.get('content-disposition') ?? ''
-  const name = /filename="?([^";]+)"?/i.exec(disposition)?.[1] ?? null
-  return { input, mime, name, owned: false }
-}
-
-function loadNodeStream(stream: Readable): ReadableStream<Uint8Array> {
-  if (stream.errored) throw stream.errored
-  if (!stream.readable || stream.readableDidRead) throw alreadyRead()
-  return Readable.toWeb(stream) as ReadableStream<Uint8Array>
-}
-
-/** The stream, if nothing of it is missing. */
-function unread(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  if (stream.locked || Readable.isDisturbed(stream as never)) throw alreadyRead()
-  return stream
-}
-
-function alreadyRead(): ByrefError {
-  const message = 'The stream was read before, or is being read by somebody else.'
-  return new ByrefError('asset_invalid', message)
 }
 
 function undecodable(what: string): ByrefError {

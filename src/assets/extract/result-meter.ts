@@ -1,5 +1,6 @@
 import { ByrefError } from '../../errors.ts'
-import { type BodyInput, meterStream } from '../bodies/body.ts'
+import { meterStream } from '../bodies/body.ts'
+import type { BodyInput } from '../bodies/body-input.ts'
 import type { Finding } from './find-assets.ts'
 import { sizeOf, streamIn } from './found-body.ts'
 
