@@ -21,6 +21,7 @@ describe('parseDataUrl', () => {
     ['data:text/plain;base64,aGVs%62G8%3D', 'text/plain', 'hello'],
     ['data:image/svg+xml,%3Csvg/%3E', 'image/svg+xml', '<svg/>'],
     ['data:text/plain;base64,', 'text/plain', ''],
+    ['data:image/svg+xml;a=b,<svg x="1" />', 'image/svg+xml;a=b', '<svg x="1" />'],
   ])('reads %j', (url, mime, text) => {
     expect(parseDataUrl(url)?.mime).toBe(mime)
     expect(decode(url)).toBe(text)
@@ -36,6 +37,8 @@ describe('parseDataUrl', () => {
     'data:image,x',
     'data:image/png;x,y',
     'data:, a sentence',
+    'data:text/html, is a type. What next?',
+    'data:text/plain,or so it says',
     'data:image/png;base64,AAAA and more text',
     'xdata:,a',
     '',
@@ -48,9 +51,9 @@ describe('parseDataUrl', () => {
 describe('decodeBase64', () => {
   it('gives back any bytes, plain, URL-safe, unpadded and in lines', () => {
     fc.assert(
-      fc.property(fc.uint8Array(), (bytes) => {
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64')
-        const lines = text.replace(/(.{7})/g, '$1\r\n')
+        const lines = text.replace(/(.{64})/g, '$1\r\n')
         for (const form of [text, Buffer.from(bytes).toString('base64url'), lines]) {
           expect(Buffer.compare(decodeBase64(form) ?? new Uint8Array(1), bytes)).toBe(0)
         }
@@ -61,10 +64,35 @@ describe('decodeBase64', () => {
     )
   })
 
-  it.each(['***', 'A', 'AA=A', 'AAA*', 'AAAA=', 'A===', '=', 'ä', 'AAAA AAA*'])(
-    'refuses %j',
-    (text) => {
-      expect(decodeBase64(text)).toBe(null)
-    },
-  )
+  it.each([
+    '***',
+    'A',
+    'AA=A',
+    'AAA*',
+    'AAAA=',
+    'A===',
+    '=',
+    'ä',
+    'AAAA AAA*',
+    'hello world',
+    'hello\nworld',
+    `${'A'.repeat(40)}\n${'A'.repeat(44)}`,
+  ])('refuses %j', (text) => {
+    expect(decodeBase64(text)).toBe(null)
+  })
+})
+
+describe('base64 of any size', () => {
+  it('reads data URLs of many lines', () => {
+    const line = `${'A'.repeat(76)}\r\n`
+    const url = parseDataUrl(`data:a/b;base64,${line.repeat(500_000)}`)
+    expect(url && decodeDataUrl(url)?.byteLength).toBe(57 * 500_000)
+  })
+
+  it('refuses to make strings that cannot be', () => {
+    const huge = { byteLength: 500 * 1024 * 1024 } as Uint8Array
+    expect(() => dataUrlOf(huge, 'a/b')).toThrow(
+      expect.objectContaining({ code: 'asset_too_large' }),
+    )
+  })
 })

@@ -1,3 +1,6 @@
+import { constants } from 'node:buffer'
+import { ByrefError } from '../../errors.ts'
+import { joinLines, linesOf } from './base64-lines.ts'
 import { parseMimeType } from './mime-type.ts'
 
 /** A data URL, taken apart; `data` is still encoded. */
@@ -11,13 +14,25 @@ export interface DataUrl {
 /** Longer headers are no data URLs; keeps hostile text linear. */
 const MAX_HEADER = 300
 
-/** A data URL over bytes. */
+/** What a string can hold, with room for what stands before the base64 of a data URL. */
+const MAX_LENGTH = constants.MAX_STRING_LENGTH - 1000
+
+/**
+ * A data URL over bytes.
+ *
+ * @throws ByrefError `asset_too_large` as {@link base64Of}
+ */
 export function dataUrlOf(bytes: Uint8Array, mime: string): string {
   return `data:${mime.replace(/;\s+/g, ';')};base64,${base64Of(bytes)}`
 }
 
-/** Base64 of bytes, without line breaks. */
+/**
+ * Base64 of bytes, without line breaks.
+ *
+ * @throws ByrefError `asset_too_large` where a string cannot hold it: beyond about 400 MB
+ */
 export function base64Of(bytes: Uint8Array): string {
+  if (Math.ceil(bytes.byteLength / 3) * 4 > MAX_LENGTH) throw tooLarge(bytes.byteLength)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
@@ -33,28 +48,33 @@ export function startsDataUrl(text: string): boolean {
 
 /**
  * The data URL that the whole text is (RFC 2397), or null. A `data:` that is followed by anything but a media type, a
- * comma or `;base64` is no data URL, nor is text that goes on after one.
+ * comma or `;base64` is no data URL, nor is text that goes on after one: only base64 in lines and markup may hold white
+ * space.
  */
 export function parseDataUrl(text: string): DataUrl | null {
   const url = text.trim()
   const header = dataUrlHeader(url, 0)
   if (!header) return null
   const data = url.slice(header.end)
-  if (header.base64)
-    return /[^\s]\s+[^\s]/.test(data) && !isWrapped(data) ? null : { ...header, data }
-  return header.mime === null && /\s/.test(data) ? null : { ...header, data }
+  return (header.base64 ? isInLines(data) : isUrlText(data)) ? { ...header, data } : null
 }
 
-/** The bytes of a data URL's data; null when it does not decode. */
+/** The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the header. */
 export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer> | null {
   if (!base64) return percentDecode(data)
-  return decodeBase64(data.includes('%') ? Buffer.from(percentDecode(data)).toString() : data)
+  const text = data.includes('%') ? Buffer.from(percentDecode(data)).toString() : data
+  return decodeBase64(/\s/.test(text) ? linesOf(text).join('') : text)
 }
 
-/** The bytes of base64, plain or URL-safe, with or without padding and line breaks; null for anything else. */
+/**
+ * The bytes of base64, plain or URL-safe, with or without padding; null for anything else. White space may stand around
+ * it, and may break it into lines of one length, as in mail and PEM.
+ */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   const bytes = decodeStrictly(text)
-  return bytes ?? (/\s/.test(text) ? decodeStrictly(text.replace(/\s+/g, '')) : null)
+  if (bytes || !/\s/.test(text)) return bytes
+  const line = joinLines(text)
+  return line === null ? null : decodeStrictly(line)
 }
 
 /** Node's decoder skips what is no base64, so that a shorter result shows it. */
@@ -86,9 +106,14 @@ export function dataUrlHeader(
   return parseMimeType(full) ? { mime: full, base64, end } : null
 }
 
-/** Base64 that was broken into lines, as mail does. */
-function isWrapped(data: string): boolean {
-  return /^(?:[A-Za-z0-9+/]+={0,2}\r?\n\s*)+[A-Za-z0-9+/]*={0,2}$/.test(data)
+/** Whether white space in base64 only breaks it into lines. */
+function isInLines(data: string): boolean {
+  return !/\s/.test(data) || linesOf(data).every((line) => !/\s/.test(line))
+}
+
+/** Whether text can be what a URL holds: without spaces, or markup that nobody escaped. */
+function isUrlText(data: string): boolean {
+  return !/\s/.test(data) || (data.startsWith('<') && data.endsWith('>'))
 }
 
 function percentDecode(text: string): Uint8Array<ArrayBuffer> {
@@ -104,4 +129,11 @@ function percentDecode(text: string): Uint8Array<ArrayBuffer> {
     if (isEscape) i += 2
   }
   return bytes.slice(0, length)
+}
+
+function tooLarge(size: number): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    `A body of ${size} bytes is too large to be base64 in one string; read it with open(ref).`,
+  )
 }

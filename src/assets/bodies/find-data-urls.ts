@@ -1,3 +1,4 @@
+import { MIN_LINE } from './base64-lines.ts'
 import { type DataUrl, dataUrlHeader } from './data-url.ts'
 
 /** Where a data URL stands in a text. */
@@ -16,8 +17,6 @@ const GAP = /\S[^\S\r\n]+\S/
 /** A line that mail would break base64 into, and whether it is all of its line. */
 const LINE = /[ \t]*\r?\n[ \t]*([A-Za-z0-9+/]{4,}={0,2})(?:(?=([ \t]*(?:[\r\n]|$)|["'`)]))|(?=\s))/y
 const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/
-/** Nobody breaks base64 into shorter lines. */
-const MIN_LINE = 20
 /** What a URL may hold (RFC 3986) where nothing says where it ends. */
 const URL_TEXT = /[A-Za-z0-9\-._~!$&*+,;=:@/?%]*/y
 const MARKDOWN_TITLE = /^(\S+)\s+(?:"[^"]*"|'[^']*')\s*$/

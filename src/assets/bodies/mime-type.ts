@@ -16,6 +16,9 @@ const PARAMETER = new RegExp(`^[ \\t]*${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*$`)
 /** Longer than any type in use; keeps hostile types short. */
 const MAX_LENGTH = 255
 
+/** Source code whose extension is registered for something that nobody means by it. */
+const SOURCE_CODE = /\.([cm]?tsx?|rs)$/i
+
 /** Other names of the same thing, by the name that byref uses instead. */
 const ALIASES: Record<string, string> = {
   'audio/mp3': 'audio/mpeg',
@@ -46,7 +49,7 @@ const ALIASES: Record<string, string> = {
 
 /** The type without its parameters, or null when it is no MIME type. Never throws. */
 export function parseMimeType(value: string): MimeType | null {
-  if (value.length > MAX_LENGTH) return null
+  if (value.length > MAX_LENGTH || /[\r\n]/.test(value)) return null
   const trimmed = value.trim()
   const semicolon = trimmed.indexOf(';')
   const essence = (semicolon < 0 ? trimmed : trimmed.slice(0, semicolon)).trim()
@@ -97,6 +100,7 @@ export function extensionOf(type: string): string {
 /** The type that a file's name suggests, or null. */
 export function mimeTypeOfName(name: string): string | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
+  if (SOURCE_CODE.test(name)) return 'text/plain'
   const type = mime.getType(name)
   return type === null ? null : (ALIASES[type] ?? type)
 }

@@ -220,3 +220,26 @@ describe('sniff', () => {
     )
   })
 })
+
+describe('source code', () => {
+  const code = Buffer.from('export const a: number = 1\n')
+
+  it.each(['a.ts', 'a.mts', 'A.D.TS', 'a.tsx', 'a.cts', 'a.rs'])('is text in %s', async (name) => {
+    expect(await sniff(code, { name })).toBe('text/plain')
+    expect(await sniff(code, { name, claim: 'video/mp2t' })).toBe('text/plain')
+  })
+
+  it('is none where the bytes are a transport stream', async () => {
+    const packets = new Uint8Array(188 * 4)
+    for (let i = 0; i < packets.byteLength; i += 188) packets[i] = 0x47
+    expect(await sniff(packets, { name: 'a.ts' })).toBe('video/mp2t')
+  })
+})
+
+describe('a claim with line breaks', () => {
+  it.each(['image/png\r\n', '\nimage/png', 'image/png;\r\nX: y'])('refuses %j', async (claim) => {
+    await expect(sniff(new Uint8Array(1), { claim })).rejects.toMatchObject({
+      code: 'asset_invalid',
+    })
+  })
+})

@@ -112,10 +112,16 @@ function detectMarkup(text: string): string | null {
   return text.startsWith('<?xml') ? 'application/xml' : null
 }
 
-/** Whether the claim says less than the file's name: "bytes", "text", or what some systems call every table. */
+/**
+ * Whether the claim says less than the file's name: "bytes", "text", what some systems call every table, or a type that
+ * was made from the extension of source code.
+ */
 function isVague(claim: string, named: string): boolean {
   const essence = essenceOf(claim)
   if (essence === UNKNOWN || essence === 'binary/octet-stream') return true
+  if (named === 'text/plain' && /^(video\/mp2t|application\/rls-services\+xml)$/.test(essence)) {
+    return true
+  }
   if (essence === 'text/plain') return named.startsWith('text/') || /[+/]json$/.test(named)
   return essence === 'application/vnd.ms-excel' && named !== essence && named.startsWith('text/')
 }
