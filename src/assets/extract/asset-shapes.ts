@@ -1,17 +1,7 @@
-import { Readable } from 'node:stream'
 import { isAssetRef } from '../../refs/asset-ref.ts'
-import { isByteView } from '../bodies/body.ts'
-import { startsDataUrl } from '../bodies/data-url.ts'
-
-/** A body that was found in a value, not decoded yet. */
-export type FoundBody =
-  | { type: 'base64'; text: string }
-  | { type: 'data-url'; text: string }
-  | { type: 'bytes'; bytes: Uint8Array }
-  | { type: 'blob'; blob: Blob }
-  | { type: 'stream'; stream: ReadableStream<Uint8Array> }
-  | { type: 'response'; response: Response }
-  | { type: 'node-stream'; stream: Readable }
+import { decodeBase64, startsDataUrl } from '../bodies/data-url.ts'
+import { isImageStart } from '../bodies/image-start.ts'
+import { binaryBody, type FoundBody } from './found-body.ts'
 
 /** An object that stands for a body. */
 export interface AssetShape {
@@ -39,9 +29,23 @@ export const DATA_KEYS: ReadonlySet<string> = new Set([
   'image',
   'result',
   'file_data',
+  'base64Data',
+  'uint8ArrayData',
+  'bytesBase64Encoded',
+  'imageBytes',
+  'videoBytes',
 ])
 
-const COPY_KEYS = ['dataUrl', 'dataBase64', 'base64', 'b64_json']
+const COPY_KEYS = [
+  'dataUrl',
+  'dataBase64',
+  'base64',
+  'b64_json',
+  'base64Data',
+  'bytesBase64Encoded',
+]
+/** Keys that say by their names what lies under them. */
+const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
 const TYPE_KEYS = ['mimeType', 'mediaType', 'mime_type', 'media_type', 'mime', 'contentType']
 const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
@@ -63,34 +67,17 @@ export function copiedKeys(fields: Fields): string[] {
 }
 
 /**
- * A body that is a value by itself: bytes (a Buffer, a `Uint8ClampedArray`, a `DataView` too), a Blob, a Response, a
- * stream of the web or of Node. Null for all else, typed arrays of numbers among it.
- */
-export function binaryBody(value: object): FoundBody | null {
-  if (ArrayBuffer.isView(value)) return isByteView(value) ? bytesBody(value) : null
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
-    return { type: 'bytes', bytes: new Uint8Array(value) }
-  }
-  if (value instanceof Blob) return { type: 'blob', blob: value }
-  if (value instanceof Response) return { type: 'response', response: value }
-  if (value instanceof ReadableStream) return { type: 'stream', stream: value }
-  return value instanceof Readable ? { type: 'node-stream', stream: value } : null
-}
-
-function bytesBody({ buffer, byteOffset, byteLength }: ArrayBufferView): FoundBody {
-  return { type: 'bytes', bytes: new Uint8Array(buffer, byteOffset, byteLength) }
-}
-
-/**
  * The body that an object stands for, or null. `parentKey` is the key that the object was found under.
  *
  * - binary-assets.md: `{ mimeType, dataBase64 }`, `{ dataUrl }`
- * - MCP: `{ type: 'image' | 'audio', data, mimeType }`, `{ uri, mimeType, blob }`
+ * - MCP: `{ type: 'image' | 'audio', data, mimeType }`, `{ uri, mimeType, blob }`; without `mimeType`, a `blob` that is
+ *   base64 beyond doubt
  * - OpenAI: `{ b64_json }`, `input_audio: { data, format }`, `{ type: 'image_generation_call', result }`,
- *   `{ type: 'input_file', file_data }`, `file: { file_data }`
+ *   `{ type: 'input_file', file_data }`, `file: { file_data }`, `audio: { data, transcript }` of a message
  * - Anthropic: `{ type: 'base64', media_type, data }`
- * - Google: `inlineData: { mimeType, data }`
- * - AI SDK: `{ type: 'file', mediaType, data }`, `{ type: 'image', image }`, `{ mediaType, base64 }`
+ * - Google: `inlineData: { mimeType, data }`, `{ bytesBase64Encoded }`, `{ imageBytes }`, `{ videoBytes }`
+ * - AI SDK: `{ type: 'file', mediaType, data }`, `{ type: 'image', image }`, without `mediaType` where its bytes are an
+ *   image; `{ mediaType, base64 }`; generated files, `{ mediaType, base64Data, uint8ArrayData }`
  * - Node: the JSON of a Buffer
  */
 export function shapeOf(fields: Fields, parentKey: unknown): AssetShape | null {
@@ -118,14 +105,22 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
   const found =
     findDataUrl(fields) ??
     (claim === null ? null : findTyped(fields)) ??
+    findTelling(fields) ??
+    findResource(fields, claim) ??
     findOpenAi(fields, parentKey)
   if (found) return found
   const { type, data } = fields
   if (type === 'Buffer' && isByteList(data)) {
     return { body: { type: 'bytes', bytes: Uint8Array.from(data) }, keys: ['type', 'data'] }
   }
-  if (claim === null) return null
-  if (type === 'image' && 'image' in fields) return under(fields, 'image')
+  if (type === 'image' && 'image' in fields && (claim !== null || isImage(fields.image))) {
+    return under(fields, 'image')
+  }
+  return claim === null ? null : findData(fields, parentKey)
+}
+
+function findData(fields: Fields, parentKey: unknown): Found | null {
+  const { type } = fields
   const isInline = parentKey === 'inlineData' || parentKey === 'inline_data'
   const isTyped = typeof type === 'string' && DATA_TYPES.has(type)
   if (!isInline && !isTyped) return binaryUnder(fields, 'data')
@@ -141,18 +136,34 @@ function findDataUrl({ dataUrl }: Fields): Found | null {
 function findTyped(fields: Fields): Found | null {
   const found =
     under(fields, 'dataBase64') ?? under(fields, 'base64') ?? binaryUnder(fields, 'bytes')
-  if (found) return found
-  const isResource = typeof fields.uri === 'string' && typeof fields.blob === 'string'
-  return isResource ? under(fields, 'blob') : null
+  return found ?? findGenerated(fields)
+}
+
+/** A file of the AI SDK, which has its body as base64, as bytes, or as both. */
+function findGenerated(fields: Fields): Found | null {
+  const found = under(fields, 'base64Data') ?? binaryUnder(fields, 'uint8ArrayData')
+  return found && { ...found, keys: ['base64Data', 'uint8ArrayData'] }
+}
+
+function findTelling(fields: Fields): Found | null {
+  const key = TELLING_KEYS.find((one) => fields[one] !== undefined)
+  return key === undefined ? null : under(fields, key)
+}
+
+function findResource(fields: Fields, claim: string | null): Found | null {
+  const { uri, blob } = fields
+  if (typeof uri !== 'string' || typeof blob !== 'string') return null
+  return claim !== null || isSurelyBase64(blob) ? under(fields, 'blob') : null
 }
 
 function findOpenAi(fields: Fields, parentKey: unknown): Found | null {
-  if (typeof fields.b64_json === 'string') return under(fields, 'b64_json')
-  if (fields.type === 'image_generation_call') return under(fields, 'result')
-  if (fields.type === 'input_file' || parentKey === 'file') return under(fields, 'file_data')
-  if (parentKey !== 'input_audio' || typeof fields.format !== 'string') return null
+  const { type, format, transcript } = fields
+  if (type === 'image_generation_call') return under(fields, 'result')
+  if (type === 'input_file' || parentKey === 'file') return under(fields, 'file_data')
+  if (parentKey === 'audio' && typeof transcript === 'string') return under(fields, 'data')
+  if (parentKey !== 'input_audio' || typeof format !== 'string') return null
   const body = under(fields, 'data')
-  return body && { ...body, mime: `audio/${fields.format}` }
+  return body && { ...body, mime: `audio/${format}` }
 }
 
 /** The body under a key: base64 text, a data URL, or bytes. Text that is an ordinary URL is no body. */
@@ -182,4 +193,15 @@ function isByteList(value: unknown): value is number[] {
     Array.isArray(value) &&
     value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)
   )
+}
+
+/** Whether base64 begins as an image does. */
+function isImage(value: unknown): boolean {
+  return typeof value === 'string' && isImageStart(Buffer.from(value.slice(0, 64), 'base64'))
+}
+
+/** Whether text is base64 where no type says so: no name, and no hash. */
+function isSurelyBase64(text: string): boolean {
+  const isName = text.length < 64 || text.length % 4 !== 0 || /^[0-9a-f]*$/i.test(text)
+  return !isName && decodeBase64(text) !== null
 }

@@ -1,5 +1,6 @@
 import { decodeBase64, parseDataUrl } from '../bodies/data-url.ts'
-import { binaryBody, carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
+import { carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
+import { binaryBody } from './found-body.ts'
 import {
   type Contents,
   contentsOf,
@@ -53,7 +54,7 @@ function withoutCopies(contents: Contents, parentKey: unknown): Contents | null 
     ([key, item]) => key === 'text' || !(copies.has(key) || isBytes(item)),
   )
   if (kept.length === keys.length) return null
-  return { keys: kept.map(([key]) => key), items: kept.map(([, item]) => item) }
+  return contentsOf(Object.fromEntries(kept))
 }
 
 /** Keys of the bytes that would be a body, were there no reference. */

@@ -23,6 +23,22 @@ const png = { assetRef: ref, mimeType: 'image/png', kind: 'image' }
 const jpeg = { assetRef: ref, mimeType: 'image/jpeg', kind: 'image' }
 const wav = { assetRef: ref, mimeType: 'audio/wav', kind: 'audio' }
 
+/** As the AI SDK has them: getters stand on the prototype. */
+class GeneratedFile {
+  readonly mediaType = 'image/png'
+  readonly base64Data?: string
+  readonly uint8ArrayData?: Uint8Array
+
+  constructor(data: Pick<GeneratedFile, 'base64Data' | 'uint8ArrayData'>) {
+    this.base64Data = data.base64Data
+    this.uint8ArrayData = data.uint8ArrayData
+  }
+
+  get base64(): string {
+    return this.base64Data ?? ''
+  }
+}
+
 interface Setup {
   events?: AssetEvent[]
   assets?: Assets
@@ -173,6 +189,53 @@ describe('extractAssets', () => {
       ],
     ],
     [
+      'MCP resources without a type',
+      { contents: [{ uri: 'file:///a.png', blob: PNG }] },
+      { contents: [{ uri: 'file:///a.png', ...png }] },
+    ],
+    [
+      'a message of OpenAI with audio',
+      { audio: { id: 'x', data: WAV, transcript: 'hi', expires_at: 1 } },
+      { audio: { id: 'x', ...wav, transcript: 'hi', expires_at: 1 } },
+    ],
+    [
+      'images of Google',
+      [{ bytesBase64Encoded: PNG, mimeType: 'image/png' }, { image: { imageBytes: PNG } }],
+      [png, { image: png }],
+    ],
+    [
+      'generated files of the AI SDK',
+      [
+        new GeneratedFile({ base64Data: PNG, uint8ArrayData: undefined }),
+        new GeneratedFile({ base64Data: PNG, uint8ArrayData: pngBytes }),
+        new GeneratedFile({ base64Data: undefined, uint8ArrayData: pngBytes }),
+      ],
+      [png, png, png],
+    ],
+    [
+      'an image of the AI SDK without a type',
+      [
+        { type: 'image', image: PNG },
+        { type: 'image', image: 'hello' },
+        { type: 'image', image: 'https://example.com/a.png' },
+      ],
+      [
+        { type: 'image', ...png },
+        { type: 'image', image: 'hello' },
+        { type: 'image', image: 'https://example.com/a.png' },
+      ],
+    ],
+    [
+      'what JSON makes of an object',
+      {
+        object: { secret: 1, toJSON: () => ({ a: { dataUrl: pngUrl } }) },
+        list: { toJSON: () => [pngUrl] },
+        bytes: { toJSON: () => pngBytes },
+        text: new URL(pngUrl),
+      },
+      { object: { a: png }, list: [png], bytes: png, text: png },
+    ],
+    [
       'a Buffer that was made JSON',
       { image: JSON.parse(JSON.stringify(Buffer.from(PNG, 'base64'))) },
       { image: png },
@@ -243,6 +306,10 @@ describe('extractAssets', () => {
     ['a type without data', { mimeType: 'image/png' }],
     ['a type and a URL', { type: 'file', mediaType: 'image/png', data: 'https://example.com/a' }],
     ['a type and JSON data', { mimeType: 'application/json', data: { a: 1 } }],
+    ['a name under blob', { uri: 'git://x', blob: 'main' }],
+    ['a hash under blob', { uri: 'git://x', blob: 'ab'.repeat(64) }],
+    ['an object whose JSON has no body', { a: { toJSON: () => ({ b: 1 }) }, url: new URL('a:b') }],
+    ['a sentence about a type', 'data:text/html, is a type. What next?'],
     ['a type and text data', { mimeType: 'text/plain', data: 'abcdefgh' }],
     ['a type and a blob of something else', { mimeType: 'text/plain', blob: 'AAAA' }],
     ['a long hash', { hash: 'a'.repeat(5000) }],
@@ -301,6 +368,63 @@ describe('extractAssets', () => {
       'ASSET_ERROR',
     ])
     expect(JSON.stringify([value, events])).not.toContain('***')
+  })
+
+  it('makes an error of what cannot be read, at its place', async () => {
+    const getter = {
+      get broken(): unknown {
+        throw new Error('no such thing')
+      },
+      good: pngBytes,
+    }
+    const fail = () => {
+      throw new Error('trap')
+    }
+    const proxy = new Proxy({}, { ownKeys: fail, getPrototypeOf: fail, get: fail })
+    const { proxy: revoked, revoke } = Proxy.revocable([], {})
+    revoke()
+    const value = { getter, proxy, list: [revoked], data: { mimeType: 'a/b', data: proxy } }
+    const { value: out, errors } = await extract(value)
+    const because = (message: string) => ({
+      assetError: { code: 'asset_invalid', message: expect.stringContaining(message) },
+    })
+    expect(out).toEqual({
+      getter: { broken: because('no such thing'), good: png },
+      proxy: because('trap'),
+      list: [because('revoked')],
+      data: because('trap'),
+    })
+    expect(errors.map(({ origin }) => origin).sort()).toEqual([
+      '/data',
+      '/getter/broken',
+      '/list/0',
+      '/proxy',
+    ])
+  })
+
+  it('refuses base64 with spaces in it, and empty images', async () => {
+    const { value } = await extract([
+      { type: 'file', mimeType: 'text/plain', data: 'hello world' },
+      { mimeType: 'image/png', dataBase64: '' },
+      { dataUrl: 'data:image/png;base64,' },
+      { mimeType: 'text/plain', dataBase64: '' },
+      { mimeType: 'image/png', dataBase64: `${PNG.replace(/.{76}/g, '$&\r\n')}\n` },
+    ])
+    expect(value).toMatchObject([
+      { assetError: { code: 'asset_invalid' } },
+      { assetError: { message: 'The body is empty, which is no image.' } },
+      { assetError: { message: 'The body is empty, which is no image.' } },
+      { assetRef: ref, mimeType: 'text/plain' },
+      png,
+    ])
+  })
+
+  it('tells no type in an error that is none', async () => {
+    for (const mimeType of ['image/png\r\nX: y', 'x'.repeat(1_000_000), 'nonsense']) {
+      const { value, errors } = await extract({ mimeType, dataBase64: '***' })
+      expect(Object.keys(value as object)).toEqual(['assetError'])
+      expect(errors[0]).not.toHaveProperty('mime')
+    }
   })
 
   it('survives a store that fails on the third of five', async () => {

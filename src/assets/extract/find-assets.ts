@@ -3,15 +3,13 @@ import { mayHoldDataUrl, parseDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import {
   type AssetShape,
-  binaryBody,
   carriesRef,
   copiedKeys,
   DATA_KEYS,
   type Fields,
-  type FoundBody,
   shapeOf,
 } from './asset-shapes.ts'
-import { cancelFound } from './found-body.ts'
+import { binaryBody, cancelFound, type FoundBody } from './found-body.ts'
 import {
   type Contents,
   contentsOf,
@@ -70,7 +68,8 @@ const RESULT_KEYS: ReadonlySet<string> = new Set(['assetRef', 'mimeType', 'kind'
 
 /**
  * Finds everything in a value that becomes an asset, and typed arrays, which become lists. Iterative, so that neither
- * depth nor cycles end it; changes nothing, and reads each field once. Keys are left alone, also where they are base64.
+ * depth nor cycles end it; changes nothing, and reads each field once. What has a `toJSON` is what that gives, as in the
+ * log; what throws when it is read is a body that cannot be saved. Keys are left alone, also where they are base64.
  * When it throws, the streams that it found are ended.
  *
  * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`
@@ -94,27 +93,31 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
     return finding
   }
 
-  function visitObject(item: object, parent: Node, position: number): void {
-    const isPlain = isContainer(item)
-    const body = isPlain ? null : binaryBody(item)
-    if (body) {
-      const origin = originOf(parent, position)
-      const found: Finding = { type: 'value', body, mime: null, name: null, rest: {}, origin }
-      setLeaf(parent, position, addFinding(found))
-    } else if (!isPlain && ArrayBuffer.isView(item)) {
-      setLeaf(parent, position, { type: 'numbers', list: numbersIn(item) })
-    } else if (isPlain || !(item instanceof Date)) visitContainer(item, parent, position)
-  }
-
-  function visitContainer(item: object, parent: Node, position: number): void {
+  function visitObject(item: object, parent: Node, position: number, isCarrier: boolean): void {
     const known = nodes.get(item)
     if (known) {
       known.otherParents ??= []
       known.otherParents.push(parent)
       return
     }
-    const contents = contentsOf(item)
-    const shape = shapeIn(item, contents, keyAt(parent, position))
+    const seen = lookAt(item, keyAt(parent, position))
+    if (seen?.type === 'contents') visitContents(item, seen, parent, position)
+    else if (seen?.type === 'text') visitText(seen.text, parent, position)
+    else if (seen?.type === 'numbers') setLeaf(parent, position, seen)
+    else if (seen?.type === 'body' && !(isCarrier && seen.body.type !== 'unreadable')) {
+      const { body } = seen
+      const origin = originOf(parent, position)
+      const found: Finding = { type: 'value', body, mime: null, name: null, rest: {}, origin }
+      setLeaf(parent, position, addFinding(found))
+    }
+  }
+
+  function visitContents(
+    item: object,
+    { contents, shape }: SeenContents,
+    parent: Node,
+    position: number,
+  ): void {
     if (!shape) {
       enter(item, contents, parent, position)
       return
@@ -126,20 +129,24 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
     else enter(item, contentsOf(rest), parent, position).own = finding
   }
 
+  function visitText(text: string, parent: Node, position: number): void {
+    const found = mayHoldDataUrl(text) ? findInText(text, parent, position) : null
+    if (found) setLeaf(parent, position, addFinding(found))
+  }
+
   function visitItems(node: Node): void {
     const { items } = node
     const isCarrier = carriesRef(fieldNamed(node, 'assetRef'))
     for (let i = 0; i < items.length; i++) {
       const item = items[i]
-      if (typeof item === 'string') {
-        const found = isCarrier || !mayHoldDataUrl(item) ? null : findInText(item, node, i)
-        if (found) setLeaf(node, i, addFinding(found))
-      } else if (isObject(item) && !(isCarrier && binaryBody(item))) visitObject(item, node, i)
+      if (isObject(item)) visitObject(item, node, i, isCarrier)
+      else if (typeof item === 'string' && !isCarrier) visitText(item, node, i)
     }
   }
 
   try {
-    enter([value], { keys: null, items: [value] }, null, 0)
+    const around = [value]
+    enter(around, contentsOf(around), null, 0)
     // A Map yields what is added while it is walked: this ends when everything was seen.
     for (const node of nodes.values()) visitItems(node)
   } catch (error) {
@@ -154,6 +161,73 @@ export function endStreams(findings: readonly Finding[], reason: unknown): void 
   for (const finding of findings) if (finding.type === 'value') cancelFound(finding.body, reason)
 }
 
+/** What an object is to the walk. */
+type Seen =
+  | SeenContents
+  | FoundNumbers
+  | { type: 'body'; body: FoundBody }
+  | { type: 'text'; text: string }
+
+interface SeenContents {
+  type: 'contents'
+  contents: Contents
+  shape: ShapeFound | null
+}
+
+type ShapeFound = AssetShape & { rest: Fields }
+
+/** What a field gave that throws when it is read. */
+class Unreadable {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+function readField(fields: Fields, key: string): unknown {
+  try {
+    return fields[key]
+  } catch (error) {
+    return new Unreadable(error)
+  }
+}
+
+/** What the object is; null for what stays as it is. Reads it, and never throws. */
+function lookAt(item: object, key: unknown): Seen | null {
+  try {
+    return see(item, key)
+  } catch (error) {
+    return { type: 'body', body: { type: 'unreadable', error } }
+  }
+}
+
+function see(item: object, key: unknown): Seen | null {
+  if (!isContainer(item)) {
+    const seen = seeBinary(item)
+    if (seen || item instanceof Date) return seen
+  }
+  const { toJSON } = item as { toJSON?: unknown }
+  if (typeof toJSON !== 'function') return seeContents(item, key)
+  const json: unknown = toJSON.call(item, String(key))
+  if (typeof json === 'string') return { type: 'text', text: json }
+  return isObject(json) ? (seeBinary(json) ?? seeContents(json, key)) : null
+}
+
+function seeBinary(item: object): Seen | null {
+  if (item instanceof Unreadable) {
+    return { type: 'body', body: { type: 'unreadable', error: item.error } }
+  }
+  const body = binaryBody(item)
+  if (body) return { type: 'body', body }
+  return ArrayBuffer.isView(item) ? { type: 'numbers', list: numbersIn(item) } : null
+}
+
+function seeContents(item: object, key: unknown): SeenContents {
+  const contents = contentsOf(item, readField)
+  return { type: 'contents', contents, shape: shapeIn(item, contents, key) }
+}
+
 /** Plain data, in most cases: what needs no look at its class. */
 function isContainer(item: object): boolean {
   const prototype = Object.getPrototypeOf(item)
@@ -162,11 +236,7 @@ function isContainer(item: object): boolean {
 }
 
 /** The shape that an object is, with what stays beside its body; null for plain data, and beside a reference. */
-function shapeIn(
-  item: object,
-  { keys, items }: Contents,
-  parentKey: unknown,
-): (AssetShape & { rest: Fields }) | null {
+function shapeIn(item: object, { keys, items }: Contents, parentKey: unknown): ShapeFound | null {
   if (!keys?.some((key) => DATA_KEYS.has(key as string)) || item instanceof Map) return null
   const fields = Object.fromEntries(keys.map((key, i) => [key, items[i]])) as Fields
   const shape = carriesRef(fields.assetRef) ? null : shapeOf(fields, parentKey)

@@ -1,8 +1,20 @@
-import { ByrefError } from '../../errors.ts'
-import { cancelBody } from '../bodies/body.ts'
+import { Readable } from 'node:stream'
+import { ByrefError, errorMessage } from '../../errors.ts'
+import { cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl, parseDataUrl } from '../bodies/data-url.ts'
-import type { FoundBody } from './asset-shapes.ts'
+
+/** A body that was found in a value, not decoded yet. */
+export type FoundBody =
+  | { type: 'base64'; text: string }
+  | { type: 'data-url'; text: string }
+  | { type: 'bytes'; bytes: Uint8Array }
+  | { type: 'blob'; blob: Blob }
+  | { type: 'stream'; stream: ReadableStream<Uint8Array> }
+  | { type: 'response'; response: Response }
+  | { type: 'node-stream'; stream: Readable }
+  /** What a getter or a Proxy threw in place of a value. */
+  | { type: 'unreadable'; error: unknown }
 
 /** A body that can be saved, and what it says of itself. */
 export interface LoadedBody {
@@ -16,7 +28,7 @@ export interface LoadedBody {
 /**
  * Decodes a body that was found.
  *
- * @throws ByrefError `asset_invalid` when it does not decode, or was read before
+ * @throws ByrefError `asset_invalid` when it does not decode, was read before, or cannot be read at all
  */
 export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): LoadedBody {
   switch (body.type) {
@@ -38,10 +50,31 @@ export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): 
       const { body: input, mime, name } = takeResponse(body.response)
       return { input, mime, name, owned: false }
     }
+    case 'unreadable':
+      throw unreadable(body.error)
   }
 }
 
 const UNKNOWN = { mime: null, name: null, owned: false }
+
+/**
+ * A body that is a value by itself: bytes (a Buffer, a `Uint8ClampedArray`, a `DataView` too), a Blob, a Response, a
+ * stream of the web or of Node. Null for all else, typed arrays of numbers among it.
+ */
+export function binaryBody(value: object): FoundBody | null {
+  if (ArrayBuffer.isView(value)) return isByteView(value) ? bytesBody(value) : null
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    return { type: 'bytes', bytes: new Uint8Array(value) }
+  }
+  if (value instanceof Blob) return { type: 'blob', blob: value }
+  if (value instanceof Response) return { type: 'response', response: value }
+  if (value instanceof ReadableStream) return { type: 'stream', stream: value }
+  return value instanceof Readable ? { type: 'node-stream', stream: value } : null
+}
+
+function bytesBody({ buffer, byteOffset, byteLength }: ArrayBufferView): FoundBody {
+  return { type: 'bytes', bytes: new Uint8Array(buffer, byteOffset, byteLength) }
+}
 
 /** Bytes of the body, as its encoding, its Blob or its `content-length` says; 0 where only reading it tells. */
 export function sizeOf(body: FoundBody): number {
@@ -93,4 +126,9 @@ function loadDataUrl(url: DataUrl | null): LoadedBody {
 
 function undecodable(what: string): ByrefError {
   return new ByrefError('asset_invalid', `The body does not decode: ${what} is broken.`)
+}
+
+function unreadable(error: unknown): ByrefError {
+  const message = `The value cannot be read: ${errorMessage(error)}`
+  return new ByrefError('asset_invalid', message, { cause: error })
 }

@@ -2,7 +2,7 @@ import type { AssetCreated, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { AssetEvent } from '../asset-events.ts'
 import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
-import { parseMimeType } from '../bodies/mime-type.ts'
+import { kindOf, parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import { endStreams, type Finding, type FoundText, type FoundValue } from './find-assets.ts'
 import { type LoadedBody, loadBody, sizeOf, streamIn } from './found-body.ts'
@@ -100,7 +100,7 @@ async function saveValue(
   if (stream) streams.set(stream, saving)
   const { info, error } = await saving
   if (info) return { assetRef: info.ref, mimeType: info.mime, kind: info.kind, ...rest }
-  return { assetError: error, ...(mime !== null && { mimeType: mime }), ...rest }
+  return { assetError: error, ...(isMimeType(mime) && { mimeType: mime }), ...rest }
 }
 
 async function saveText({ text, urls, origin }: FoundText, saveBody: SaveBody): Promise<string> {
@@ -133,7 +133,8 @@ async function saveInTurn(
   })
   try {
     const body = load()
-    const claim = [mime, body.mime].find((type) => type !== null && parseMimeType(type))
+    const claim = [mime, body.mime].find(isMimeType)
+    checkContent(body, claim)
     const about = { name: name ?? body.name, origin, owned: body.owned, signal }
     return { info: await scoped.save(meter.watch(body.input, size), claim, about) }
   } catch (error) {
@@ -142,9 +143,22 @@ async function saveInTurn(
     signal?.throwIfAborted()
     meter.check()
     const failure = failureOf(error)
-    await scoped.reportError({ ...failure, origin, ...(mime !== null && { mime }) })
+    await scoped.reportError({ ...failure, origin, ...(isMimeType(mime) && { mime }) })
     return { error: failure }
   }
+}
+
+/** What a body claims may be anything; what is no type goes nowhere. */
+function isMimeType(claim: string | null | undefined): claim is string {
+  return typeof claim === 'string' && parseMimeType(claim) !== null
+}
+
+/** An empty file is a file, but nothing empty is an image, audio or video. */
+function checkContent({ input }: LoadedBody, claim: string | undefined): void {
+  const isEmpty = input instanceof Uint8Array && input.byteLength === 0
+  const kind = claim === undefined ? 'file' : kindOf(claim)
+  if (!isEmpty || kind === 'file') return
+  throw new ByrefError('asset_invalid', `The body is empty, which is no ${kind}.`)
 }
 
 function failureOf(error: unknown): { code: string; message: string } {

@@ -3,6 +3,8 @@ import { pointerStep } from '../json-pointer.ts'
 
 /** What a container held when it was looked at: each item was read once. */
 export interface Contents {
+  /** What held them: the container, or what its `toJSON` gave. */
+  of: object
   /** Keys of an object or a Map, in the order of the items; null where their positions are the keys. */
   keys: readonly unknown[] | null
   items: readonly unknown[]
@@ -34,8 +36,7 @@ export function createNode<Leaf>(
 ): TreeNode<Leaf> {
   return {
     value,
-    keys: contents.keys,
-    items: contents.items,
+    ...contents,
     own: null,
     leaves: null,
     isCut: false,
@@ -46,14 +47,31 @@ export function createNode<Leaf>(
   }
 }
 
-/** Reads a container, once. A getter runs here and nowhere else. */
-export function contentsOf(value: object): Contents {
-  if (Array.isArray(value)) return { keys: null, items: value.slice() }
-  if (value instanceof Map) return { keys: [...value.keys()], items: [...value.values()] }
-  if (value instanceof Set) return { keys: null, items: [...value] }
+/** Reads a container, once, each field by `read`. A getter runs here and nowhere else. */
+export function contentsOf(
+  value: object,
+  read: ReadField = (fields, key) => fields[key],
+): Contents {
+  if (Array.isArray(value)) return { of: value, keys: null, items: itemsOf(value, read) }
+  if (value instanceof Map) {
+    return { of: value, keys: [...value.keys()], items: [...value.values()] }
+  }
+  if (value instanceof Set) return { of: value, keys: null, items: [...value] }
   const keys = Object.keys(value)
   const fields = value as Record<string, unknown>
-  return { keys, items: keys.map((key) => fields[key]) }
+  return { of: value, keys, items: keys.map((key) => read(fields, key)) }
+}
+
+/** Reads a field of an object or a list, which may be a getter. */
+export type ReadField = (fields: Readonly<Record<string, unknown>>, key: string) => unknown
+
+function itemsOf(list: readonly unknown[], read: ReadField): unknown[] {
+  try {
+    return list.slice()
+  } catch {
+    const fields = list as unknown as Record<string, unknown>
+    return Array.from({ length: list.length }, (_, i) => read(fields, String(i)))
+  }
 }
 
 /** The key of an item, or its position. */
@@ -88,8 +106,8 @@ export function rebuild<Leaf>(
 ): unknown {
   const changed = changedNodes(nodes)
   const copies = new Map<object, object>()
-  for (const { value, own } of changed) {
-    copies.set(value, own ? { ...(resultOf(own) as object) } : emptyCopy(value))
+  for (const { value, of, own } of changed) {
+    copies.set(value, own ? { ...(resultOf(own) as object) } : emptyCopy(of))
   }
   for (const node of changed) {
     const items = node.items.map((item, position) => {
