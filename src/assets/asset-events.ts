@@ -9,7 +9,7 @@ export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'A
 
 /** What the event of an asset says (binary-assets.md, "ASSET_CREATED"). */
 export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated {
-  const { assetId, ref, namespace, mime, kind, size, digest, name } = info
+  const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt } = info
   const { by = 'system', ...rest } = maker
   return {
     assetId,
@@ -22,6 +22,7 @@ export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated
     digest,
     ...(name === null ? {} : { name }),
     ...(namespace === null ? {} : { namespace }),
+    ...(expiresAt === null ? {} : { expiresAt }),
   }
 }
 

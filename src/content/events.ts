@@ -23,6 +23,8 @@ export interface AssetCreated {
   name?: string
   /** Where the asset lives, when assets have namespaces. */
   namespace?: string
+  /** ISO 8601 in UTC; from then on the asset is unknown. Absent for one that stays. */
+  expiresAt?: string
   /**
    * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.
    * Throws `asset_unsupported` for a body that is no longer kept; absent in the log, and for an asset that was there before.
