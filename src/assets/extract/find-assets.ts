@@ -17,6 +17,7 @@ import {
   fieldNamed,
   keyAt,
   originOf,
+  readableContents,
   type TreeNode,
 } from './value-tree.ts'
 
@@ -185,14 +186,6 @@ class Unreadable {
   }
 }
 
-function readField(fields: Fields, key: string): unknown {
-  try {
-    return fields[key]
-  } catch (error) {
-    return new Unreadable(error)
-  }
-}
-
 /** What the object is; null for what stays as it is. Reads it, and never throws. */
 function lookAt(item: object, key: unknown): Seen | null {
   try {
@@ -209,9 +202,18 @@ function see(item: object, key: unknown): Seen | null {
   }
   const { toJSON } = item as { toJSON?: unknown }
   if (typeof toJSON !== 'function') return seeContents(item, key)
-  const json: unknown = toJSON.call(item, String(key))
+  const json = jsonOf(item, key)
   if (typeof json === 'string') return { type: 'text', text: json }
   return isObject(json) ? (seeBinary(json) ?? seeContents(json, key)) : null
+}
+
+/** Null where `toJSON` throws: whoever makes JSON of the value hears of it. */
+function jsonOf(item: object, key: unknown): unknown {
+  try {
+    return (item as { toJSON(key: string): unknown }).toJSON(String(key))
+  } catch {
+    return null
+  }
 }
 
 function seeBinary(item: object): Seen | null {
@@ -224,8 +226,16 @@ function seeBinary(item: object): Seen | null {
 }
 
 function seeContents(item: object, key: unknown): SeenContents {
-  const contents = contentsOf(item, readField)
+  const contents = readContents(item)
   return { type: 'contents', contents, shape: shapeIn(item, contents, key) }
+}
+
+function readContents(item: object): Contents {
+  try {
+    return contentsOf(item)
+  } catch {
+    return readableContents(item, (error) => new Unreadable(error))
+  }
 }
 
 /** Plain data, in most cases: what needs no look at its class. */

@@ -36,7 +36,9 @@ export function createNode<Leaf>(
 ): TreeNode<Leaf> {
   return {
     value,
-    ...contents,
+    of: contents.of,
+    keys: contents.keys,
+    items: contents.items,
     own: null,
     leaves: null,
     isCut: false,
@@ -47,31 +49,30 @@ export function createNode<Leaf>(
   }
 }
 
-/** Reads a container, once, each field by `read`. A getter runs here and nowhere else. */
-export function contentsOf(
-  value: object,
-  read: ReadField = (fields, key) => fields[key],
-): Contents {
-  if (Array.isArray(value)) return { of: value, keys: null, items: itemsOf(value, read) }
+/** Reads a container, once. A getter runs here and nowhere else. */
+export function contentsOf(value: object): Contents {
+  if (Array.isArray(value)) return { of: value, keys: null, items: value.slice() }
   if (value instanceof Map) {
     return { of: value, keys: [...value.keys()], items: [...value.values()] }
   }
   if (value instanceof Set) return { of: value, keys: null, items: [...value] }
   const keys = Object.keys(value)
   const fields = value as Record<string, unknown>
-  return { of: value, keys, items: keys.map((key) => read(fields, key)) }
+  return { of: value, keys, items: keys.map((key) => fields[key]) }
 }
 
-/** Reads a field of an object or a list, which may be a getter. */
-export type ReadField = (fields: Readonly<Record<string, unknown>>, key: string) => unknown
-
-function itemsOf(list: readonly unknown[], read: ReadField): unknown[] {
-  try {
-    return list.slice()
-  } catch {
-    const fields = list as unknown as Record<string, unknown>
-    return Array.from({ length: list.length }, (_, i) => read(fields, String(i)))
-  }
+/** Reads an object or a list of which some field throws: `onError` says what stands for that field. */
+export function readableContents(value: object, onError: (error: unknown) => unknown): Contents {
+  const fields = value as Record<string, unknown>
+  const keys = Object.keys(value)
+  const items = keys.map((key) => {
+    try {
+      return fields[key]
+    } catch (error) {
+      return onError(error)
+    }
+  })
+  return { of: value, keys: Array.isArray(value) ? null : keys, items }
 }
 
 /** The key of an item, or its position. */
