@@ -147,7 +147,11 @@ function findGenerated(fields: Fields): Found | null {
 
 function findTelling(fields: Fields): Found | null {
   const key = TELLING_KEYS.find((one) => fields[one] !== undefined)
-  return key === undefined ? null : under(fields, key)
+  return key === undefined || isCount(fields[key]) ? null : under(fields, key)
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'string' && /^\d+$/.test(value)
 }
 
 function findResource(fields: Fields, claim: string | null): Found | null {

@@ -306,6 +306,8 @@ describe('extractAssets', () => {
     ['a type without data', { mimeType: 'image/png' }],
     ['a type and a URL', { type: 'file', mediaType: 'image/png', data: 'https://example.com/a' }],
     ['a type and JSON data', { mimeType: 'application/json', data: { a: 1 } }],
+    ['a number of bytes', { imageBytes: '1234', videoBytes: 5 }],
+    ['a copy beside a reference', { assetRef: 'asset://abc', url: new URL(pngUrl) }],
     ['a name under blob', { uri: 'git://x', blob: 'main' }],
     ['a hash under blob', { uri: 'git://x', blob: 'ab'.repeat(64) }],
     ['an object whose JSON has no body', { a: { toJSON: () => ({ b: 1 }) }, url: new URL('a:b') }],
