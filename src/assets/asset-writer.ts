@@ -151,10 +151,11 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
 }
 
 function checkContentType({ content_type }: StructuredAssetInput): void {
-  if (typeof content_type === 'string' && content_type !== '') return
+  if (typeof content_type === 'string' && /^[^\r\n]+$/.test(content_type)) return
+  const problem = content_type ? 'a content_type with line breaks' : 'no content_type'
   throw new ByrefError(
     'asset_invalid',
-    'The asset has no content_type: give a MIME type, "data", "command" or a type string such as "<class \'dict\'>".',
+    `The asset has ${problem}: give a MIME type, "data", "command" or a type string such as "<class 'dict'>".`,
   )
 }
 

@@ -460,6 +460,8 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     for (const asset of [{ content: 1 }, { content_type: '', content: 1 }]) {
       await expect(open().saveAsset(asset as never)).rejects.toThrow('no content_type')
     }
+    const broken = { content_type: 'image/png\r\n', content: PNG }
+    await expect(open().saveAsset(broken)).rejects.toThrow('line breaks')
   })
 
   it('takes bytes, Responses and streams of every kind', async () => {

@@ -68,6 +68,12 @@ describe('findDataUrls', () => {
       'It is #, or (#, see there).',
       ['hi', 'ho'],
     ],
+    [
+      'a sentence about a type',
+      'Use data:text/html, is a type. What next?',
+      'Use data:text/html, is a type. What next?',
+      [],
+    ],
     ['emphasis', '**data:a/b;base64,aGk=**', '**#**', ['hi']],
     ['base64 over lines in quotes', `<img src="${image}${lines}">`, '<img src="#">', [whole]],
     ['base64 over lines in parentheses', `![a](${image}\n  ${lines}\n) b`, '![a](#) b', [whole]],
