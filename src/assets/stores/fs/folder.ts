@@ -145,7 +145,8 @@ async function writeOnce(path: string, text: string, writer: FsWriter): Promise<
 
 async function checkMarker(path: string, writer: FsWriter): Promise<void> {
   const text = await readText(path)
-  if (text === null) {
+  // An empty one is being written, where the disk has no links.
+  if (!text) {
     const marker = { format: 'byref-assets', version: 1 }
     await writeOnce(path, `${JSON.stringify(marker)}\n`, writer)
   } else if (JSON.parse(text).version !== 1) {

@@ -7,7 +7,7 @@ import { moveFile, removeFile } from './durable.ts'
 import type { FsFolder } from './folder.ts'
 import type { FsSpace } from './layout.ts'
 import { readRecord, readRecords, recordFiles } from './records.ts'
-import { unusedBodies } from './unused.ts'
+import { type BodyListing, listBodies, unusedBodies } from './unused.ts'
 
 /** Takes a record's name away, then what it holds; null if there was none. A crash on the way is finished by `recover`. */
 export async function removeRecord(
@@ -37,20 +37,16 @@ export async function sweepFolder(
   const leftovers = await folder.recover({ graceMs, now })
   const swept: StoreSwept = { assets: 0, bodies: 0, bytes: 0, leftovers }
 
-  async function sweepExpired(space: FsSpace): Promise<void> {
-    await readRecords(await recordFiles(space.records), async (record, path) => {
-      signal?.throwIfAborted()
-      if (!record || !isExpired(record, now)) return
-      const freed = await removeRecord(folder, path)
-      if (!freed) return
-      swept.assets++
-      swept.bodies += freed.bodies
-      swept.bytes += freed.bytes
-    })
+  async function removeExpired(path: string): Promise<void> {
+    const freed = await removeRecord(folder, path)
+    if (!freed) return
+    swept.assets++
+    swept.bodies += freed.bodies
+    swept.bytes += freed.bytes
   }
 
-  async function sweepUnused(space: FsSpace): Promise<void> {
-    for await (const { digest, size, refs } of unusedBodies(folder.layout, space, now - graceMs)) {
+  async function sweepUnused(space: FsSpace, listing: BodyListing): Promise<void> {
+    for await (const { digest, size, refs } of unusedBodies(space, listing, now - graceMs)) {
       signal?.throwIfAborted()
       for (const ref of refs) await removeFile(ref)
       swept.leftovers += refs.length
@@ -60,10 +56,19 @@ export async function sweepFolder(
     }
   }
 
-  for (const namespace of namespaces) {
-    const space = folder.layout.space(namespace)
-    await sweepExpired(space)
-    await sweepUnused(space)
+  async function sweepSpace(space: FsSpace): Promise<void> {
+    const listing = await listBodies(folder.layout, space)
+    let whole = true
+    await readRecords(await recordFiles(space.records), async (record, path) => {
+      signal?.throwIfAborted()
+      if (!record) whole = false
+      else if (isExpired(record, now)) await removeExpired(path)
+      else listing.holders.add(record.holder)
+    })
+    // As long as a record is damaged, nobody knows what it needs.
+    if (whole) await sweepUnused(space, listing)
   }
+
+  for (const namespace of namespaces) await sweepSpace(folder.layout.space(namespace))
   return swept
 }

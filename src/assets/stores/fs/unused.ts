@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldersIn, namesIn, osCode } from './durable.ts'
 import type { FsLayout, FsSpace } from './layout.ts'
-import { readRecord, readRecords, recordFiles } from './records.ts'
+import { readRecord } from './records.ts'
 
 /** A body that no asset needs, with the refs that say otherwise. */
 export interface UnusedBody {
@@ -12,19 +12,26 @@ export interface UnusedBody {
   refs: string[]
 }
 
-/**
- * Bodies of a namespace that no asset holds and no save is about to, when nothing of them changed since `before`. While a
- * record is damaged nobody knows what it needs: then there are none.
- */
+/** What lies in a namespace's folder of bodies, and whose. */
+export interface BodyListing {
+  /** Names by digest. */
+  names: Map<string, string[]>
+  /** Of saves that are under way, in any process; whoever reads the records adds theirs. */
+  holders: Set<string>
+}
+
+/** Ask before records are read: a save makes its intent first, then refs, then the record; the intent goes last. */
+export async function listBodies(layout: FsLayout, space: FsSpace): Promise<BodyListing> {
+  const names = await bodyNames(space)
+  return { names, holders: await intendedHolders(layout) }
+}
+
+/** Bodies that none of the holders holds, when nothing of them changed since `before`. */
 export async function* unusedBodies(
-  layout: FsLayout,
   space: FsSpace,
+  { names: namesByDigest, holders }: BodyListing,
   before: number,
 ): AsyncGenerator<UnusedBody> {
-  // In this order: a save makes its intent first, then refs, then the record; the intent goes last.
-  const namesByDigest = await bodyNames(space)
-  const holders = await intendedHolders(layout)
-  if (!(await addHolders(space, holders))) return
   for (const [digest, names] of namesByDigest) {
     if (names.some((name) => holders.has(holderIn(name)))) continue
     const folder = space.bodyFolder(digest)
@@ -60,16 +67,6 @@ async function intendedHolders(layout: FsLayout): Promise<Set<string>> {
     }
   }
   return holders
-}
-
-/** Adds the holders of all records; false where one is damaged. */
-async function addHolders(space: FsSpace, holders: Set<string>): Promise<boolean> {
-  let whole = true
-  await readRecords(await recordFiles(space.records), (record) => {
-    if (record) holders.add(record.holder)
-    else whole = false
-  })
-  return whole
 }
 
 function isRef(name: string): boolean {

@@ -6,7 +6,7 @@ import { parseRecord, type StoredRecord } from '../stored-record.ts'
 import type { FsLayout } from './layout.ts'
 import type { FsReader } from './read.ts'
 import { readText, recordFiles } from './records.ts'
-import { unusedBodies } from './unused.ts'
+import { listBodies, unusedBodies } from './unused.ts'
 
 /** Reads everything of a namespace again, and names what is damaged, missing or needed by nobody. */
 export async function* verifySpace(
@@ -16,15 +16,24 @@ export async function* verifySpace(
 ): AsyncGenerator<StoreVerified> {
   const { namespace, signal } = where
   const space = layout.space(namespace)
+  const listing = await listBodies(layout, space)
+  let whole = true
   for (const path of await recordFiles(space.records)) {
     signal?.throwIfAborted()
     const text = await readText(path)
     if (text === null) continue
     const record = parseRecord(text)
-    if (record) yield* verifyBodies(record, reader)
-    else yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
+    if (record) {
+      listing.holders.add(record.holder)
+      yield* verifyBodies(record, reader)
+    } else {
+      whole = false
+      yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
+    }
   }
-  for await (const { digest, size, path } of unusedBodies(layout, space, Date.now() - graceOf())) {
+  // As long as a record is damaged, nobody knows what it needs.
+  if (!whole) return
+  for await (const { digest, size, path } of unusedBodies(space, listing, Date.now() - graceOf())) {
     signal?.throwIfAborted()
     yield { namespace, assetId: null, digest, size, problem: 'body_unused', path }
   }
