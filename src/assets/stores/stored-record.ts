@@ -17,11 +17,20 @@ export function newStoredRecord(
 /** The record in a text; null for one that cannot be read. */
 export function parseRecord(text: string): StoredRecord | null {
   try {
-    const record = JSON.parse(text)
-    return record?.version === 1 && typeof record.holder === 'string' ? record : null
+    const value: unknown = JSON.parse(text)
+    return isStoredRecord(value) ? value : null
   } catch {
     return null
   }
+}
+
+/** Whether everything is there that finds an asset, its namespace and its bodies. */
+function isStoredRecord(value: unknown): value is StoredRecord {
+  const record = value as Partial<StoredRecord> | null
+  if (record?.version !== 1 || !Array.isArray(record.parts)) return false
+  const { holder, assetId, namespace, digest, mime, createdAt, size } = record
+  const texts = [holder, assetId, namespace === null ? '' : namespace, digest, mime, createdAt]
+  return texts.every((text) => typeof text === 'string') && typeof size === 'number'
 }
 
 /** What the contract shows of a record. */

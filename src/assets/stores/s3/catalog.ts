@@ -2,6 +2,7 @@ import { ByrefError } from '../../../errors.ts'
 import { isExpired } from '../../asset-record.ts'
 import type { FullAssetStore } from '../../asset-store.ts'
 import { pageSize } from '../record-page.ts'
+import { describedNamespace } from '../space-description.ts'
 import { type StoredRecord, withoutHolder } from '../stored-record.ts'
 import { usageOf } from '../usage-of.ts'
 import { objectsUnder } from './bodies.ts'
@@ -23,7 +24,7 @@ export function createS3Catalog(at: S3Root, ready: () => Promise<void>): S3Catal
     const found: (string | null)[] = []
     for await (const { key } of objectsUnder(at, `${keyPrefix}spaces/`)) {
       const text = await readText(at, key)
-      if (text !== null) found.push(JSON.parse(text).namespace)
+      if (text !== null) found.push(describedNamespace(text, key))
     }
     return found
   }

@@ -238,6 +238,78 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect((await store.usage()).assets).toBe(2)
   })
 
+  it('does not take a silent server for missing bodies', async () => {
+    const connector = memoryConnector()
+    let failure: Error | null = null
+    const get: typeof connector.get = async (object) => {
+      if (failure && object.key.includes('/bodies/')) throw failure
+      return connector.get(object)
+    }
+    const head: typeof connector.head = async (object) => {
+      if (failure) throw failure
+      return connector.head(object)
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, get, head } })
+    const { info } = await store.save(Buffer.from('body'), 'text/plain')
+    for (const error of [
+      new Error('the network is down'),
+      new ByrefError('config_invalid', 'keys refused'),
+    ]) {
+      failure = error
+      await expect(problems(store)).rejects.toThrow(error.message)
+    }
+    failure = null
+    connector.objects.set(`_/bodies/${info.digest}`, Buffer.from('bo'))
+    expect((await problems(store)).map(({ problem }) => problem)).toEqual(['body_damaged'])
+    connector.objects.delete(`_/bodies/${info.digest}`)
+    expect((await problems(store)).map(({ problem }) => problem)).toEqual(['body_missing'])
+  })
+
+  it('passes over damaged records, and says when a namespace is', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    const kept = await store.save(Buffer.from('kept'), 'text/plain')
+    const broken = await store.save(Buffer.from('broken'), 'text/plain')
+    const isOf = (id: string) => (key: string) =>
+      Buffer.from(connector.objects.get(key) ?? '')
+        .toString()
+        .includes(`"assetId":"${id}"`)
+    const record = [...connector.objects.keys()].find(isOf(broken.assetId)) ?? ''
+    for (const text of ['garbage', '', 'null', '{"version":1,"holder":"x"}', '[]']) {
+      connector.objects.set(record, Buffer.from(text))
+      const { records } = await store.list()
+      expect(records.map(({ assetId }) => assetId)).toEqual([kept.assetId])
+      expect((await store.usage()).assets).toBe(1)
+      const found = await problems(store)
+      expect(found.map(({ problem, path }) => [problem, path])).toEqual([
+        ['record_damaged', record],
+      ])
+    }
+    connector.objects.set('spaces/_.json', Buffer.from('garbage'))
+    await expect(store.namespaces()).rejects.toEqual(code('storage_failed'))
+    await expect(store.sweep()).rejects.toThrow('spaces/_.json')
+  })
+
+  it('signs no URL that outlives its asset', async () => {
+    const connector = memoryConnector()
+    const signed: number[] = []
+    const signedUrl: typeof connector.signedUrl = async ({ expiresIn }) => {
+      signed.push(expiresIn)
+      return 'https://example.com/signed'
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, signedUrl } })
+    const save = (ms: number) =>
+      store.save(Buffer.from('x'), 'text/plain', {
+        expiresAt: new Date(Date.now() + ms).toISOString(),
+      })
+    const soon = await save(9_900)
+    const late = await save(7_200_000)
+    await store.urlFor(soon.assetId)
+    await store.urlFor(soon.assetId, { expiresIn: 5 })
+    await store.urlFor(late.assetId)
+    expect(signed).toEqual([9, 5, 3600])
+  })
+
   it('looks again when an id that somebody else was writing is free after all', async () => {
     const connector = memoryConnector()
     let conflicts = 0

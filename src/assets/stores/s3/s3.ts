@@ -27,7 +27,7 @@ const HOUR = 60 * 60
 
 /**
  * Keeps assets in a bucket of any S3-compatible server. Bodies stream both ways; a download that is cut goes on where it
- * stopped. URLs are public ones if there is a `publicBaseUrl`, else signed for an hour. Of two processes that delete one
+ * stopped. URLs are public ones if there is a `publicBaseUrl`, else signed for an hour, and no longer than the asset lives. Of two processes that delete one
  * asset in the same moment both may be told that they did. A record that is damaged has no asset; `delete` with its id
  * removes it.
  */
@@ -57,7 +57,8 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
   async function urlOf(record: StoredRecord, { expiresIn = HOUR }: { expiresIn?: number }) {
     const key = spaceOf(at, record).body(record.digest)
     if (publicBaseUrl === undefined) {
-      return connector.signedUrl({ bucket, key, expiresIn, contentType: record.mime })
+      const lifetime = Math.min(expiresIn, secondsLeft(record))
+      return connector.signedUrl({ bucket, key, expiresIn: lifetime, contentType: record.mime })
     }
     const path = key.split('/').map(encodeURIComponent).join('/')
     return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
@@ -105,4 +106,10 @@ export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore
       yield* verifySpace(at, streamBody, { ...where, namespace: where.namespace ?? null })
     },
   }
+}
+
+/** How long the asset lives still, in whole seconds; one at least, for no URL is signed for less. */
+function secondsLeft({ expiresAt }: StoredRecord): number {
+  if (expiresAt === null) return Infinity
+  return Math.max(1, Math.floor((Date.parse(expiresAt) - Date.now()) / 1000))
 }

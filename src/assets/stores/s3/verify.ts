@@ -30,7 +30,7 @@ export async function* verifySpace(
     const record = parseRecord(text)
     if (record) {
       holders.add(record.holder)
-      yield* verifyBodies(record, streamBody)
+      yield* verifyBodies(at, record, streamBody)
     } else {
       whole = false
       yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
@@ -54,27 +54,38 @@ async function* unusedBodies(
 }
 
 async function* verifyBodies(
+  at: S3Root,
   record: StoredRecord,
   streamBody: StreamBody,
 ): AsyncGenerator<StoreVerified> {
   const { namespace, assetId } = record
-  for (const { digest, size } of bodiesOf(record)) {
-    const problem = await problemOf(streamBody(record, { digest, start: 0, end: size }), digest)
+  for (const body of bodiesOf(record)) {
+    const { digest, size } = body
+    const stream = streamBody(record, { digest, start: 0, end: size })
+    const key = spaceOf(at, record).body(digest)
+    const problem = await problemOf(at, { ...body, key, stream })
     if (problem !== 'gone') yield { namespace, assetId, digest, size, problem }
   }
 }
 
-/** What is wrong with a body; `gone` where the asset was removed meanwhile. */
+/**
+ * What is wrong with a body; `gone` where the asset was removed meanwhile.
+ *
+ * @throws ByrefError what the server failed with, where the body may be whole
+ */
 async function problemOf(
-  body: ReadableStream<Uint8Array>,
-  digest: string,
+  { connector, bucket }: S3Root,
+  body: { digest: string; size: number; key: string; stream: ReadableStream<Uint8Array> },
 ): Promise<StoreVerified['problem'] | 'gone'> {
   const digester = createDigester()
   try {
-    for await (const chunk of body) digester.update(chunk)
+    for await (const chunk of body.stream) digester.update(chunk)
   } catch (error) {
-    if (!(error instanceof ByrefError)) throw error
-    return error.code === 'asset_not_found' ? 'gone' : 'body_missing'
+    if (error instanceof ByrefError && error.code === 'asset_not_found') return 'gone'
+    const found = await connector.head({ bucket, key: body.key })
+    if (!found) return 'body_missing'
+    if (found.size !== body.size) return 'body_damaged'
+    throw error
   }
-  return digester.finish().digest === digest ? null : 'body_damaged'
+  return digester.finish().digest === body.digest ? null : 'body_damaged'
 }
