@@ -54,7 +54,6 @@ export function beginRun(
   { log, settings, tell }: RunContext,
   { messages, conversation = newId(), namespace, signal }: RunOptions,
 ): BegunRun {
-  const assets = namespace === undefined ? settings.assets : settings.assets.scoped({ namespace })
   const id = newId()
   const controller = new AbortController()
   const queue = eventQueue<ConversationEvent>()
@@ -73,6 +72,7 @@ export function beginRun(
       })
     })
     thread = opened
+    const assets = namespace === undefined ? settings.assets : settings.assets.scoped({ namespace })
     const { assets: noted } = opened.state
     for (const created of noted) assets.remember(created)
     const known = new Set(noted.map(({ ref }) => ref))

@@ -1,8 +1,10 @@
+import { constants } from 'node:buffer'
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
 import { fileMeta, isWhole, recordAt, valueAt, valueBody } from './asset-fields.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
+import type { AssetRecord } from './asset-store.ts'
 import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, readBytes, streamOf } from './bodies/body.ts'
@@ -24,6 +26,9 @@ export type AssetReader = Pick<
   | 'meta'
 >
 
+/** Bytes that fit into the longest text as a data URL: three become four characters. */
+const MOST_IN_TEXT = Math.floor((constants.MAX_STRING_LENGTH * 3) / 4) - 1024
+
 /** Reads in one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator } = core
@@ -44,15 +49,18 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     return null
   }
 
-  async function get(ref: AssetRefInput, options?: NamespaceOption) {
+  async function read(ref: AssetRefInput, options?: NamespaceOption, most = Infinity) {
     const place = locate(ref, options)
     const stored = await openStored(place)
     if (!stored) return valueBody(core, place)
-    return { bytes: plain(await readBytes(stored.stream)), mime: stored.record.mime }
+    const { record, stream } = stored
+    if (record.size <= most) return { bytes: plain(await readBytes(stream)), mime: record.mime }
+    await stream.cancel()
+    throw tooLong(record)
   }
 
   return {
-    get,
+    get: (ref, options) => read(ref, options),
 
     async open(ref, options = {}) {
       const place = locate(ref, options)
@@ -67,12 +75,12 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     },
 
     async getBase64(ref, options) {
-      const { bytes, mime } = await get(ref, options)
+      const { bytes, mime } = await read(ref, options, MOST_IN_TEXT)
       return { base64: base64Of(bytes), mime }
     },
 
     async getDataUrl(ref, options) {
-      const { bytes, mime } = await get(ref, options)
+      const { bytes, mime } = await read(ref, options, MOST_IN_TEXT)
       return dataUrlOf(bytes, mime)
     },
 
@@ -82,12 +90,13 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async urlFor(ref, options = {}) {
       const place = locate(ref, options)
-      const isStored = isWhole(place) && !(await recordAt(core, place)).attributes.marked
-      if (!isStored) {
+      const record = await recordAt(core, place)
+      if (!isWhole(place) || record.attributes.marked) {
         const { bytes, mime } = await valueBody(core, place)
         return dataUrlOf(bytes, mime)
       }
       const { inline, expiresIn } = options
+      if (inline && record.size > MOST_IN_TEXT) throw tooLong(record)
       return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
     },
 
@@ -118,6 +127,13 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
     },
   }
+}
+
+function tooLong({ assetId, size }: AssetRecord): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many for one text; read it by open().`,
+  )
 }
 
 function openBytes(bytes: Uint8Array, start?: number, end?: number) {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { AssetEvent } from './asset-events.ts'
 import { toAssetStore } from './asset-facade.ts'
-import { type AssetStore, isFullStore } from './asset-store.ts'
+import { type AssetRecord, type AssetStore, isFullStore } from './asset-store.ts'
 import { type AssetInfo, type Assets, createAssets, type SaveOptions } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
 import { everyStore, memoryConnector, PNG, testFolder } from './fixtures/stores.ts'
@@ -643,6 +643,35 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
 })
 
 describe('createAssets', () => {
+  it('refuses base64 that no text can hold before it reads', async () => {
+    const inner = createMemoryAssetStore()
+    let reads = 0
+    const huge = (record: AssetRecord) => ({ ...record, size: 600_000_000 })
+    const store: typeof inner = {
+      ...inner,
+      async info(...args) {
+        const record = await inner.info(...args)
+        return record && huge(record)
+      },
+      async open(...args) {
+        const opened = await inner.open(...args)
+        const pull = () => void reads++
+        const stream = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
+        return opened && { ...opened, record: huge(opened.record), stream }
+      },
+    }
+    const assets = createAssets({ store })
+    const { ref } = await assets.save(PNG)
+    for (const read of [
+      assets.getBase64(ref),
+      assets.getDataUrl(ref),
+      assets.urlFor(ref, { inline: true }),
+    ]) {
+      await expect(read).rejects.toEqual(code('asset_too_large'))
+    }
+    expect(reads).toBe(0)
+  })
+
   it('counts what ends while the store is asked', async () => {
     const inner = createMemoryAssetStore()
     const slow: AssetStore = {
