@@ -15,21 +15,6 @@ import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
 
-export type {
-  AssetFailure,
-  AssetInfo,
-  AssetMaker,
-  AssetScope,
-  Assets,
-  CreateAssetsOptions,
-  ImportOptions,
-  OpenedAsset,
-  OpenOptions,
-  SaveAssetOptions,
-  SaveOptions,
-  StructuredAssetInput,
-} from './assets-contract.ts'
-
 /** Signed URLs of S3 live no longer: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
 

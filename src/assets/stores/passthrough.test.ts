@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store.ts'
-import { type Assets, createAssets } from '../assets.ts'
+import { createAssets } from '../assets.ts'
+import type { Assets } from '../assets-contract.ts'
 import { PNG } from '../fixtures/stores.ts'
 import { createPassthroughAssetStore } from './passthrough.ts'
 
