@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { isExpired } from '../../asset-record.ts'
 import type { FullAssetStore } from '../../asset-store.ts'
 import { pageOf } from '../record-page.ts'
+import { describedNamespace } from '../space-description.ts'
 import { type StoredRecord, withoutHolder } from '../stored-record.ts'
 import { usageOf } from '../usage-of.ts'
 import { foldersIn } from './durable.ts'
@@ -23,9 +24,10 @@ export function createFsCatalog({ layout, ready }: FsFolder): FsCatalog {
     await ready()
     const namespaces: (string | null)[] = []
     for (const name of await foldersIn(layout.root)) {
-      const text = await readText(join(layout.root, name, 'space.json'))
+      const path = join(layout.root, name, 'space.json')
+      const text = await readText(path)
       // An empty one is being written, where the disk has no links.
-      if (text) namespaces.push(JSON.parse(text).namespace)
+      if (text) namespaces.push(describedNamespace(text, path))
     }
     return namespaces
   }

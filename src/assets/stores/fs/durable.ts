@@ -10,7 +10,7 @@ import {
   unlink,
 } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
+import { getSystemErrorMap, promisify } from 'node:util'
 import { ByrefError } from '../../../errors.ts'
 import type { AssetBody } from '../../asset-store.ts'
 import { chunksOf } from '../../bodies/body.ts'
@@ -32,17 +32,36 @@ export function osCode(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null
 }
 
+/** Whether the disk has no room for what it was to write. */
+export function isDiskFull(error: unknown): boolean {
+  const code = osCode(error)
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}
+
+/** Whether nothing can be written: the disk or the folder is for reading only. */
+export function isReadOnly(error: unknown): boolean {
+  return /^(EROFS|EACCES|EPERM)$/.test(osCode(error) ?? '')
+}
+
 /** What the operating system refused, as an error that a caller can act on; anything else as it is. */
 export function storageError(error: unknown, doing: string): unknown {
   const code = osCode(error)
   if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) return error
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isDiskFull(error)) {
     return new ByrefError('storage_full', `The disk is full: ${doing} failed. Free some space.`, {
       cause: error,
     })
   }
-  const reason = code === 'EACCES' || code === 'EPERM' ? 'there is no permission' : code
-  return new ByrefError('storage_failed', `${doing} failed: ${reason}.`, { cause: error })
+  return new ByrefError('storage_failed', `${doing} failed: ${reasonOf(error)}.`, { cause: error })
+}
+
+/** Runs `run`; what the operating system refuses there is thrown as a {@link storageError}. */
+export async function withStorageErrors<T>(doing: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw storageError(error, doing)
+  }
 }
 
 /** Writes a body to a new file, hashing as it goes. The file is not synced yet. What the body throws is passed on. */
@@ -136,6 +155,16 @@ export async function linkFile(from: string, to: string): Promise<boolean> {
   return copyInto(from, to)
 }
 
+/** Opens a file for reading; null if there is none. */
+export async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
 /** Bytes of a file; null if there is none. */
 export async function sizeOf(path: string): Promise<number | null> {
   try {
@@ -156,10 +185,15 @@ export async function namesIn(path: string): Promise<string[]> {
   }
 }
 
-/** Names of the folders in a folder. */
+/** Names of the folders in a folder; none if there is no folder. */
 export async function foldersIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  } catch (error) {
+    if (osCode(error) === 'ENOENT') return []
+    throw error
+  }
 }
 
 /** Removes a file; false if there was none. */
@@ -173,6 +207,19 @@ export async function removeFile(path: string): Promise<boolean> {
   }
 }
 
+/** Makes a folder and those above it. Node's own way takes a read-only disk for a missing folder. */
+export async function makeFolder(path: string): Promise<void> {
+  const parent = dirname(path)
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (osCode(error) === 'EEXIST') return
+    if (osCode(error) !== 'ENOENT' || parent === path) throw error
+    await makeFolder(parent)
+    await makeFolder(path)
+  }
+}
+
 /** Moves a file or a folder, into a folder that is made if it is gone; false if there was nothing to move. */
 export async function moveFile(from: string, to: string): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
@@ -183,8 +230,14 @@ export async function moveFile(from: string, to: string): Promise<boolean> {
       if (osCode(error) !== 'ENOENT') throw error
     }
     if (attempt > 0 || (await sizeOf(from)) === null) return false
-    await mkdir(dirname(to), { recursive: true })
+    await makeFolder(dirname(to))
   }
+}
+
+/** In the operating system's own words, such as `read-only file system`. */
+function reasonOf(error: unknown): string {
+  const { errno = 0 } = error as NodeJS.ErrnoException
+  return getSystemErrorMap().get(errno)?.[1] ?? 'the operating system refused it'
 }
 
 async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
@@ -201,7 +254,7 @@ async function openNew(path: string): Promise<number> {
   } catch (error) {
     if (osCode(error) !== 'ENOENT') throw error
   }
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path))
   return openFile(path, 'wx')
 }
 

@@ -1,12 +1,15 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ByrefError } from '../../../errors.ts'
 import { graceOf } from '../grace.ts'
+import { describeSpace, fieldIn } from '../space-description.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { releaseBodies } from './bodies.ts'
 import {
   foldersIn,
+  isDiskFull,
+  isReadOnly,
   linkFile,
+  makeFolder,
   namesIn,
   removeFile,
   sizeOf,
@@ -19,16 +22,24 @@ import { type FsLayout, type FsSpace, fsLayout } from './layout.ts'
 import { readRecord, readText } from './records.ts'
 import { type FsWriter, openWriter, removeWriter, takeAbandoned } from './writers.ts'
 
+const MARKER = `${JSON.stringify({ format: 'byref-assets', version: 1 })}\n`
+
 /** A store's folder, opened on first use. */
 export interface FsFolder {
   layout: FsLayout
-  /** Opens the folder, once: makes it, checks its version, and finishes what killed writers began. */
+  /**
+   * Opens the folder, once: checks its version, and finishes what killed writers began. Nothing is made, so that a disk
+   * that is full or read-only can be read.
+   */
   ready(): Promise<FsWriter>
-  /** The folders of a namespace, made if they are not there. */
+  /** The folders of a namespace, and what they need around them, made if they are not there. */
   openSpace(namespace: string | null): Promise<FsSpace>
   ensureFolder(path: string): Promise<void>
   syncFolder(path: string): Promise<void>
-  /** Finishes what killed writers began; gives the number of files that they had left. */
+  /**
+   * Finishes what killed writers began; gives the number of files that they had left. What a full disk has no room for
+   * waits for the next time.
+   */
   recover(when: { graceMs: number; now: number }): Promise<number>
 }
 
@@ -39,6 +50,7 @@ export function fsFolder(root: string): FsFolder {
   const ensureFolder = createFolderMaker(root, syncFolder)
   const described = new Map<string | null, Promise<void>>()
   let opened: Promise<FsWriter> | undefined
+  let made: Promise<void> | undefined
 
   function ready(): Promise<FsWriter> {
     opened ??= start().catch((error) => {
@@ -49,16 +61,44 @@ export function fsFolder(root: string): FsFolder {
   }
 
   async function start(): Promise<FsWriter> {
-    await mkdir(layout.writers, { recursive: true })
-    const writer = await openWriter(layout.writers)
-    await syncFolder(layout.writers)
-    await checkMarker(layout.marker, writer)
-    await recover({ graceMs: graceOf(), now: Date.now() })
-    return writer
+    await checkMarker(layout.marker)
+    try {
+      await recover({ graceMs: graceOf(), now: Date.now() })
+    } catch (error) {
+      if (!isReadOnly(error)) throw error
+    }
+    return openWriter(layout.writers)
+  }
+
+  /** Makes the folder itself, once. */
+  function make(): Promise<void> {
+    made ??= makeNow().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+
+  async function makeNow(): Promise<void> {
+    const writer = await ready()
+    await makeFolder(root)
+    await ensureFolder(writer.folder)
+    await writeOnce(layout.marker, MARKER, writer)
+    await syncFolder(root)
   }
 
   async function recover(when: { graceMs: number; now: number }): Promise<number> {
-    await repair()
+    try {
+      await repair()
+      return await takeBack(when)
+    } catch (error) {
+      if (isDiskFull(error)) return 0
+      throw error
+    }
+  }
+
+  /** Takes back what writers that are gone did not finish. */
+  async function takeBack(when: { graceMs: number; now: number }): Promise<number> {
     let leftovers = 0
     for (const folder of await takeAbandoned(layout.writers, when)) {
       for (const name of await namesIn(folder)) {
@@ -106,9 +146,10 @@ export function fsFolder(root: string): FsFolder {
   }
 
   async function describe(space: FsSpace, namespace: string | null): Promise<void> {
+    await make()
     const writer = await ready()
     await ensureFolder(space.folder)
-    await writeOnce(space.description, JSON.stringify({ namespace }), writer)
+    await writeOnce(space.description, describeSpace(namespace), writer)
     await syncFolder(space.folder)
   }
 
@@ -143,16 +184,15 @@ async function writeOnce(path: string, text: string, writer: FsWriter): Promise<
   }
 }
 
-async function checkMarker(path: string, writer: FsWriter): Promise<void> {
+async function checkMarker(path: string): Promise<void> {
   const text = await readText(path)
   // An empty one is being written, where the disk has no links.
-  if (!text) {
-    const marker = { format: 'byref-assets', version: 1 }
-    await writeOnce(path, `${JSON.stringify(marker)}\n`, writer)
-  } else if (JSON.parse(text).version !== 1) {
-    throw new ByrefError(
-      'config_invalid',
-      `${path} is of a version that this byref does not know. Update byref, or choose another folder.`,
-    )
-  }
+  if (!text) return
+  const version = fieldIn(text, 'version')
+  if (version === 1) return
+  const what =
+    typeof version === 'number'
+      ? 'is of a version that this byref does not know. Update byref, or choose another folder.'
+      : 'is damaged, or none of byref. If the folder is one of byref, remove that file: it is written anew.'
+  throw new ByrefError('config_invalid', `${path} ${what}`)
 }

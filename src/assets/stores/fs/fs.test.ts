@@ -205,7 +205,7 @@ describe('a folder of assets', () => {
     const rootDir = newRoot()
     const layout = fsLayout(rootDir)
     const store = createFsAssetStore({ rootDir })
-    await store.ready()
+    await store.save(Buffer.from('x'), 'text/plain')
     const [own = ''] = await readdir(layout.writers)
     const dead = own.replace(/^\d+/, '999999999')
     const rebooted = own.split('-').with(3, 'otherboot').join('-')
@@ -238,7 +238,7 @@ describe('a folder of assets', () => {
     try {
       const rootDir = newRoot()
       const { writers } = fsLayout(rootDir)
-      await createFsAssetStore({ rootDir }).ready()
+      await createFsAssetStore({ rootDir }).save(Buffer.from('x'), 'text/plain')
       const [own = ''] = await readdir(writers)
       const before = await stat(join(writers, own))
       await vi.advanceTimersByTimeAsync(3_600_000)
@@ -254,7 +254,7 @@ describe('a folder of assets', () => {
     const rootDir = newRoot()
     const { writers } = fsLayout(rootDir)
     const store = createFsAssetStore({ rootDir })
-    await store.ready()
+    await store.save(Buffer.from('first'), 'text/plain')
     const works = [
       () => store.save(Buffer.from('small'), 'text/plain'),
       () => store.save(new Blob([new Uint8Array(200_000)]).stream(), 'video/mp4'),
@@ -271,14 +271,14 @@ describe('a folder of assets', () => {
       for (const name of await readdir(writers)) await rm(join(writers, name), { recursive: true })
       expect(await store.delete(assetId)).toBe(true)
     }
-    expect(records).toHaveLength(5)
+    expect(records).toHaveLength(6)
     expect(await store.usage()).toEqual({ assets: 0, bytes: 0 })
   })
 
   it('lets go of a save whose writer was taken for dead in the middle of it', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
-    await store.ready()
+    await store.delete((await store.save(Buffer.from('x'), 'text/plain')).assetId)
     const { writers } = fsLayout(rootDir)
     const [own = ''] = await readdir(writers)
     let pulled = 0
@@ -489,8 +489,166 @@ describe('a folder of assets', () => {
     }
   })
 
+  it('reads and removes on a full disk that it opens anew', async (test) => {
+    const disk = mountSmallDisk(newRoot())
+    if (!disk) return test.skip('mounting a small disk needs root')
+    try {
+      const rootDir = join(disk.path, 'assets')
+      const before = createFsAssetStore({ rootDir })
+      const [read, removed] = await Promise.all(
+        ['read', 'removed'].map((text) => before.save(Buffer.from(text), 'text/plain')),
+      )
+      const expiresAt = new Date(Date.now() + 60_000).toISOString()
+      await before.save(new Uint8Array(50_000), 'image/png', { expiresAt })
+      await settled(rootDir)
+      await rm(join(rootDir, 'writers'), { recursive: true })
+      await mkdir(join(rootDir, 'writers', '1-0-x-otherboot-othermachine-a'), { recursive: true })
+      disk.fill()
+      const store = createFsAssetStore({ rootDir })
+      expect((await store.list()).records).toHaveLength(3)
+      expect(Buffer.from((await store.get(read?.assetId ?? '')).bytes).toString()).toBe('read')
+      await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toMatchObject({
+        code: 'storage_full',
+      })
+      expect(await store.delete(removed?.assetId ?? '')).toBe(true)
+      expect(await store.sweep({ now: Date.now() + 120_000 })).toMatchObject({
+        assets: 1,
+        bytes: 50_000,
+      })
+      expect(await problems(store)).toEqual([])
+      for (let i = 0; i < 10; i++) await rm(join(disk.path, `empty${i}`))
+      expect((await store.save(new Uint8Array(1), 'image/png')).info.size).toBe(1)
+      await assertSoundFolder(rootDir, store)
+    } finally {
+      disk.unmount()
+    }
+  })
+
+  it('opens although it has no room to finish what a killed process began', async (test) => {
+    const disk = mountSmallDisk(newRoot())
+    if (!disk) return test.skip('mounting a small disk needs root')
+    try {
+      const rootDir = join(disk.path, 'assets')
+      const layout = fsLayout(rootDir)
+      const before = createFsAssetStore({ rootDir })
+      const bytes = new Uint8Array(50_000).fill(1)
+      const { assetId, info } = await before.save(bytes, 'image/png')
+      const fine = await before.save(Buffer.from('fine'), 'text/plain')
+      const record = await readRecord(layout.space(null).record(assetId))
+      const gone = join(layout.writers, '1-0-x-otherboot-othermachine-a')
+      await mkdir(gone)
+      const bodies = new Map([[info.digest, bytes]])
+      const journal = encodeJournal({ records: record ? [record] : [], bodies })
+      await writeFile(join(gone, '0.journal'), journal)
+      await truncate(layout.space(null).body(info.digest), 0)
+      disk.fill()
+      const store = createFsAssetStore({ rootDir })
+      expect(Buffer.from((await store.get(fine.assetId)).bytes).toString()).toBe('fine')
+      expect(await store.delete(fine.assetId)).toBe(true)
+      expect((await store.sweep()).assets).toBe(0)
+      for (let i = 0; i < 100; i++) await rm(join(disk.path, `big${i}`))
+      await store.sweep()
+      expect((await store.get(assetId)).bytes).toEqual(Buffer.from(bytes))
+    } finally {
+      disk.unmount()
+    }
+  })
+
+  it('reads on a read-only disk, and says why it cannot write', async (test) => {
+    const disk = mountSmallDisk(newRoot())
+    if (!disk) return test.skip('mounting a small disk needs root')
+    try {
+      const rootDir = join(disk.path, 'assets')
+      const before = createFsAssetStore({ rootDir })
+      const { assetId } = await before.save(Buffer.from('x'), 'text/plain')
+      const expiresAt = new Date(Date.now() + 60_000).toISOString()
+      await before.save(Buffer.from('y'), 'text/plain', { expiresAt, namespace: 'a' })
+      disk.makeReadOnly()
+      const baseUrl = 'https://example.com'
+      for (const store of [before, createFsAssetStore({ rootDir, baseUrl })]) {
+        expect((await store.list()).records).toHaveLength(1)
+        expect((await store.usage()).assets).toBe(1)
+        expect(await store.namespaces()).toEqual([null, 'a'])
+        expect((await store.info(assetId))?.size).toBe(1)
+        expect(Buffer.from((await store.get(assetId)).bytes).toString()).toBe('x')
+        expect(await new Response((await store.open(assetId))?.stream).text()).toBe('x')
+        expect(await problems(store)).toEqual([])
+        const refused = expect.objectContaining({
+          code: 'storage_failed',
+          message: expect.stringContaining('read-only file system'),
+        })
+        await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toEqual(refused)
+        await expect(store.delete(assetId)).rejects.toEqual(refused)
+        await expect(store.sweep({ now: Date.now() + 120_000 })).rejects.toEqual(refused)
+      }
+      const published = createFsAssetStore({ rootDir, baseUrl })
+      await expect(published.urlFor(assetId)).rejects.toMatchObject({ code: 'storage_failed' })
+    } finally {
+      disk.unmount()
+    }
+  })
+
+  it('makes nothing before something is saved', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    expect(await store.list()).toEqual({ records: [], next: null })
+    expect(await store.namespaces()).toEqual([])
+    expect(await store.delete('unknown')).toBe(false)
+    expect(await store.sweep()).toEqual({ assets: 0, bodies: 0, bytes: 0, leftovers: 0 })
+    await expect(stat(rootDir)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('says which of its own files is damaged', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    await store.save(Buffer.from('x'), 'text/plain')
+    const { marker, space } = fsLayout(rootDir)
+    for (const text of ['garbage', 'null', '[]']) {
+      await writeFile(space(null).description, text)
+      const damaged = { code: 'storage_failed', message: expect.stringContaining('space.json') }
+      await expect(store.namespaces()).rejects.toMatchObject(damaged)
+      await expect(store.sweep()).rejects.toMatchObject(damaged)
+      await writeFile(marker, text)
+      await expect(createFsAssetStore({ rootDir }).list()).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining(marker),
+      })
+    }
+  })
+
+  it('says what it cannot read, in every method that reads', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    const { assetId, info } = await store.save(Buffer.from('x'), 'text/plain')
+    const { records, bodies, body } = fsLayout(rootDir).space(null)
+    await rm(body(info.digest))
+    await mkdir(body(info.digest))
+    const failed = { code: 'storage_failed', message: expect.not.stringMatching(/\bE[A-Z]{3,}\b/) }
+    await expect(store.get(assetId)).rejects.toMatchObject(failed)
+    await expect(problems(store)).rejects.toMatchObject(failed)
+    await rm(bodies, { recursive: true })
+    await writeFile(bodies, 'a file')
+    await expect(problems(store)).rejects.toMatchObject(failed)
+    await expect(store.delete(assetId)).rejects.toMatchObject(failed)
+    await rm(records, { recursive: true })
+    await writeFile(records, 'a file')
+    for (const run of [
+      () => store.list(),
+      () => store.usage(),
+      () => store.namespaces(),
+      () => store.info(assetId),
+      () => store.sweep(),
+      () => problems(store),
+    ]) {
+      await expect(run()).rejects.toMatchObject(failed)
+    }
+  })
+
   it('holds exactly what was given out after a process was killed', async () => {
-    const report = await crash({ rounds: 3, saves: 150, folder: newRoot() })
+    const rootDir = newRoot()
+    // Whoever is killed before the first save makes none.
+    await mkdir(fsLayout(rootDir).writers, { recursive: true })
+    const report = await crash({ rounds: 3, saves: 150, folder: rootDir })
     expect(report.givenOut).toBeGreaterThan(0)
   }, 60_000)
 

@@ -5,7 +5,7 @@ import { streamFrom } from '../../bodies/body.ts'
 import { recordReader } from '../record-reader.ts'
 import { type StoredRecord, withoutHolder } from '../stored-record.ts'
 import { createFsCatalog } from './catalog.ts'
-import { linkFile, sizeOf, storageError } from './durable.ts'
+import { linkFile, sizeOf, storageError, withStorageErrors } from './durable.ts'
 import { fsFolder } from './folder.ts'
 import { createFsReader } from './read.ts'
 import { readRecord } from './records.ts'
@@ -24,7 +24,7 @@ export interface FsAssetStoreOptions {
 /**
  * Keeps assets as files. What `save` gives out is on the disk: body and record are synced before they get their names,
  * and their folders after. Any number of processes may share a folder. After a crash, the next store that opens the
- * folder removes what was not finished. A record that is damaged has no asset; `delete` with its id removes it.
+ * folder removes what was not finished. Nothing is written before the first save: a full or read-only disk can be read. A record that is damaged has no asset; `delete` with its id removes it.
  */
 export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore {
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? null
@@ -35,7 +35,8 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
 
   async function find(assetId: string, where: StoreOptions = {}): Promise<StoredRecord | null> {
     await ready()
-    const record = await readRecord(layout.space(where.namespace ?? null).record(assetId))
+    const path = layout.space(where.namespace ?? null).record(assetId)
+    const record = await withStorageErrors('Reading an asset', () => readRecord(path))
     return record && record.assetId === assetId && !isExpired(record) ? record : null
   }
 
@@ -43,10 +44,11 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
   async function publicUrl(record: StoredRecord): Promise<string> {
     const space = layout.space(record.namespace)
     const name = space.publicName(record.digest, record.mime)
-    if ((await sizeOf(name)) === null) {
+    await withStorageErrors('Publishing an asset', async () => {
+      if ((await sizeOf(name)) !== null) return
       await (await reader.openBody(record, record.digest)).close()
       await linkFile(space.body(record.digest), name)
-    }
+    })
     return `${baseUrl}/${space.name}/bodies/${record.digest.slice(0, 2)}/${basename(name)}`
   }
 
@@ -67,34 +69,31 @@ export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore
         streamFrom(() => reader.chunks(record, digest, range)),
       urlOf: baseUrl === null ? undefined : publicUrl,
     }),
-    list: catalog.list,
-    usage: catalog.usage,
+    list: (where) => withStorageErrors('Listing assets', () => catalog.list(where)),
+    usage: (where) => withStorageErrors('Listing assets', () => catalog.usage(where)),
+    namespaces: () => withStorageErrors('Listing namespaces', catalog.namespaces),
 
-    async delete(assetId, where = {}) {
-      await ready()
-      const path = layout.space(where.namespace ?? null).record(assetId)
-      const record = await readRecord(path)
-      if (record && (record.assetId !== assetId || isExpired(record))) return false
-      try {
+    delete: (assetId, where = {}) =>
+      withStorageErrors('Removing an asset', async () => {
+        await ready()
+        const path = layout.space(where.namespace ?? null).record(assetId)
+        const record = await readRecord(path)
+        if (record && (record.assetId !== assetId || isExpired(record))) return false
         return (await removeRecord(folder, path)) !== null
-      } catch (error) {
-        throw storageError(error, 'Removing an asset')
-      }
-    },
+      }),
 
-    namespaces: catalog.namespaces,
-
-    async sweep(when = {}) {
-      try {
-        return await sweepFolder(folder, await catalog.described(), when)
-      } catch (error) {
-        throw storageError(error, 'Sweeping assets')
-      }
-    },
+    sweep: (when = {}) =>
+      withStorageErrors('Sweeping assets', async () =>
+        sweepFolder(folder, await catalog.described(), when),
+      ),
 
     async *verify(where = {}) {
       await ready()
-      yield* verifySpace(layout, reader, { ...where, namespace: where.namespace ?? null })
+      try {
+        yield* verifySpace(layout, reader, { ...where, namespace: where.namespace ?? null })
+      } catch (error) {
+        throw storageError(error, 'Verifying assets')
+      }
     },
   }
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../in-parallel.ts'
 import type { RecordPlace } from '../record-page.ts'
-import { namesIn, osCode, storageError } from './durable.ts'
+import { namesIn, osCode } from './durable.ts'
 import type { FsLayout } from './layout.ts'
 import { readRecord } from './records.ts'
 
@@ -84,6 +84,6 @@ async function stampOf(path: string): Promise<{ stamp: string; at: number } | nu
     return { stamp: `${ino} ${mtimeMs}`, at: mtimeMs }
   } catch (error) {
     if (osCode(error) === 'ENOENT') return null
-    throw storageError(error, 'Reading an asset')
+    throw error
   }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { ByrefError } from '../../../errors.ts'
 import { assetNotFound } from '../../asset-record.ts'
 import type { StoreOptions } from '../../asset-store.ts'
@@ -6,11 +6,12 @@ import type { ByteRange } from '../../bodies/byte-range.ts'
 import { createDigester } from '../../bodies/digest.ts'
 import type { StoredRecord } from '../stored-record.ts'
 import { removeUnheld, restoreBody } from './bodies.ts'
-import { osCode, storageError } from './durable.ts'
+import { openIfThere, storageError, withStorageErrors } from './durable.ts'
 import type { FsLayout } from './layout.ts'
 
 const READ_SIZE = 256 * 1024
 const ATTEMPTS = 4
+const READING = 'Reading an asset'
 
 /** Reads the bodies of records. */
 export interface FsReader {
@@ -35,14 +36,14 @@ export function createFsReader(
   layout: FsLayout,
   find: (assetId: string, where: StoreOptions) => Promise<StoredRecord | null>,
 ): FsReader {
-  async function openBody(record: StoredRecord, digest: string): Promise<FileHandle> {
+  const openBody: FsReader['openBody'] = (record, digest) =>
+    withStorageErrors(READING, () => findBody(record, digest))
+
+  async function findBody(record: StoredRecord, digest: string): Promise<FileHandle> {
     const space = layout.space(record.namespace)
     for (let attempt = 1; ; attempt++) {
-      try {
-        return await open(space.body(digest), 'r')
-      } catch (error) {
-        if (osCode(error) !== 'ENOENT') throw storageError(error, 'Reading an asset')
-      }
+      const file = await openIfThere(space.body(digest))
+      if (file) return file
       if (await restoreBody(space, digest)) await removeUnheld(space, digest)
       else {
         const current = await find(record.assetId, record)
@@ -59,9 +60,7 @@ export function createFsReader(
   ): Promise<T> {
     const file = await openBody(record, digest)
     try {
-      return await run(file)
-    } catch (error) {
-      throw storageError(error, 'Reading an asset')
+      return await withStorageErrors(READING, () => run(file))
     } finally {
       await file.close()
     }
@@ -88,7 +87,7 @@ export function createFsReader(
           yield bytesRead === buffer.byteLength ? buffer : buffer.slice(0, bytesRead)
         }
       } catch (error) {
-        throw storageError(error, 'Reading an asset')
+        throw storageError(error, READING)
       } finally {
         await file.close()
       }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../in-parallel.ts'
 import { parseRecord, type StoredRecord } from '../stored-record.ts'
-import { namesIn, osCode, storageError } from './durable.ts'
+import { namesIn, osCode } from './durable.ts'
 
 /** So many files are open at once, so that a thousand records do not need a thousand. */
 const READS_AT_ONCE = 64
@@ -19,7 +19,7 @@ export async function readText(path: string): Promise<string | null> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (osCode(error) === 'ENOENT') return null
-    throw storageError(error, 'Reading an asset')
+    throw error
   }
 }
 
@@ -37,17 +37,9 @@ export async function readRecords(
 /** Paths of all records below a folder. */
 export async function recordFiles(records: string): Promise<string[]> {
   const paths: string[] = []
-  for (const shard of await readFolder(records)) {
+  for (const shard of await namesIn(records)) {
     const folder = join(records, shard)
-    for (const name of await readFolder(folder)) paths.push(join(folder, name))
+    for (const name of await namesIn(folder)) paths.push(join(folder, name))
   }
   return paths
-}
-
-async function readFolder(path: string): Promise<string[]> {
-  try {
-    return await namesIn(path)
-  } catch (error) {
-    throw storageError(error, 'Reading the asset folder')
-  }
 }

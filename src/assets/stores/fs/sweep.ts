@@ -2,8 +2,9 @@ import { dirname } from 'node:path'
 import { isExpired } from '../../asset-record.ts'
 import type { StoreSweepOptions, StoreSwept } from '../../asset-store.ts'
 import { graceOf } from '../grace.ts'
+import type { StoredRecord } from '../stored-record.ts'
 import { releaseBodies, removeUnheld } from './bodies.ts'
-import { moveFile, removeFile } from './durable.ts'
+import { isDiskFull, moveFile, removeFile } from './durable.ts'
 import type { FsFolder } from './folder.ts'
 import type { FsSpace } from './layout.ts'
 import { readRecord, readRecords, recordFiles } from './records.ts'
@@ -16,9 +17,10 @@ export async function removeRecord(
 ): Promise<{ bodies: number; bytes: number } | null> {
   const writer = await folder.ready()
   const intent = writer.path('record')
-  if (!(await moveFile(path, intent))) return null
+  const taken = await takeRecord(path, intent)
+  if (!taken) return null
   await folder.syncFolder(dirname(path))
-  const record = await readRecord(intent)
+  const { record } = taken
   const freed = record
     ? await releaseBodies(folder.layout.space(record.namespace), record)
     : { bodies: 0, bytes: 0 }
@@ -71,4 +73,21 @@ export async function sweepFolder(
 
   for (const namespace of namespaces) await sweepSpace(folder.layout.space(namespace))
   return swept
+}
+
+/**
+ * Moves a record to its intent, so that a crash leaves word of it; null if there was none. Where a full disk has no room
+ * for the intent, the record goes at once, and what a crash leaves of its bodies is unused until a sweep finds it.
+ */
+async function takeRecord(
+  path: string,
+  intent: string,
+): Promise<{ record: StoredRecord | null } | null> {
+  try {
+    return (await moveFile(path, intent)) ? { record: await readRecord(intent) } : null
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+  }
+  const record = await readRecord(path)
+  return (await removeFile(path)) ? { record } : null
 }

@@ -3,7 +3,8 @@ import { bodiesOf } from '../../asset-record.ts'
 import type { StoreVerified } from '../../asset-store.ts'
 import { graceOf } from '../grace.ts'
 import { parseRecord, type StoredRecord } from '../stored-record.ts'
-import type { FsLayout } from './layout.ts'
+import { osCode, sizeOf } from './durable.ts'
+import type { FsLayout, FsSpace } from './layout.ts'
 import type { FsReader } from './read.ts'
 import { readText, recordFiles } from './records.ts'
 import { listBodies, unusedBodies } from './unused.ts'
@@ -25,7 +26,7 @@ export async function* verifySpace(
     const record = parseRecord(text)
     if (record) {
       listing.holders.add(record.holder)
-      yield* verifyBodies(record, reader)
+      yield* verifyBodies(record, space, reader)
     } else {
       whole = false
       yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
@@ -41,25 +42,35 @@ export async function* verifySpace(
 
 async function* verifyBodies(
   record: StoredRecord,
+  space: FsSpace,
   reader: FsReader,
 ): AsyncGenerator<StoreVerified> {
   const { namespace, assetId } = record
   for (const { digest, size } of bodiesOf(record)) {
-    const problem = await problemOf(record, digest, reader)
+    const read = () => reader.digestOf(record, digest)
+    const problem = await problemOf(digest, space.body(digest), read)
     if (problem !== 'gone') yield { namespace, assetId, digest, size, problem }
   }
 }
 
-/** What is wrong with a body; `gone` where the asset was removed meanwhile. */
+/**
+ * What is wrong with a body; `gone` where the asset was removed meanwhile.
+ *
+ * @throws ByrefError `storage_failed` for a body that is there and cannot be read now
+ */
 async function problemOf(
-  record: StoredRecord,
   digest: string,
-  reader: FsReader,
+  path: string,
+  read: () => Promise<string>,
 ): Promise<StoreVerified['problem'] | 'gone'> {
   try {
-    return (await reader.digestOf(record, digest)) === digest ? null : 'body_damaged'
+    return (await read()) === digest ? null : 'body_damaged'
   } catch (error) {
     if (!(error instanceof ByrefError)) throw error
-    return error.code === 'asset_not_found' ? 'gone' : 'body_missing'
+    if (error.code === 'asset_not_found') return 'gone'
+    if ((await sizeOf(path)) === null) return 'body_missing'
+    // The disk has lost those bytes; anything else may be of the moment.
+    if (osCode(error.cause) === 'EIO') return 'body_damaged'
+    throw error
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readlink, rm, stat, utimes } from 'node:fs/promises'
+import { readFile, readlink, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from '../../bodies/digest.ts'
@@ -9,19 +9,18 @@ const HOUR = 60 * 60 * 1000
 const UNKNOWN = '0'
 const GONE = 'gone-'
 
-/** One store's own folder for unfinished work, below `writers/`. */
+/** One store's own folder for unfinished work, below `writers/`. It is made with the first file in it. */
 export interface FsWriter {
   folder: string
   /** A new path in the folder, ending in `suffix`. */
   path(suffix: string): string
 }
 
-/** Opens a folder of its own for this process, and shows every hour that it lives. */
+/** Names a folder of its own for this process, and shows every hour that it lives. */
 export async function openWriter(writers: string): Promise<FsWriter> {
   const { machine, boot, space } = await here()
   const start = await startOf(process.pid)
   const folder = join(writers, [process.pid, start, space, boot, machine, nonce()].join('-'))
-  await mkdir(folder, { recursive: true })
   setInterval(() => void showLife(folder), HOUR).unref()
   let count = 0
   return { folder, path: (suffix) => join(folder, `${(count++).toString(36)}.${suffix}`) }
