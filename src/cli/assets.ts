@@ -260,7 +260,7 @@ async function verify({ store, namespace, json }: Task): Promise<number> {
       if (problem === null) continue
       counts.problems++
       progress.clear()
-      const subject = assetId ?? digest ?? 'a record'
+      const subject = assetId ?? digest ?? rest.path ?? 'a record'
       const line = [problem, subject, digest ?? '', name === null ? '' : `in ${shown(name)}`]
       print(json, { assetId, digest, problem, ...rest }, line.join('\t').trimEnd())
     }
