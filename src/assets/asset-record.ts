@@ -1,9 +1,10 @@
 import { isoTime } from '../content/iso-time.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
+import { assertAssetId } from '../refs/asset-id.ts'
 import type { AssetRecord, StoreSaveOptions } from './asset-store.ts'
 import { sha256 } from './bodies/digest.ts'
-import { kindOf } from './bodies/mime-type.ts'
+import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
 
 /**
  * The record of a new asset, with an id of its own unless the caller gave one.
@@ -43,22 +44,25 @@ export function bodiesOf(record: AssetRecord): { digest: string; size: number }[
 }
 
 /**
- * Refuses, before a body is read, what no record can be made of: times that are none, and parts whose bytes are not those
- * that their digests name.
+ * Refuses, before a body is read, what no record can be made of: what {@link checkAbout} refuses, and parts whose bytes
+ * are not those that their digests name.
  *
- * @throws ByrefError `asset_invalid`
+ * @throws ByrefError `invalid_reference`, `asset_invalid`
  */
-export function checkSave(options: StoreSaveOptions): void {
-  checkTimes(options)
+export function checkSave(mime: string, options: StoreSaveOptions): void {
+  checkAbout(mime, options)
   for (const { digest, bytes } of options.parts ?? []) checkDigest(digest, sha256(bytes))
 }
 
 /**
- * The half of {@link checkSave} for stores that hash the parts themselves.
+ * The half of {@link checkSave} for stores that hash the parts themselves: ids, namespaces, MIME types and times.
  *
- * @throws ByrefError `asset_invalid`
+ * @throws ByrefError `invalid_reference`, `asset_invalid`
  */
-export function checkTimes(options: StoreSaveOptions): void {
+export function checkAbout(mime: string, options: StoreSaveOptions): void {
+  if (options.assetId !== undefined) assertAssetId(options.assetId)
+  if (options.namespace != null) assertAssetId(options.namespace, 'namespace')
+  normalizeMimeType(mime)
   timeIn(options, 'createdAt')
   timeIn(options, 'expiresAt')
 }

@@ -29,7 +29,9 @@ export interface AssetStore {
  *
  * - An asset is its record and its bodies. It is visible, in every method, only when all of it is there, and it is
  *   durable (as far as the store can be) when `save` resolves. A failed save leaves nothing visible.
- * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`.
+ * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`, also when the asset's
+ *   time is over, until a sweep has freed it.
+ * - `save` rejects ids and namespaces that are none with `invalid_reference`, MIME types that are none with `asset_invalid`.
  * - Bodies are content-addressed: within one namespace equal bytes are kept once, under any number of assets, and a
  *   body goes with the last asset that needs it.
  * - A namespace is a wall: no id, digest or path of one is found from another. `null` is a namespace of its own.
@@ -92,6 +94,8 @@ export interface RememberedAsset {
   size?: number
   digest?: string
   name?: string
+  /** ISO 8601, in any zone; what is none is `asset_invalid`. */
+  expiresAt?: string
 }
 
 /** Which namespace; absent and null are the one without a name. */

@@ -353,6 +353,21 @@ function testIds(check: Check): void {
     for (const id of ODD_IDS) assert.equal(await store.delete(id), true)
   })
 
+  check('refuses what is no id, no namespace or no type', async (store) => {
+    const bytes = random(5)
+    const names = ['content', 'asset_id', '.', '..', '', 'a\nb', '\ud800', 'a'.repeat(201)]
+    for (const name of names) {
+      for (const options of [{ assetId: name }, { namespace: name }]) {
+        await rejects(store.save(bytes, 'image/png', options), 'invalid_reference')
+      }
+    }
+    for (const mime of ['text/plain\r\nX-Evil: 1', 'text', '', 'a/b/c', 'text/plain; x']) {
+      await rejects(store.save(bytes, mime), 'asset_invalid')
+    }
+    assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
+    assert.deepEqual(await store.namespaces(), [])
+  })
+
   check('refuses an id that is taken, and keeps what it names', async (store) => {
     await store.save(Buffer.from('one'), 'text/plain', { assetId: 'mine' })
     const again = { assetId: 'mine' }
@@ -381,7 +396,7 @@ function testIds(check: Check): void {
 
 function testNamespaces(check: Check): void {
   check('keeps namespaces apart, in every method', async (store) => {
-    const spaces = [null, 'a', 'A', 'a/b', '..', '../a', 'b', 'writers', '_', 'a'.repeat(200)]
+    const spaces = [null, 'a', 'A', 'a/b', '...', '../a', 'b', 'writers', '_', 'a'.repeat(200)]
     const ids = new Map<string | null, string>()
     for (const namespace of spaces) {
       const body = Buffer.from(`body of ${namespace}`)
@@ -617,6 +632,18 @@ function testRetention(check: Check): void {
     assertBytes(await read(store, kept.assetId), bytes)
     assert.equal((await store.usage()).assets, 2)
     assert.equal((await store.sweep({ now: Date.now() + 7_200_000 })).assets, 1)
+  })
+
+  check('uses the id of an asset past its time for no other', async (store) => {
+    const save = (options: StoreSaveOptions) =>
+      store.save(random(5), 'image/png', { assetId: 'mine', ...options })
+    await save({ expiresAt: past })
+    await assertUnknown(store, 'mine', {})
+    await rejects(save({}), 'asset_exists')
+    await assertUnknown(store, 'mine', {})
+    assert.equal((await store.sweep()).assets, 1)
+    await save({})
+    assert.equal((await store.info('mine'))?.size, 5)
   })
 
   check('finds itself sound', async (store) => {

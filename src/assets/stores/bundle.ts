@@ -1,4 +1,4 @@
-import type { AssetAttributes, StorePart } from '../asset-store.ts'
+import type { AssetAttributes, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
 
 /** The type under which a small store sees structured content. */
@@ -10,13 +10,16 @@ export interface Bundle {
   mime: string
   attributes: AssetAttributes
   parts: Map<string, Uint8Array>
+  /** As it was saved; null for a body that does not say it. */
+  namespace: string | null
+  expiresAt: string | null
 }
 
-/** One JSON document of a body, its attributes and its parts. */
+/** One JSON document of a body, what is said of it, and its parts. */
 export function bundle(
   body: Uint8Array,
   mime: string,
-  options: { attributes?: AssetAttributes; parts?: StorePart[] },
+  options: Pick<StoreSaveOptions, 'attributes' | 'parts' | 'namespace' | 'expiresAt'>,
 ): Uint8Array {
   const parts = (options.parts ?? []).map(({ digest, bytes }) => [
     digest,
@@ -26,6 +29,8 @@ export function bundle(
     version: 1,
     mime,
     attributes: options.attributes ?? {},
+    namespace: options.namespace ?? null,
+    expiresAt: options.expiresAt ?? null,
     parts: Object.fromEntries(parts),
     body: Buffer.from(body).toString('utf8'),
   }
@@ -35,7 +40,9 @@ export function bundle(
 /** What {@link bundle} made; any other body as it is. */
 export function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
   const { bytes, mime } = stored
-  if (mime !== BUNDLE_TYPE) return { body: bytes, mime, attributes: {}, parts: new Map() }
+  if (mime !== BUNDLE_TYPE) {
+    return { body: bytes, mime, attributes: {}, parts: new Map(), namespace: null, expiresAt: null }
+  }
   const document = JSON.parse(Buffer.from(bytes).toString('utf8'))
   const parts = Object.entries(document.parts).map(
     ([digest, text]) => [digest, decodeBase64(String(text)) ?? new Uint8Array()] as const,
@@ -45,5 +52,7 @@ export function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
     mime: document.mime,
     attributes: document.attributes,
     parts: new Map(parts),
+    namespace: document.namespace ?? null,
+    expiresAt: document.expiresAt ?? null,
   }
 }

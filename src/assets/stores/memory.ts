@@ -88,7 +88,7 @@ export function createMemoryAssetStore(): FullAssetStore {
     save: (body, mime, options = {}) =>
       consume(body, options.signal, async (source) => {
         const parts = copyParts(options)
-        checkSave({ ...options, parts })
+        checkSave(mime, { ...options, parts })
         const bytes = await ownBytes(source, options)
         options.signal?.throwIfAborted()
         const about = { digest: sha256(bytes), size: bytes.byteLength }

@@ -137,7 +137,10 @@ export function createPassthroughAssetStore(
     const bodies = new Map<string, Uint8Array>(
       options.parts?.map((part) => [part.digest, copyBytes(part.bytes)]),
     )
-    checkSave({ ...options, parts: [...bodies].map(([digest, bytes]) => ({ digest, bytes })) })
+    checkSave(mime, {
+      ...options,
+      parts: [...bodies].map(([digest, bytes]) => ({ digest, bytes })),
+    })
     const { bytes, ...about } = await readUpTo(body, maxBytes)
     options.signal?.throwIfAborted()
     const record = newRecord(about, mime, options)

@@ -22,8 +22,12 @@ export interface SmallStoreContent {
 
 /** The content of a small store; whatever fails there is a `storage_failed`. */
 export function smallStoreContent(store: SmallStore): SmallStoreContent {
-  async function load(assetId: string): Promise<Bundle> {
-    return unbundle(await orFailed('read', store.get(assetId)))
+  function load(assetId: string): Promise<Bundle> {
+    return orFailed('read', async () => {
+      const found = await store.get(assetId)
+      if (found?.bytes instanceof Uint8Array) return unbundle(found)
+      throw new ByrefError('storage_failed', 'The store gave back no "bytes" of the asset.')
+    })
   }
 
   return {
@@ -32,9 +36,10 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
     async save(body, mime, options) {
       const { structured } = options.attributes ?? {}
       const stored = structured ? bundle(body, mime, options) : body
-      const saving = store.save(stored, structured ? BUNDLE_TYPE : mime)
-      const { assetId } = await orFailed('save', saving)
-      if (typeof assetId === 'string' && isAssetId(assetId)) return assetId
+      const type = structured ? BUNDLE_TYPE : mime
+      const saved = await orFailed('save', () => store.save(stored, type))
+      const assetId = saved?.assetId
+      if (isAssetId(assetId)) return assetId
       throw new ByrefError('storage_failed', 'The store gave back no usable "assetId".')
     },
 
@@ -47,7 +52,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
 
     async lookUp(assetId) {
       if (store.info) {
-        const info = await orFailed('look up', store.info(assetId))
+        const info = await orFailed('look up', () => store.info?.(assetId))
         return info ? load(assetId) : null
       }
       try {
@@ -59,10 +64,10 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
       }
     },
 
-    urlFor: (assetId, options) => orFailed('name a URL of', store.urlFor(assetId, options)),
+    urlFor: (assetId, options) => orFailed('name a URL of', () => store.urlFor(assetId, options)),
 
     async delete(assetId) {
-      if (store.delete) await orFailed('remove', store.delete(assetId))
+      if (store.delete) await orFailed('remove', () => store.delete?.(assetId))
       else {
         throw new ByrefError(
           'asset_unsupported',
@@ -73,9 +78,10 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
   }
 }
 
-async function orFailed<T>(doing: string, asking: Promise<T>): Promise<T> {
+/** A store of one's own may answer at once, or throw before there is a promise. */
+async function orFailed<T>(doing: string, ask: () => T | Promise<T>): Promise<T> {
   try {
-    return await asking
+    return await ask()
   } catch (error) {
     if (error instanceof ByrefError) throw error
     throw new ByrefError(

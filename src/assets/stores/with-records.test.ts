@@ -141,6 +141,50 @@ describe('withRecords', () => {
     expect(await withRecords(store).info('there')).toBe(null)
   })
 
+  it('keeps to the time of what it remembers', async () => {
+    const { store } = contentAddressed()
+    const { assetId } = await withRecords(store).save(Buffer.from('x'), 'text/plain')
+    const full = withRecords(store)
+    const past = new Date(Date.now() - 1000).toISOString()
+    full.remember?.({ assetId, mime: 'text/plain', expiresAt: past })
+    expect(await full.info(assetId)).toBe(null)
+    await expect(full.get(assetId)).rejects.toEqual(code('asset_not_found'))
+  })
+
+  it('finds no structured content of a namespace, or past its time, by its bare id', async () => {
+    const store = threeMethods()
+    const attributes = { structured: true }
+    const save = (options: object) =>
+      withRecords(store).save(Buffer.from('{}'), 'application/json', { attributes, ...options })
+    const expiresAt = new Date(Date.now() - 1000).toISOString()
+    const [ours, theirs, late] = [
+      await save({}),
+      await save({ namespace: 'a' }),
+      await save({ expiresAt }),
+    ]
+    const after = withRecords(store)
+    expect((await after.info(ours.assetId))?.namespace).toBe(null)
+    expect(await after.info(theirs.assetId)).toBe(null)
+    expect(await after.info(late.assetId)).toBe(null)
+  })
+
+  it('says what is wrong with a store that answers at once, or not at all', async () => {
+    const { store } = contentAddressed()
+    const save = (saved: () => unknown) =>
+      withRecords({ ...store, save: saved as never }).save(Buffer.from('x'), 'text/plain')
+    expect((await save(() => ({ assetId: 'at-once' }))).assetId).toBe('at-once')
+    for (const answer of [undefined, null, {}, { assetId: 7 }, { assetId: 'content' }]) {
+      await expect(save(() => answer)).rejects.toEqual(code('storage_failed'))
+    }
+    const failing = save(() => {
+      throw new Error('kaputt')
+    })
+    await expect(failing).rejects.toEqual(code('storage_failed'))
+    const empty = withRecords({ ...store, get: (async () => undefined) as never })
+    const { assetId } = await empty.save(Buffer.from('x'), 'text/plain')
+    await expect(empty.get(assetId)).rejects.toEqual(code('storage_failed'))
+  })
+
   it('knows the parts of what was saved before this process began', async () => {
     const { store } = contentAddressed()
     const bytes = Buffer.from('a part')

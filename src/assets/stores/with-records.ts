@@ -28,7 +28,9 @@ import { usageOf } from './usage-of.ts'
 
 /**
  * A whole store over one of three methods. Names, namespaces and times are kept in this process, and come back after a
- * restart by `remember`; structured content is saved as one bundle, so that it needs no record. What the small store
+ * restart by `remember`; structured content is saved as one bundle, which says its namespace and its end, so that it needs
+ * no record. A file that was saved before this process began and is not remembered says neither: without a namespace it
+ * is found by its id, whoever saved it. What the small store
  * cannot do is refused with `asset_unsupported`: ids of the caller's choice, live objects, and removing, unless it has
  * a `delete`.
  */
@@ -57,8 +59,9 @@ export function withRecords(store: SmallStore): FullAssetStore {
   async function discover(assetId: string, where: StoreOptions): Promise<AssetRecord | null> {
     if (book.knows(assetId) || (where.namespace ?? null) !== null) return null
     const found = await content.lookUp(assetId)
-    if (!found) return null
-    const record = recordOf(found, { assetId, attributes: found.attributes })
+    if (!found || found.namespace !== null) return null
+    const { attributes, expiresAt } = found
+    const record = recordOf(found, { assetId, attributes, expiresAt })
     book.put(record)
     return record
   }
@@ -79,11 +82,11 @@ export function withRecords(store: SmallStore): FullAssetStore {
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('custom')
+    checkSave(mime, options)
     if (options.assetId !== undefined) {
       if (await find(options.assetId, options)) throw assetExists(options.assetId)
       throw new ByrefError('asset_unsupported', 'This store chooses the ids of its assets itself.')
     }
-    checkSave(options)
     const bytes = await readBytes(body)
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
@@ -153,9 +156,9 @@ export function withRecords(store: SmallStore): FullAssetStore {
       }
     },
 
-    remember({ assetId, mime, size = 0, digest = '', name = null }, where = {}) {
+    remember({ mime, size = 0, digest = '', assetId, name, expiresAt }, where = {}) {
       if (book.get(assetId, where)) return
-      const record = newRecord({ digest, size }, mime, { assetId, name, ...where })
+      const record = newRecord({ digest, size }, mime, { assetId, name, expiresAt, ...where })
       book.put(record)
       remembered.add(record)
     },

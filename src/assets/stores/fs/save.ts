@@ -1,4 +1,4 @@
-import { checkDigest, checkTimes, objectsUnsupported } from '../../asset-record.ts'
+import { checkAbout, checkDigest, objectsUnsupported } from '../../asset-record.ts'
 import type { AssetBody, FullAssetStore } from '../../asset-store.ts'
 import { consume } from '../../bodies/abortable.ts'
 import { copyBytes, peek } from '../../bodies/body.ts'
@@ -45,7 +45,7 @@ export function createFsSave(
   return (body, mime, options = {}) =>
     consume(body, options.signal, async (source) => {
       if (options.objects?.length) throw objectsUnsupported('fs')
-      checkTimes(options)
+      checkAbout(mime, options)
       const bodies: Staged['bodies'] = new Map()
       try {
         await folder.ready()

@@ -19,7 +19,7 @@ export function createS3Save(at: S3Root, ready: () => Promise<void>): FullAssetS
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('s3')
-    checkSave(options)
+    checkSave(mime, options)
     await ready()
     const { assetId, signal } = options
     if (assetId !== undefined && (await readRecord(at, spaceOf(at, options).record(assetId)))) {
