@@ -43,9 +43,9 @@ export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent>
 }
 
 /**
- * The data folder, made if it is not there, unless only one that is there will do.
+ * The data folder, made if it is not there; or, unless it is to be made, one that is there and can be read.
  *
- * @throws ByrefError `config_invalid` for a folder that is not there or cannot be written
+ * @throws ByrefError `config_invalid`
  */
 export function openFolder(data: string, { make = true } = {}): string {
   const folder = resolve(data)
@@ -56,8 +56,8 @@ export function openFolder(data: string, { make = true } = {}): string {
     )
   }
   try {
-    mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    if (make) mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.R_OK | constants.X_OK | (make ? constants.W_OK : 0))
   } catch (cause) {
     throw new ByrefError(
       'config_invalid',
