@@ -3,6 +3,12 @@ import { ByrefError } from '../../errors.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { asBytes, copyBytes, plain } from './body.ts'
 
+/** Node's `Readable`, by what tells it, so that whoever uses byref's types needs none of Node's. */
+export interface NodeStream extends AsyncIterable<unknown> {
+  readonly readable: boolean
+  destroy(error?: Error): unknown
+}
+
 /** What users hand over as a body: bytes, a Blob or File, a Response, or a stream of the web or of Node. */
 export type BodyInput =
   | ArrayBufferView
@@ -11,7 +17,7 @@ export type BodyInput =
   | Blob
   | Response
   | ReadableStream<Uint8Array>
-  | Readable
+  | NodeStream
 
 /** A body that was handed over, and what it says of itself. */
 export interface TakenBody {
@@ -43,10 +49,11 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
 const UNKNOWN = { size: 0, mime: null, name: null }
 
 /** The stream of a Node stream, which is destroyed when that is cancelled. */
-export function takeNodeStream(stream: Readable): ReadableStream<Uint8Array> {
-  if (stream.errored) throw stream.errored
-  if (!stream.readable || stream.readableDidRead) throw alreadyRead()
-  return Readable.toWeb(stream) as ReadableStream<Uint8Array>
+export function takeNodeStream(stream: NodeStream): ReadableStream<Uint8Array> {
+  const { errored, readable, readableDidRead } = stream as Readable
+  if (errored) throw errored
+  if (!readable || readableDidRead) throw alreadyRead()
+  return Readable.toWeb(stream as Readable) as ReadableStream<Uint8Array>
 }
 
 /** A Response's body, with its `content-type` and the file name of its `content-disposition`. */
