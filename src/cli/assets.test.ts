@@ -66,7 +66,7 @@ describe('byref assets', { timeout: 60_000 }, () => {
     const mixed = byref('put', ...files)
     expect(mixed.status).toBe(1)
     expect(mixed.err).toMatch(
-      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: it has 1 f/,
+      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: it has 1 field /,
     )
     expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
     const [fine] = json('ls')

@@ -109,7 +109,7 @@ function reasonOf(error: CsvError, width: number): string {
   switch (error.code) {
     case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
       const found = Array.isArray(error.record) ? error.record.length : 'another number of'
-      return `it has ${found} fields where the first line has ${width}.`
+      return `it has ${found} ${found === 1 ? 'field' : 'fields'} where the first line has ${width}.`
     }
     case 'CSV_QUOTE_NOT_CLOSED':
     case 'CSV_MAX_RECORD_SIZE':

@@ -283,7 +283,7 @@ describe('importFile', () => {
   it('names the line and the reason of a broken table, and keeps the file', async () => {
     const cases: [string, string, number, RegExp][] = [
       ['a,b\n1,2\n1,2,3\n', 'x.csv', 3, /3 fields.*2/],
-      ['a,b\n1,2\n1\n', 'x.csv', 3, /1 fields.*2/],
+      ['a,b\n1,2\n1\n', 'x.csv', 3, /1 field where.*2/],
       ['a,b\n1,"2\n3,4\n', 'x.csv', 2, /never closed/],
       ['a,b\n1,"2"x\n', 'x.csv', 2, /closing quote/],
       ['a,b\n1,x"y\n', 'x.csv', 2, /quote/],
