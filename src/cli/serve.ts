@@ -73,7 +73,11 @@ function stopSignal(): Promise<unknown> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const reasons = signals.map((signal) => once(process, signal))
   // Started by `npm start`: when that is killed, there is nobody left to stop this.
-  if (process.channel) reasons.push(once(process, 'disconnect'))
+  if (process.channel) {
+    reasons.push(once(process, 'disconnect'))
+    // Waiting for that must not keep this alive when it was stopped by a signal.
+    process.channel.unref()
+  }
   return Promise.race(reasons).then(() => {
     for (const signal of signals) process.on(signal, () => process.exit(130))
   })

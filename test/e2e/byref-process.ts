@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,18 +50,22 @@ export async function byref(
   env: Record<string, string> = {},
   as?: Identity,
 ): Promise<Finished> {
-  const child = launch(args, env, as)
+  const child = launch(args, env, { ...as })
   const output = collect(child)
   const [code] = await once(child, 'close')
   return { code, ...output }
 }
 
-/** Starts `byref serve` on a free port and waits until it says where. */
+/** Starts `byref serve` on a free port and waits until it says where; `channel` gives it one to its parent, as `npm start` does. */
 export async function serve(
   data: string,
   env: Record<string, string> = {},
+  { channel = false } = {},
 ): Promise<ServerProcess> {
-  const child = launch(['serve', '--port', '0', '--data', data], env)
+  const args = ['serve', '--port', '0', '--data', data]
+  const child = launch(args, env, {
+    stdio: ['ignore', 'pipe', 'pipe', ...(channel ? ['ipc' as const] : [])],
+  })
   const output = collect(child)
   const ended = once(child, 'close')
   while (!/^model /m.test(output.stdout)) {
@@ -88,7 +92,7 @@ export function nobody(): Identity | null {
   return spawnSync(process.execPath, ['-e', probe], identity).status === 0 ? identity : null
 }
 
-function launch(args: string[], env: Record<string, string>, as?: Identity): ChildProcess {
+function launch(args: string[], env: Record<string, string>, options: SpawnOptions): ChildProcess {
   const own = Object.entries(process.env).filter(
     ([key]) => !KEYS.test(key) && key !== 'NODE_OPTIONS',
   )
@@ -96,7 +100,7 @@ function launch(args: string[], env: Record<string, string>, as?: Identity): Chi
   return spawn(process.execPath, [...flags, join(root, 'src/cli.ts'), ...args], {
     env: { ...Object.fromEntries(own), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...as,
+    ...options,
   })
 }
 

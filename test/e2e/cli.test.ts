@@ -257,6 +257,8 @@ describe('byref serve', () => {
     expect(server.greeting).toMatch(/demo model/)
     expect((await fetch(`${server.url}/api/health`)).status).toBe(200)
     expect(await server.stop('SIGINT')).toBe(0)
+    const started = await serve(folder.path, {}, { channel: true })
+    expect(await started.stop('SIGTERM')).toBe(0)
   })
 
   it('says that its port is taken, and that its data folder cannot be used', async () => {
