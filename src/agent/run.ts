@@ -21,7 +21,10 @@ export interface RunOptions {
   signal?: AbortSignal
 }
 
-/** One run, which goes on whether or not anybody watches. Iterating it gives its events, from the first. */
+/**
+ * One run, which goes on whether or not anybody watches. Iterating it gives its events, from the first; the bodies of
+ * new assets are read by `assets`, or in `callbacks.onEvent`.
+ */
 export interface Run extends AsyncIterable<ConversationEvent> {
   readonly id: string
   readonly conversation: string
@@ -49,6 +52,11 @@ export interface RunContext {
   tell(conversation: string, event: Foldable): Promise<void>
 }
 
+/** The event as it can be kept for whoever iterates later: a run must not hold the bodies of all its assets. */
+function withoutBody(event: ConversationEvent): ConversationEvent {
+  return event.type === 'ASSET_CREATED' ? { ...event, payload: { ...event.payload } } : event
+}
+
 /** Begins a run at once: messages into the log, then the loop. */
 export function beginRun(
   { log, settings, tell }: RunContext,
@@ -64,7 +72,7 @@ export function beginRun(
 
   async function work(): Promise<RunResult> {
     const opened = await openThread(log, conversation, async (told) => {
-      queue.push(told.event)
+      queue.push(withoutBody(told.event))
       // A handler that throws stops the run, which then ends as any other: with one terminal event.
       await tell(conversation, told).catch((error: unknown) => {
         handlerFailure ??= { error }

@@ -27,7 +27,8 @@ export interface AssetCreated {
   expiresAt?: string
   /**
    * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.
-   * Throws `asset_unsupported` for a body that is no longer kept; absent in the log, and for an asset that was there before.
+   * Throws `asset_unsupported` for a body that is not kept; absent in the log, where a run is iterated, and for an asset
+   * that was there before.
    */
   readonly base64?: string
   /** The same as a data URL. */
