@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { testAssetStore } from '../../testing/asset-store.ts'
+import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { createMemoryAssetStore } from './memory.ts'
 
 describe('createMemoryAssetStore', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { testAssetStore } from '../../testing/asset-store.ts'
+import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { createAssets } from '../assets.ts'
 import type { Assets } from '../assets-contract.ts'
 import { PNG } from '../fixtures/stores.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testAssetStore } from '../../testing/asset-store.ts'
+import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import type { AssetStore } from '../asset-store.ts'
 import { createAssets } from '../assets.ts'
 import { sha256 } from '../bodies/digest.ts'

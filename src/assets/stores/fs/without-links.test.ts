@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { assertSoundFolder } from '../../../../scripts/torture/sound.ts'
-import { testAssetStore } from '../../../testing/asset-store.ts'
+import { testAssetStore } from '../../../testing/asset-store/asset-store.ts'
 import { testFolder } from '../../fixtures/stores.ts'
 import { createFsAssetStore } from './fs.ts'
 
