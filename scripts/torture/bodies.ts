@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { digestOf } from '../../src/testing/asset-store/check.ts'
 
 /** A body that anybody can make again from its number: `size` bytes, different for every number. */
 export function bodyOf(number: number, size: number): Uint8Array {
@@ -15,21 +15,4 @@ export function bodyOf(number: number, size: number): Uint8Array {
 export function partOf(number: number, size: number): { digest: string; bytes: Uint8Array } {
   const bytes = bodyOf(number, size)
   return { digest: digestOf(bytes), bytes }
-}
-
-/** SHA-256 in hex. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
-/** The bytes as a stream of uneven chunks. */
-export function streamOf(bytes: Uint8Array, chunk = 7919): ReadableStream<Uint8Array> {
-  let at = 0
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.byteLength) return controller.close()
-      controller.enqueue(bytes.slice(at, at + chunk))
-      at += chunk
-    },
-  })
 }

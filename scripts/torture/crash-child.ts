@@ -2,7 +2,7 @@
 // that it removed again.
 import { writeSync } from 'node:fs'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
-import { streamOf } from './bodies.ts'
+import { streamOf } from '../../src/testing/asset-store/check.ts'
 import { numberedAsset } from './numbered-asset.ts'
 
 const [root = '', first = '0', count = '1000'] = process.argv.slice(2)
@@ -18,7 +18,7 @@ async function work(): Promise<void> {
     const number = next++
     const { body, namespace, assetId, parts, removed } = numberedAsset(number)
     const options = { name: String(number), namespace, assetId, parts }
-    const source = number % 3 === 0 ? streamOf(body) : body
+    const source = number % 3 === 0 ? streamOf(body, 7919) : body
     const saved = await store.save(source, 'image/png', options)
     writeSync(1, `${number} ${saved.assetId}\n`)
     if (removed && (await store.delete(saved.assetId, { namespace }))) {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FullAssetStore } from '../../src/assets/asset-store.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
-import { digestOf } from './bodies.ts'
+import { digestOf } from '../../src/testing/asset-store/check.ts'
 import { numberedAsset } from './numbered-asset.ts'
 import { assertNoLeftovers, assertSoundFolder } from './sound.ts'
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
 import { ByrefError } from '../../src/errors.ts'
-import { bodyOf, digestOf, partOf, streamOf } from './bodies.ts'
+import { digestOf, streamOf } from '../../src/testing/asset-store/check.ts'
+import { bodyOf, partOf } from './bodies.ts'
 import type { MixedChildReport } from './mixed.ts'
 
 const [root = '', seed = '1', count = '1000'] = process.argv.slice(2)
@@ -31,7 +32,7 @@ async function save(): Promise<void> {
   const parts = random(3) === 0 ? [partOf(3 + random(10), 137), partOf(random(3), 90_000)] : []
   const expires = assetId === undefined && random(10) === 0
   const expiresAt = expires ? new Date(Date.now() + random(50)).toISOString() : null
-  const body = random(2) === 0 ? bytes : streamOf(bytes)
+  const body = random(2) === 0 ? bytes : streamOf(bytes, 7919)
   const options = { assetId, namespace, parts, expiresAt }
   try {
     const saved = await store.save(body, 'image/png', options)

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
-import { digestOf } from './bodies.ts'
+import { digestOf } from '../../src/testing/asset-store/check.ts'
 import { assertNoLeftovers, assertSoundFolder } from './sound.ts'
 
 /** What the processes did. */

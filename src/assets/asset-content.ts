@@ -4,10 +4,12 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { essenceOf, isJsonType } from './bodies/mime-type.ts'
+import { markedEncoding } from './bodies/text-encoding.ts'
 import type { ContentCache } from './content-cache.ts'
 import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
 import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
+import { isDeeper } from './is-deeper.ts'
 
 /** The content of an asset, read as far as it is asked for. */
 export interface AssetContent {
@@ -142,14 +144,7 @@ async function readBody(
 
 /** Text of UTF-8, or of UTF-16 with its mark. */
 function textOf(bytes: Uint8Array): string {
-  const [first, second] = bytes
-  const encoding =
-    first === 0xff && second === 0xfe
-      ? 'utf-16le'
-      : first === 0xfe && second === 0xff
-        ? 'utf-16be'
-        : 'utf-8'
-  return new TextDecoder(encoding).decode(bytes)
+  return new TextDecoder(markedEncoding(bytes)).decode(bytes)
 }
 
 /** What is no JSON, although it is called so, is text. */
@@ -165,22 +160,9 @@ function parseJson(text: string, depth: number): unknown {
 }
 
 function checkDepth(value: unknown, limit: number): void {
-  let level = [value].filter(isObject)
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) {
-      throw new ByrefError(
-        'too_deep',
-        `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
-      )
-    }
-    const next: object[] = []
-    for (const container of level) {
-      for (const item of Object.values(container)) if (isObject(item)) next.push(item)
-    }
-    level = next
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  if (!isDeeper(value, limit)) return
+  throw new ByrefError(
+    'too_deep',
+    `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
+  )
 }

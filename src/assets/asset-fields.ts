@@ -12,6 +12,9 @@ import type { AssetRecord } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { valueAsBody } from './value-body.ts'
 
+/** What is read where a reference names the asset itself (spec R3). */
+const CONTENT: readonly FieldKey[] = ['content']
+
 /**
  * The record of the asset that a reference leads to.
  *
@@ -24,15 +27,16 @@ export async function recordAt({ store }: AssetsCore, place: AssetPlace): Promis
 }
 
 /**
- * The value at a place: of a field, or of the content where none is named. A path that leads nowhere reads no bytes but
- * those that it leads through.
+ * The value at a path in an asset: of a field, or of the content where none is named. A path that leads nowhere reads no
+ * bytes but those that it leads through.
  *
  * @throws ByrefError `field_not_found`, and what {@link readContent} throws
  */
-export async function valueAt(core: AssetsCore, place: AssetPlace): Promise<unknown> {
-  const { store, cache, locator, config } = core
-  const { fieldPath = ['content'] } = place
-  const record = await recordAt(core, place)
+export async function valueAt(
+  { store, cache, locator, config }: AssetsCore,
+  record: AssetRecord,
+  fieldPath: readonly FieldKey[] = CONTENT,
+): Promise<unknown> {
   const nameOf = (path: readonly FieldKey[]): string =>
     locator.refOf(record.assetId, record.namespace, [...path])
   if (fieldPath[0] !== 'content') {
@@ -55,12 +59,12 @@ export function isWhole({ fieldPath }: AssetPlace): boolean {
 /** A value as a body: a field's, or the whole content's, where its stored form is none that others can read. */
 export async function valueBody(
   core: AssetsCore,
-  place: AssetPlace,
+  record: AssetRecord,
+  fieldPath: readonly FieldKey[] = CONTENT,
 ): Promise<{ bytes: Uint8Array; mime: string }> {
-  const { assetId, namespace, fieldPath = ['content'] } = place
   const refOf = (path: readonly FieldKey[]): string =>
-    core.locator.refOf(assetId, namespace, [...fieldPath, ...path])
-  return valueAsBody(await valueAt(core, place), { refOf })
+    core.locator.refOf(record.assetId, record.namespace, [...fieldPath, ...path])
+  return valueAsBody(await valueAt(core, record, fieldPath), { refOf })
 }
 
 /** The meta of a file, which has none of its own. */

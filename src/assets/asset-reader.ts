@@ -4,7 +4,7 @@ import { ByrefError } from '../errors.ts'
 import { fileMeta, isWhole, recordAt, valueAt, valueBody } from './asset-fields.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
-import type { AssetRecord } from './asset-store.ts'
+import type { AssetRecord, StoreOpened } from './asset-store.ts'
 import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, readBytes, streamOf } from './bodies/body.ts'
@@ -29,6 +29,9 @@ export type AssetReader = Pick<
 /** Bytes that fit into the longest text as a data URL: three become four characters. */
 const MOST_IN_TEXT = Math.floor((constants.MAX_STRING_LENGTH * 3) / 4) - 1024
 
+/** Signed URLs of S3 live no longer: 7 days, in seconds. */
+const MAX_URL_S = 7 * 24 * 3600
+
 /** Reads in one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator } = core
@@ -37,23 +40,27 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     return locator.locate(ref, options, scope.namespace)
   }
 
-  /** The body as it is stored; null for a field, and for content whose stored form only byref reads. */
-  async function openStored(place: AssetPlace, range: OpenOptions = {}) {
-    if (!isWhole(place)) return null
+  /** The record, and the body as it is stored: none for a field, and for content whose stored form only byref reads. */
+  async function openStored(
+    place: AssetPlace,
+    range: OpenOptions = {},
+  ): Promise<{ record: AssetRecord; stored: StoreOpened | null }> {
+    if (!isWhole(place)) return { record: await recordAt(core, place), stored: null }
     const { start, end, signal } = range
     const { assetId, namespace } = place
     const opened = await store.open(assetId, { namespace, start, end, signal })
     if (!opened) throw assetNotFound(assetId)
-    if (!opened.record.attributes.marked) return opened
+    const { record } = opened
+    if (!record.attributes.marked) return { record, stored: opened }
     await opened.stream.cancel()
-    return null
+    return { record, stored: null }
   }
 
   async function read(ref: AssetRefInput, options?: NamespaceOption, most = Infinity) {
     const place = locate(ref, options)
-    const stored = await openStored(place)
-    if (!stored) return valueBody(core, place)
-    const { record, stream } = stored
+    const { record, stored } = await openStored(place)
+    if (!stored) return valueBody(core, record, place.fieldPath)
+    const { stream } = stored
     if (record.size <= most) return { bytes: plain(await readBytes(stream)), mime: record.mime }
     await stream.cancel()
     throw tooLong(record)
@@ -64,14 +71,14 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async open(ref, options = {}) {
       const place = locate(ref, options)
-      const stored = await openStored(place, options)
+      const { record, stored } = await openStored(place, options)
+      const info = infoOf(record, locator)
       if (!stored) {
-        const { bytes, mime } = await valueBody(core, place)
-        const info = infoOf(await recordAt(core, place), locator)
+        const { bytes, mime } = await valueBody(core, record, place.fieldPath)
         return { info, mime, ...openBytes(bytes, options.start, options.end) }
       }
-      const { record, ...body } = stored
-      return { info: infoOf(record, locator), mime: record.mime, size: record.size, ...body }
+      const { start, end, stream } = stored
+      return { info, mime: record.mime, size: record.size, start, end, stream }
     },
 
     async getBase64(ref, options) {
@@ -89,13 +96,14 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     },
 
     async urlFor(ref, options = {}) {
+      const { inline, expiresIn } = options
+      checkExpiresIn(expiresIn)
       const place = locate(ref, options)
       const record = await recordAt(core, place)
       if (!isWhole(place) || record.attributes.marked) {
-        const { bytes, mime } = await valueBody(core, place)
+        const { bytes, mime } = await valueBody(core, record, place.fieldPath)
         return dataUrlOf(bytes, mime)
       }
-      const { inline, expiresIn } = options
       if (inline && record.size > MOST_IN_TEXT) throw tooLong(record)
       return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
     },
@@ -118,7 +126,8 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     },
 
     async resolve(ref, options) {
-      return valueAt(core, locate(ref, options))
+      const place = locate(ref, options)
+      return valueAt(core, await recordAt(core, place), place.fieldPath)
     },
 
     async meta(ref, options) {
@@ -127,6 +136,16 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
     },
   }
+}
+
+function checkExpiresIn(seconds: number | undefined): void {
+  if (seconds === undefined || (Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_URL_S)) {
+    return
+  }
+  throw new ByrefError(
+    'bad_request',
+    `expiresIn is ${seconds}; give whole seconds, from 1 to ${MAX_URL_S} (7 days).`,
+  )
 }
 
 function tooLong({ assetId, size }: AssetRecord): ByrefError {

@@ -1,4 +1,3 @@
-import { ByrefError } from '../errors.ts'
 import { type AssetEvent, createAssetPayloads } from './asset-events.ts'
 import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
@@ -14,9 +13,6 @@ import { createQuota } from './quota.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
-
-/** Signed URLs of S3 live no longer: 7 days, in seconds. */
-const MAX_URL_S = 7 * 24 * 3600
 
 /**
  * Assets over a store: saving, reading, references, namespaces, limits and events.
@@ -41,7 +37,6 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
 function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   core.locator.checkScope(scope.namespace)
   const { save, saveAsset, saveEncoded, reportError } = createAssetWriter(core, scope)
-  const reader = createAssetReader(core, scope)
   const namespaceFor = (options?: NamespaceOption) =>
     core.locator.namespaceFor(options, scope.namespace)
   const openAgain = async ({ assetId }: AssetInfo, options: NamespaceOption) => {
@@ -50,14 +45,10 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     return opened.stream
   }
   return {
-    ...reader,
+    ...createAssetReader(core, scope),
     save,
     saveAsset,
     reportError,
-    async urlFor(ref, options) {
-      checkExpiresIn(options?.expiresIn)
-      return reader.urlFor(ref, options)
-    },
     importFile: createImporter({ save, saveEncoded }, openAgain),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
@@ -76,16 +67,6 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     ready: () => core.store.ready(),
     config: core.config,
   }
-}
-
-function checkExpiresIn(seconds: number | undefined): void {
-  if (seconds === undefined || (Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_URL_S)) {
-    return
-  }
-  throw new ByrefError(
-    'bad_request',
-    `expiresIn is ${seconds}; give whole seconds, from 1 to ${MAX_URL_S} (7 days).`,
-  )
 }
 
 /** The inner scope's settings over the outer's; both are told of events, the inner one first. */

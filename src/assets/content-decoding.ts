@@ -68,11 +68,9 @@ async function decodeMark(mark: Mark, source: ContentSource): Promise<unknown> {
     case 'live':
       return source.object(mark.index)
     case 'record':
-      return mark.value
     case 'map':
-      return new Map(mark.value)
     case 'set':
-      return new Set(mark.value)
+      return containerOf(mark)
     case 'date':
       return new Date(mark.value ?? Number.NaN)
     case 'url':

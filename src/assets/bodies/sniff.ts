@@ -2,6 +2,7 @@ import { XmlTextDetector } from '@file-type/xml'
 import { fileTypeFromBuffer } from 'file-type'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
 import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
+import { markedEncoding } from './text-encoding.ts'
 
 /** What is known of a body besides its first bytes. */
 export interface SniffHints {
@@ -59,12 +60,7 @@ export function headText(
   head: Uint8Array,
   complete: boolean,
 ): { text: string; encoding: string } | null {
-  const encoding =
-    head[0] === 0xff && head[1] === 0xfe
-      ? 'utf-16le'
-      : head[0] === 0xfe && head[1] === 0xff
-        ? 'utf-16be'
-        : 'utf-8'
+  const encoding = markedEncoding(head)
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
     return CONTROL.test(text) ? null : { text, encoding }

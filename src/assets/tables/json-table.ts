@@ -1,5 +1,6 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../errors.ts'
+import { isDeeper } from '../is-deeper.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { inBatches, rowOf, type Table } from './table.ts'
 import { broken, headOf, lineAt, MAX_RECORD, type TableSource, textOf } from './table-text.ts'
@@ -121,7 +122,8 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     }
     isFirst = false
     // A level takes two characters at least.
-    if (json.length > 2 * MAX_DEPTH && isDeep(value)) throw broken(source, line, `${TOO_DEEP}.`)
+    if (json.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH - 1))
+      throw broken(source, line, `${TOO_DEEP}.`)
     yield value
   }
 }
@@ -138,19 +140,6 @@ async function* linesOf(source: TableSource): AsyncGenerator<string> {
     if (rest.length > MAX_RECORD) throw broken(source, line, 'the line does not end.')
   }
   if (rest !== '') yield rest
-}
-
-function isDeep(value: object): boolean {
-  let level: object[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth === MAX_DEPTH) return true
-    level = level.flatMap((container) => Object.values(container).filter(isContainer))
-  }
-  return false
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function isRow(value: unknown): value is Record<string, unknown> {
