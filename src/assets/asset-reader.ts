@@ -1,4 +1,3 @@
-import { constants } from 'node:buffer'
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
 import { fileMeta, isWhole, recordAt, valueAt, valueBody } from './asset-fields.ts'
@@ -9,7 +8,7 @@ import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, readBytes, streamOf } from './bodies/body.ts'
 import { byteRange } from './bodies/byte-range.ts'
-import { base64Of, dataUrlOf } from './bodies/data-url.ts'
+import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
 
 /** The half of {@link Assets} that reads. */
 export type AssetReader = Pick<
@@ -25,9 +24,6 @@ export type AssetReader = Pick<
   | 'resolve'
   | 'meta'
 >
-
-/** Bytes that fit into the longest text as a data URL: three become four characters. */
-const MOST_IN_TEXT = Math.floor((constants.MAX_STRING_LENGTH * 3) / 4) - 1024
 
 /** Signed URLs of S3 live no longer: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
@@ -56,14 +52,16 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     return { record, stored: null }
   }
 
-  async function read(ref: AssetRefInput, options?: NamespaceOption, most = Infinity) {
+  async function read(ref: AssetRefInput, options?: NamespaceOption, { asText = false } = {}) {
     const place = locate(ref, options)
     const { record, stored } = await openStored(place)
     if (!stored) return valueBody(core, record, place.fieldPath)
     const { stream } = stored
-    if (record.size <= most) return { bytes: plain(await readBytes(stream)), mime: record.mime }
-    await stream.cancel()
-    throw tooLong(record)
+    if (asText && !fitsText(record.size)) {
+      await stream.cancel()
+      throw tooLong(record)
+    }
+    return { bytes: plain(await readBytes(stream)), mime: record.mime }
   }
 
   return {
@@ -82,12 +80,12 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     },
 
     async getBase64(ref, options) {
-      const { bytes, mime } = await read(ref, options, MOST_IN_TEXT)
+      const { bytes, mime } = await read(ref, options, { asText: true })
       return { base64: base64Of(bytes), mime }
     },
 
     async getDataUrl(ref, options) {
-      const { bytes, mime } = await read(ref, options, MOST_IN_TEXT)
+      const { bytes, mime } = await read(ref, options, { asText: true })
       return dataUrlOf(bytes, mime)
     },
 
@@ -104,7 +102,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
         const { bytes, mime } = await valueBody(core, record, place.fieldPath)
         return dataUrlOf(bytes, mime)
       }
-      if (inline && record.size > MOST_IN_TEXT) throw tooLong(record)
+      if (inline && !fitsText(record.size)) throw tooLong(record)
       return store.urlFor(place.assetId, { namespace: place.namespace, inline, expiresIn })
     },
 

@@ -32,8 +32,13 @@ export function dataUrlOf(bytes: Uint8Array, mime: string): string {
  * @throws ByrefError `asset_too_large` where a string cannot hold it: beyond about 400 MB
  */
 export function base64Of(bytes: Uint8Array): string {
-  if (Math.ceil(bytes.byteLength / 3) * 4 > MAX_LENGTH) throw tooLarge(bytes.byteLength)
+  if (!fitsText(bytes.byteLength)) throw tooLarge(bytes.byteLength)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+/** Whether a string can hold so many bytes as base64, and as a data URL. */
+export function fitsText(byteLength: number): boolean {
+  return Math.ceil(byteLength / 3) * 4 <= MAX_LENGTH
 }
 
 /** Whether the text can hold a data URL at all: cheap, for the many that do not. */

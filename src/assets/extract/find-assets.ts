@@ -53,9 +53,9 @@ type Node = TreeNode<Leaf>
 
 /**
  * Finds everything in a value that becomes an asset, and typed arrays, which become lists. Iterative, so that neither
- * depth nor cycles end it; changes nothing, and reads each field once, unless one beside it throws. What has a `toJSON` is what that gives, as in the
- * log; what throws when it is read is a body that cannot be saved. Keys are left alone, also where they are base64.
- * When it throws, the streams that it found are ended.
+ * depth nor cycles end it; changes nothing, and reads each field once, unless one beside it throws. What has a `toJSON`
+ * is what that gives, as in the log; what throws when it is read is a body that cannot be saved. Keys are left alone,
+ * also where they are base64. When it throws, the streams that it found are ended.
  *
  * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`
  */

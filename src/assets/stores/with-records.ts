@@ -30,9 +30,8 @@ import { usageOf } from './usage-of.ts'
  * A whole store over one of three methods. Names, namespaces and times are kept in this process, and come back after a
  * restart by `remember`; structured content is saved as one bundle, which says its namespace and its end, so that it needs
  * no record. A file that was saved before this process began and is not remembered says neither: without a namespace it
- * is found by its id, whoever saved it. What the small store
- * cannot do is refused with `asset_unsupported`: ids of the caller's choice, live objects, and removing, unless it has
- * a `delete`.
+ * is found by its id, whoever saved it. What the small store cannot do is refused with `asset_unsupported`: ids of the
+ * caller's choice, live objects, and removing, unless it has a `delete`.
  */
 export function withRecords(store: SmallStore): FullAssetStore {
   const content = smallStoreContent(store)
