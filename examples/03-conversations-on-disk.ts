@@ -22,7 +22,8 @@ await first.agent.run({
 await first.log.close()
 
 const second = open()
-for (const { title, messages } of await second.log.list()) console.log(title, messages)
+const { conversations } = await second.log.list()
+for (const { title, messages } of conversations) console.log(title, messages)
 for (const { position, event } of await second.log.read('hello')) console.log(position, event.type)
 await second.log.close()
 rmSync(folder, { recursive: true })

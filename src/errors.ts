@@ -24,16 +24,24 @@ export type ByrefErrorCode =
   | 'table_invalid'
   // conversations, models, tools
   | 'conversation_not_found'
+  | 'conversation_exists'
   | 'conversation_busy'
+  | 'log_conflict'
+  | 'log_failed'
+  | 'lease_held'
   | 'message_not_found'
   | 'model_failed'
   | 'model_unauthorized'
   | 'tool_not_found'
   | 'tool_failed'
+  | 'tool_timeout'
   | 'invalid_arguments'
+  | 'call_cycle'
+  | 'source_failed'
+  | 'approval_denied'
+  | 'approval_answered'
   | 'run_failed'
-  | 'step_limit'
-  | 'cancelled'
+  | 'run_not_found'
   | 'interrupted'
   // around it
   | 'bad_request'
@@ -63,8 +71,15 @@ export class ByrefError extends Error {
   }
 }
 
-/** The message of anything that was thrown, for text that a person or a model reads. */
+/**
+ * The message of anything that was thrown, for text that a person or a model reads. Never throws: what is thrown may be
+ * anything, an object that cannot be read included.
+ */
 export function errorMessage(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name
-  return String(error)
+  try {
+    if (error instanceof Error) return `${error.message || error.name}`
+    return String(error)
+  } catch {
+    return 'something was thrown that cannot be read'
+  }
 }

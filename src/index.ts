@@ -3,10 +3,15 @@ export {
   type AgentOptions,
   createAgent,
 } from './agent/agent.ts'
-export type { RunResult } from './agent/loop.ts'
+export type { ApprovalAnswer } from './agent/approve.ts'
+export type { Run, RunResult } from './agent/follow-run.ts'
+export type { ForkOptions } from './agent/fork.ts'
+export type { Limits, Price } from './agent/limits.ts'
 export type { NativeToolName } from './agent/native-tools.ts'
+export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
-export type { Run, RunOptions } from './agent/run.ts'
+export type { RunOptions, SendOptions } from './agent/start-run.ts'
+export type { SubAgentOptions } from './agent/sub-agent.ts'
 export {
   defineTool,
   type JsonSchema,
@@ -72,6 +77,15 @@ export { TableError } from './assets/tables/table-error.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'
 export { assetMeta, type MetaOptions } from './content/asset-meta.ts'
 export { type Board, type BoardOptions, createBoard } from './content/board.ts'
+export {
+  type ApprovalState,
+  type CallState,
+  type ConversationState,
+  emptyConversation,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from './content/conversation-state.ts'
 export { escapeBlocks } from './content/escape-blocks.ts'
 export type {
   AssetCreated,
@@ -82,7 +96,7 @@ export type {
   TokenUsage,
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
-export { type ConversationState, emptyConversation, fold, foldAll } from './content/fold.ts'
+export { createFold, type Fold, type Foldable, fold, foldAll } from './content/fold.ts'
 export { applyPatch, jsonPatch, type PatchOperation } from './content/json-patch.ts'
 export type {
   Attachment,
@@ -103,9 +117,14 @@ export { ByrefError, type ByrefErrorCode } from './errors.ts'
 export type {
   AppendOptions,
   ConversationLog,
+  ConversationStatus,
   ConversationSummary,
+  Lease,
+  ListOptions,
+  LogChange,
   ReadOptions,
 } from './log/conversation-log.ts'
+export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
 export { createMemoryLog } from './log/memory.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'

@@ -192,7 +192,7 @@ describe('createAgent', () => {
   it('has one run at a time in a conversation', async () => {
     const agent = createAgent({ model: scriptedModel(['one', 'two']) })
     const first = agent.run({ conversation: 'c', messages: say('a') })
-    const second = agent.run({ conversation: 'c', messages: say('b') })
+    const second = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'refuse' })
     await expect(second.result).rejects.toMatchObject({ code: 'conversation_busy' })
     await first.result
     await agent.run({ conversation: 'c', messages: say('c') }).result
@@ -347,36 +347,9 @@ describe('createAgent', () => {
     const agent = createAgent({
       model: scriptedModel([call, call, call]),
       tools: [camera],
-      maxSteps: 2,
+      limits: { steps: 2 },
     })
     expect(await agent.run({ messages: say('go') }).result).toMatchObject({ reason: 'step_limit' })
-  })
-
-  it('answers each call of a broken-off run, as providers demand', async () => {
-    const log = createMemoryLog()
-    const call = { id: 'c1', name: 'camera', arguments: {} }
-    await log.append('c', [
-      { type: 'RUN_STARTED', threadId: 'c', runId: 'r', owner: { host: 'elsewhere', pid: 1 } },
-      {
-        type: 'NEW_MESSAGE',
-        payload: {
-          id: 'm',
-          sender: { participant_id: 'assistant', participant_role: 'assistant' },
-          message_type: 'chat',
-          content_type: 'text/markdown',
-          content: '',
-          timestamp: new Date().toISOString(),
-          metadata: { tool_calls: [call] },
-        },
-      },
-      { type: 'TOOL_CALL_END', toolCallId: 'c1', runId: 'r', parentMessageId: 'm', call },
-    ])
-    const model = scriptedModel(['Sorry.'])
-    const agent: Agent = createAgent({ model, tools: [camera], log })
-    expect(await agent.recover()).toBe(1)
-    expect(await agent.recover()).toBe(0)
-    await agent.run({ conversation: 'c', messages: say('And?') }).result
-    expect(prompts(model)[0]).toContain('interrupted')
   })
 
   it('refuses two tools of one id and tools that providers refuse', () => {

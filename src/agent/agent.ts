@@ -1,17 +1,36 @@
+import { hostname } from 'node:os'
 import type { AssetStore } from '../assets/asset-store.ts'
-import { createAssets } from '../assets/assets.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { Foldable } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
-import { ByrefError } from '../errors.ts'
-import type { ConversationLog } from '../log/conversation-log.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import { type AgentAssets, openAssets } from './agent-assets.ts'
+import { type ApprovalAnswer, answerApproval } from './approve.ts'
+import { asLanguageModel } from './as-language-model.ts'
+import { cancelRun } from './cancel.ts'
+import {
+  type OpenConversation,
+  type OpenConversations,
+  openConversations,
+} from './conversations.ts'
+import { deriveDebug } from './derive-debug.ts'
+import type { Run } from './follow-run.ts'
+import { type ForkOptions, forkConversation } from './fork.ts'
+import { knownOptions } from './known-options.ts'
+import { type Limits, type Price, resolveLimits } from './limits.ts'
 import { type NativeToolName, resolveTools } from './native-tools.ts'
-import { recoverRuns } from './recover.ts'
-import { type BegunRun, beginRun, type Run, type RunOptions } from './run.ts'
+import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
+import { resumeRun } from './resume.ts'
+import type { AgentSettings } from './run-settings.ts'
+import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
+import { type SubAgentOptions, subAgentTool } from './sub-agent.ts'
+import type { Thread } from './thread.ts'
 import type { Tool } from './tool.ts'
 
 /** Options of {@link createAgent}. */
@@ -26,96 +45,225 @@ export interface AgentOptions {
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
   log?: ConversationLog
-  /** The namespace of the assets, where `assets.config.namespacing` asks for one. */
+  /** The namespace of conversations and assets. Default: none. */
   namespace?: string
-  /** Model calls of one run; default 25. */
-  maxSteps?: number
+  /** What tools find as `context.context` in runs that bring none of their own: anything. */
+  context?: unknown
+  /** What ends or bounds a run. */
+  limits?: Limits
+  /** What the model costs, for `limits.cost`. */
+  price?: Price
   /** How model calls that fail at once are tried again. */
   retry?: RetryOptions
-  callbacks?: {
-    /**
-     * Told of every event, in order; the run waits for it. In `ASSET_CREATED`, `payload.base64` and `.dataUrl` are
-     * read on demand. What it throws ends the run with `RUN_ERROR`.
-     */
-    onEvent?(event: ConversationEvent, info: { conversation: string; position?: number }): unknown
-  }
+  /**
+   * Milliseconds for which this process has a conversation after each sign of life: as long after a crash others wait
+   * before they go on with it. Default 10,000.
+   */
+  leaseMs?: number
+  /** See events and add to them (binary-assets.md, "Assets in Custom Processors"). */
+  processors?: readonly Processor[]
+  callbacks?: EventHandlers
+}
+
+/** What names a conversation beside its id. */
+export interface InNamespace {
+  /** Default: the agent's. */
+  namespace?: string | null
 }
 
 /** An agent: a model, its tools, its assets and its conversations. */
 export interface Agent {
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
+  /** Its assets; what is saved through it is told to `callbacks.onEvent`. */
   readonly assets: Assets
   readonly log: ConversationLog
   /**
-   * Starts a run; a conversation has one at a time. Messages that cannot be taken (unknown references, data that
-   * breaks its schema) and a conversation that is busy make `result` reject, and nothing is logged.
+   * Starts a run. A conversation has one at a time: during another the messages wait for a run of their own, unless
+   * `ifBusy` says otherwise. Messages that cannot be taken (unknown references, data that breaks its schema) make
+   * `result` reject, and nothing is logged.
    */
   run(options: RunOptions): Run
   /** Like `run`, and resolves when the messages are in the log; rejects where `run` would have refused them. */
   start(options: RunOptions): Promise<Run>
-  /** Cancels the run of a conversation; false if there is none. */
-  cancel(conversation: string): boolean
-  /** Ends runs that a crash left open with `RUN_ERROR` `interrupted`; resolves to their number. */
-  recover(): Promise<number>
+  /**
+   * Says something: begins a run, or during one waits for the next (`queue`, the default) or for its next step (`steer`).
+   * Resolves when it is in the log.
+   */
+  send(
+    conversation: string,
+    messages: MessageInput | readonly MessageInput[],
+    options?: SendOptions,
+  ): Promise<{ messageIds: string[] }>
+  /**
+   * Goes on with what is under way: after a crash, a closed process, another process's death; where one lives that runs
+   * it, follows. What has ended already is the result. `result` rejects with `run_not_found` where there never was a run.
+   */
+  resume(conversation: string, options?: InNamespace): Run
+  /**
+   * Goes on with everything that is under way in the log, in all namespaces. Resolves to the number of conversations,
+   * when all of them are taken up; others' are taken over when their leases run out.
+   */
+  resumeAll(): Promise<number>
+  /**
+   * Answers about a call that waits for a person; from any process, once.
+   *
+   * @throws ByrefError `approval_answered` for a call that waits for nobody; `invalid_arguments` for changed arguments
+   *   that its tool does not take
+   */
+  approve(
+    conversation: string,
+    toolCallId: string,
+    answer: ApprovalAnswer,
+    options?: InNamespace,
+  ): Promise<void>
+  /** Ends the run of a conversation, in whichever process it is; false if there is none. */
+  cancel(conversation: string, options?: InNamespace): Promise<boolean>
+  /** Makes a conversation that begins as this one does, up to and with a message; resolves to its id. */
+  fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
+  /** This agent as a tool of another: a call is a run in a conversation of its own. */
+  asTool(options: SubAgentOptions): Tool
+  /** The debug data of a message, with the prompt of its step as the model saw it; null where there are none. */
+  debug(conversation: string, messageId: string, options?: InNamespace): Promise<unknown>
   /** Tells of events that only stream and are not in the log. Returns the function that ends it. */
   onStream(listener: (conversation: string, event: ConversationEvent) => void): () => void
-  /** Cancels every run and waits for their end. Log and assets stay open: they are the caller's. */
+  /**
+   * Stops working and leaves what is under way to others, who may go on at once: nothing is cancelled, `result`s of open
+   * runs reject with `interrupted`. Log and assets stay open: they are the caller's.
+   */
   close(): Promise<void>
+}
+
+const OPTIONS: readonly (keyof AgentOptions)[] = [
+  'model',
+  'instructions',
+  'tools',
+  'assets',
+  'log',
+  'namespace',
+  'context',
+  'limits',
+  'price',
+  'retry',
+  'leaseMs',
+  'processors',
+  'callbacks',
+]
+
+/** What the functions of an agent share. */
+export interface AgentParts {
+  settings: AgentSettings
+  log: ConversationLog
+  assets: AgentAssets
+  namespace: string | null
+  /** This agent, unique over all processes. */
+  owner: string
+  leaseMs: number
+  /** The open conversations of a namespace. */
+  conversations(namespace: string | null): OpenConversations
 }
 
 /**
  * Makes an agent.
  *
- * @throws ByrefError `config_invalid` for two tools with one id, or a native tool that there is not.
+ * @throws ByrefError `config_invalid` for an option that there is not, a model that is none, two tools with one id, or
+ *   a native tool that there is not
  */
 export function createAgent(options: AgentOptions): Agent {
-  const { model, instructions = '', maxSteps = 25, retry, callbacks = {} } = options
+  knownOptions('createAgent', options, OPTIONS)
+  const { instructions = '', retry, callbacks = {}, processors = [], leaseMs = 10_000 } = options
+  const model = asLanguageModel(options.model)
   const log = options.log ?? createMemoryLog()
-  const assets = openAssets(options)
-  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
-  const active = new Map<string, Run>()
+  const namespace = options.namespace ?? log.namespace
   const streamListeners = new Set<(conversation: string, event: ConversationEvent) => void>()
-
-  function begin(runOptions: RunOptions): BegunRun {
-    const { conversation = newId() } = runOptions
-    if (active.has(conversation)) return refused(conversation)
-    const begun = beginRun(
-      {
-        log,
-        settings: { model, instructions, tools, assets, maxSteps, retry },
-        async tell(id, { event, position }) {
-          if (position === undefined) {
-            for (const listener of streamListeners) listener(id, event)
-          }
-          await callbacks.onEvent?.(event, { conversation: id, position })
-        },
-      },
-      { ...runOptions, conversation },
-    )
-    active.set(conversation, begun.run)
-    const free = (): boolean => active.delete(conversation)
-    begun.run.result.then(free, free)
-    return begun
+  const handlers = { ...callbacks, processors }
+  const assets = openAssets(options, namespace, async (event) => {
+    await callbacks.onEvent?.(event, { conversation: null })
+  })
+  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
+  const settings: Omit<AgentSettings, 'assets'> = {
+    model,
+    instructions,
+    tools: new Map(tools.map((tool) => [tool.id, tool])),
+    context: options.context,
+    limits: resolveLimits(options.limits, options.price),
+    retry,
   }
+  const owner = `${hostname()}:${process.pid}:${newId()}`
+  const open = new Map<string | null, OpenConversations>()
+  const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
+
+  async function tell(thread: Thread, event: Foldable, own: Assets): Promise<void> {
+    await tellHandlers(handlers, thread, event, own)
+  }
+
+  function conversations(of: string | null): OpenConversations {
+    const known = open.get(of)
+    if (known) return known
+    const own = assets.in(of)
+    const made = openConversations({
+      log: of === log.namespace ? log : log.scoped(of),
+      settings: { ...settings, assets: own },
+      owner,
+      leaseMs,
+      tell: hasHandlers ? (thread, event) => tell(thread, event, own) : undefined,
+      onStream(conversation, event) {
+        for (const listener of streamListeners) listener(conversation, event)
+      },
+    })
+    open.set(of, made)
+    return made
+  }
+
+  const parts: AgentParts = {
+    settings: { ...settings, assets: assets.in(namespace) },
+    log,
+    ...{ assets, namespace, owner, leaseMs, conversations },
+  }
+  const of = (given: InNamespace = {}): string | null =>
+    given.namespace === undefined ? namespace : given.namespace
+  const get = async (id: string, given?: InNamespace): Promise<OpenConversation> =>
+    conversations(of(given)).get(id)
 
   return {
     model,
     tools,
-    assets,
+    assets: assets.told,
     log,
-    run: (runOptions) => begin(runOptions).run,
+    run: (runOptions) => startRun(parts, runOptions).run,
     async start(runOptions) {
-      const { run, accepted } = begin(runOptions)
+      const { run, accepted } = startRun(parts, runOptions)
       await accepted
       return run
     },
-    cancel(conversation) {
-      const run = active.get(conversation)
-      run?.cancel()
-      return run !== undefined
+    send: (conversation, messages, sendOptions) =>
+      sendMessages(parts, conversation, messages, sendOptions),
+    resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
+    async resumeAll() {
+      let count = 0
+      for await (const { id, namespace: its } of listAll(log, { due: true, allNamespaces: true })) {
+        const { wake } = await conversations(its).get(id)
+        wake()
+        count++
+      }
+      return count
     },
-    recover: () => recoverRuns(log, (conversation) => active.has(conversation)),
+    async approve(conversation, toolCallId, answer, given) {
+      await answerApproval(parts, await get(conversation, given), toolCallId, answer)
+    },
+    cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
+    fork: (conversation, given) =>
+      forkConversation(
+        of(given) === log.namespace ? log : log.scoped(of(given)),
+        conversation,
+        given,
+      ),
+    asTool: (subOptions) => subAgentTool(parts, subOptions),
+    debug: (conversation, messageId, given) => {
+      const its = of(given)
+      const source = { log: its === log.namespace ? log : log.scoped(its), assets: assets.in(its) }
+      return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
+    },
     onStream(listener) {
       streamListeners.add(listener)
       return () => {
@@ -123,37 +271,7 @@ export function createAgent(options: AgentOptions): Agent {
       }
     },
     async close() {
-      const runs = [...active.values()]
-      for (const run of runs) run.cancel()
-      await Promise.allSettled(runs.map(({ result }) => result))
+      await Promise.all([...open.values()].map((one) => one.close()))
     },
   }
-}
-
-/** A run that never starts: its result and its events say why. */
-function refused(conversation: string): BegunRun {
-  const error = new ByrefError(
-    'conversation_busy',
-    `A run is going on in the conversation "${conversation}": wait for its end, or cancel it`,
-  )
-  const result = Promise.reject(error)
-  result.catch(() => {})
-  const run: Run = {
-    id: newId(),
-    conversation,
-    messageIds: [],
-    messages: [],
-    result,
-    cancel() {},
-    // biome-ignore lint/correctness/useYield: it throws before its first event
-    async *[Symbol.asyncIterator]() {
-      throw error
-    },
-  }
-  return { run, accepted: result }
-}
-
-function openAssets({ assets, namespace }: AgentOptions): Assets {
-  if (assets === undefined || !('resolve' in assets)) return createAssets({ ...assets, namespace })
-  return namespace === undefined ? assets : assets.scoped({ namespace })
 }

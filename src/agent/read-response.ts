@@ -1,4 +1,4 @@
-import type { FinishReason, TokenUsage } from '../content/events.ts'
+import type { TokenUsage } from '../content/events.ts'
 import type { ToolCall } from '../content/message.ts'
 import { ByrefError } from '../errors.ts'
 import type { ModelStreamPart } from '../model/language-model.ts'
@@ -6,16 +6,14 @@ import type { ModelStreamPart } from '../model/language-model.ts'
 /** A call as the model made it. `problem` says what is wrong with arguments that are no JSON object. */
 export interface ModelCall extends ToolCall {
   problem?: string
-  /** The arguments as they came, where `arguments` holds references in place of bodies. */
-  given?: Record<string, unknown>
   /** What the provider wants back with the call in later prompts (thought signatures and the like). */
-  providerMetadata?: Record<string, unknown>
+  provider_metadata?: Record<string, unknown>
 }
 
 /** What a model thought before it spoke, as its provider wants it back in later prompts. */
 export interface ModelReasoning {
   text: string
-  providerMetadata?: Record<string, unknown>
+  provider_metadata?: Record<string, unknown>
 }
 
 /** Bytes that a model made. */
@@ -33,28 +31,41 @@ export interface ModelResponse {
   files: ModelFile[]
   usage: TokenUsage
   /** The provider's reason in the AI SDK's words. */
-  finishReason: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
+  finishReason: string
+  /** What the provider says of the answer beside it: its id, its model's exact name, warnings. Absent for nothing. */
+  provider?: Record<string, unknown>
 }
 
-/** What the reader tells while the answer streams. */
+/** What the reader tells while the answer streams; each may wait. */
 export interface ResponseListener {
-  text(delta: string): Promise<void>
-  textEnd(): Promise<void>
-  callStart(id: string, name: string): Promise<void>
-  callDelta(id: string, delta: string): Promise<void>
+  text(delta: string): void | Promise<void>
+  textEnd(): void | Promise<void>
+  callStart(id: string, name: string): void | Promise<void>
+  callDelta(id: string, delta: string): void | Promise<void>
+  call(call: ModelCall): void | Promise<void>
+}
+
+/** Reads a model's stream, part by part. */
+export interface ResponseReader {
+  /** As far as it has come. */
+  readonly response: ModelResponse
+  take(part: ModelStreamPart): void | Promise<void>
+  /**
+   * The stream has ended.
+   *
+   * @throws ByrefError `model_failed` for one that ended without a finish, or whose answer is empty or broken
+   */
+  end(): void
 }
 
 /**
- * Reads a model's stream to its end. `callId` maps the provider's id of a call to the one it has here, since some
- * servers give the same ids in every answer.
- *
- * @throws ByrefError `model_failed` for a stream that ends without a finish.
+ * Begins to read an answer. `callId` maps the provider's id of a call to the one it has here, since some servers give
+ * the same ids in every answer.
  */
-export async function readResponse(
-  parts: AsyncIterable<ModelStreamPart>,
+export function createResponseReader(
   callId: (providerId: string) => string,
   tell: ResponseListener,
-): Promise<ModelResponse> {
+): ResponseReader {
   const response: ModelResponse = {
     text: '',
     reasoning: [],
@@ -65,88 +76,115 @@ export async function readResponse(
   }
   const ids = new Map<string, string>()
   const used = new Set<string>()
-  const idOf = (providerId: string): string => {
-    const known = ids.get(providerId) ?? callId(used.has(providerId) ? '' : providerId)
-    ids.set(providerId, known)
+  const thoughts = new Map<string, ModelReasoning>()
+  let finished = false
+
+  function idOf(providerId: string): string {
+    const given = typeof providerId === 'string' ? providerId : ''
+    const known = ids.get(given) ?? callId(used.has(given) ? '' : given)
+    ids.set(given, known)
     used.add(known)
     return known
   }
-  const thoughts = new Map<string, ModelReasoning>()
-  let finished = false
-  for await (const part of parts) {
-    switch (part.type) {
-      case 'text-delta':
-        response.text += part.delta
-        if (part.delta) await tell.text(part.delta)
-        break
-      case 'reasoning-start':
-      case 'reasoning-delta':
-      case 'reasoning-end': {
-        const thought = thoughts.get(part.id) ?? { text: '' }
-        if (!thoughts.has(part.id)) response.reasoning.push(thought)
-        thoughts.set(part.id, thought)
-        if (part.type === 'reasoning-delta') thought.text += part.delta
-        if (part.providerMetadata) thought.providerMetadata = part.providerMetadata
-        break
-      }
-      case 'tool-input-start':
-        if (!part.providerExecuted) await tell.callStart(idOf(part.id), part.toolName)
-        break
-      case 'tool-input-delta':
-        if (ids.has(part.id)) await tell.callDelta(idOf(part.id), part.delta)
-        break
-      case 'tool-call':
-        if (!part.providerExecuted) {
-          const { providerMetadata } = part
-          const parsed = parseArguments(part.input)
-          response.calls.push({
-            id: idOf(part.toolCallId),
-            name: part.toolName,
-            ...parsed,
-            ...(providerMetadata ? { providerMetadata } : {}),
-          })
-          // A further call of this id is another one.
-          ids.delete(part.toolCallId)
-        }
-        break
-      case 'file': {
-        const { data } = part
-        // Interface v3 gives the bytes themselves, v4 an object around them.
-        const body =
-          typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
-        if (body.type === 'data')
-          response.files.push({ mediaType: part.mediaType, data: body.data })
-        break
-      }
-      case 'finish':
-        finished = true
-        response.finishReason = part.finishReason.unified
-        response.usage = {
-          inputTokens: part.usage.inputTokens.total ?? null,
-          outputTokens: part.usage.outputTokens.total ?? null,
-        }
-        break
+
+  function takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
+    if (part.providerExecuted) return
+    const { providerMetadata } = part
+    const call: ModelCall = {
+      id: idOf(part.toolCallId),
+      name: String(part.toolName),
+      ...parseArguments(part.input),
+      ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
     }
+    response.calls.push(call)
+    // A further call of this id is another one.
+    ids.delete(part.toolCallId)
+    return tell.call(call)
   }
-  await tell.textEnd()
-  if (!finished) {
-    throw new ByrefError('model_failed', 'The model’s answer broke off before its end; ask again')
+
+  function takeReasoning(part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>): void {
+    if (!('id' in part)) return
+    const thought = thoughts.get(part.id) ?? { text: '' }
+    if (!thoughts.has(part.id)) response.reasoning.push(thought)
+    thoughts.set(part.id, thought)
+    if (part.type === 'reasoning-delta') thought.text += part.delta
+    if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
   }
-  const { text, calls, files, finishReason } = response
-  const isEmpty = text === '' && calls.length === 0 && files.length === 0
-  if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
-    throw new ByrefError('model_failed', 'The model’s answer was empty or broken; ask again')
+
+  function note(said: Record<string, unknown>): void {
+    response.provider = { ...response.provider, ...said }
   }
-  return response
+
+  return {
+    response,
+    take(part) {
+      switch (part?.type) {
+        case 'text-delta':
+          response.text += part.delta ?? ''
+          return part.delta ? tell.text(part.delta) : undefined
+        case 'text-end':
+          return tell.textEnd()
+        case 'reasoning-start':
+        case 'reasoning-delta':
+        case 'reasoning-end':
+          return takeReasoning(part)
+        case 'tool-input-start':
+          return part.providerExecuted ? undefined : tell.callStart(idOf(part.id), part.toolName)
+        case 'tool-input-delta':
+          return ids.has(part.id) ? tell.callDelta(idOf(part.id), part.delta) : undefined
+        case 'tool-call':
+          return takeCall(part)
+        case 'file':
+          response.files.push(...fileOf(part))
+          return
+        case 'stream-start':
+          if (part.warnings?.length > 0) note({ warnings: part.warnings })
+          return
+        case 'response-metadata': {
+          const { type: _, ...metadata } = part
+          note(metadata)
+          return
+        }
+        case 'finish':
+          finished = true
+          if (part.providerMetadata) note({ providerMetadata: part.providerMetadata })
+          response.finishReason = part.finishReason?.unified ?? 'other'
+          response.usage = usageOf(part)
+      }
+    },
+    end() {
+      if (!finished) {
+        throw new ByrefError(
+          'model_failed',
+          'The model’s answer broke off before its end; ask again',
+        )
+      }
+      const { text, calls, files, finishReason } = response
+      const isEmpty = text === '' && calls.length === 0 && files.length === 0
+      if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
+        throw new ByrefError('model_failed', 'The model’s answer was empty or broken; ask again')
+      }
+    },
+  }
 }
 
-/** The reason a run ends with when the answer has no calls. */
-export function runReason(finishReason: ModelResponse['finishReason']): FinishReason {
-  if (finishReason === 'length') return 'length'
-  return finishReason === 'content-filter' ? 'content_filter' : 'done'
+function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {
+  const count = (tokens: { total?: number } | undefined): number | null => {
+    const total = tokens?.total
+    return typeof total === 'number' && Number.isFinite(total) ? total : null
+  }
+  return { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) }
 }
 
-function parseArguments(input: string): Pick<ModelCall, 'arguments' | 'problem'> {
+/** Interface v3 gives the bytes themselves, v4 an object around them. */
+function fileOf({ data, mediaType }: Extract<ModelStreamPart, { type: 'file' }>): ModelFile[] {
+  const body = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
+  return body.type === 'data' ? [{ mediaType, data: body.data }] : []
+}
+
+function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
+  // Some servers send the object itself, or nothing for none.
+  const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   if (input.trim() === '') return { arguments: {} }
   try {
     const value: unknown = JSON.parse(input)

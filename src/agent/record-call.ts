@@ -1,5 +1,6 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { metaOf } from '../content/asset-meta.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { CallError, ConversationEvent } from '../content/events.ts'
 import type { Message, Participant } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import { outline } from '../content/outline.ts'
@@ -7,10 +8,13 @@ import type { OutputTarget } from '../content/output-path.ts'
 import { toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { formatVariableRef } from '../refs/variable-ref.ts'
-import type { ModelCall } from './read-response.ts'
-import type { CallOutcome } from './run-call.ts'
-import type { RunSettings } from './run-settings.ts'
-import type { Thread } from './thread.ts'
+import { callError } from './call-error.ts'
+import type { CallEnd } from './call-graph.ts'
+import type { CallPlan } from './call-plan.ts'
+import type { CallOutcome } from './execute-call.ts'
+import { jsonLength } from './json-length.ts'
+import type { RunScope } from './run-scope.ts'
+import type { Tool } from './tool.ts'
 
 /** A result whose JSON is longer becomes an asset, unless its tool says otherwise (spec X7). */
 const MAX_RESULT_CHARS = 32 * 1024
@@ -18,35 +22,36 @@ const MAX_RESULT_CHARS = 32 * 1024
 /** How much of a value a preview shows, and how long its JSON may be. */
 const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 
-/** Logs what a call came to: its assets, what it writes among the data, and its result, in one append. */
-export async function recordCall(
-  thread: Thread,
-  call: ModelCall,
-  outcome: CallOutcome,
-  options: RunSettings,
+/** A call and what it came to. */
+export interface CallResult {
+  plan: CallPlan
+  outcome: CallOutcome
+}
+
+/**
+ * Logs what calls came to, in their order: for each its assets, what it writes among the data, and its result, in one
+ * append. `ended` hears how each call ended.
+ *
+ * @param last Whether no other call of the answer is open, so that what is due next may go with the last of these;
+ *   null while the answer still streams: then they go with its end, if that comes at once.
+ */
+export async function recordCalls(
+  scope: RunScope,
+  results: readonly CallResult[],
+  last: boolean | null,
+  ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
-  const { events } = outcome
-  let result: Message
-  try {
-    const writes = writesOf(call, outcome)
-    const large = writes.length === 0 ? await spill(call, outcome, options) : null
-    result = resultOf(call, large ?? outcome, writes)
-    const written = [...writes.map(({ message }) => message), result].map(created)
-    await thread.append([...events, ...(large?.events ?? []), ...written])
-  } catch (error) {
-    // A write that breaks a schema: the result is that it was refused.
-    if (!(error instanceof ByrefError) || !REFUSALS.has(error.code)) throw error
-    const { code, message } = error
-    result = resultMessage(call, null, { code, message })
-    await thread.append([...events, created(result)])
+  const ready = await Promise.all(results.map((result) => spilled(result, scope.assets)))
+  const appending: Promise<void>[] = []
+  for (const [i, { plan, outcome }] of ready.entries()) {
+    const followed = last === true && i === ready.length - 1
+    const how = { followed, patient: last === null && plan.outputs.length === 0 }
+    const appended = append(scope, plan, outcome, how).then((end) => ended(plan, end))
+    // What the data may refuse is known before the next one is appended.
+    if (plan.outputs.length > 0) await appended
+    appending.push(appended)
   }
-  await thread.stream({
-    type: 'TOOL_CALL_RESULT',
-    messageId: result.id,
-    toolCallId: call.id,
-    role: 'tool',
-    content: JSON.stringify(result.metadata.tool_result?.error ?? result.content),
-  })
+  await Promise.all(appending)
 }
 
 /** What the data say no to, with reasons that a model can act on. */
@@ -56,58 +61,95 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'invalid_message',
 ])
 
-interface Write {
-  target: OutputTarget
-  message: Message
+/** Whether it is the data that refused what was to be appended, not the log. */
+export function isRefusal(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && REFUSALS.has(error.code)
 }
 
-/** The data messages of a result: success to the first alternative, an error to the second (spec D8). */
-function writesOf(call: ModelCall, outcome: CallOutcome): Write[] {
-  const failed = 'error' in outcome
-  const targets = outcome.outputs[failed ? 1 : 0] ?? []
-  const _date = new Date().toISOString()
-  return targets.map((target) => ({
-    target,
-    message: toMessage({
-      type: 'data',
-      kind: target.kind,
-      ...(target.instance === undefined ? {} : { _instance: target.instance }),
-      data: failed ? outcome.error : outcome.value,
-      ...(target.path.length > 0 ? { _path: target.path } : {}),
-      _call: call.id,
-      _date,
-      _outputMethod: 'set',
-      sender: sender(call),
-    }),
-  }))
-}
-
-/** A result that is too large for a prompt as an asset, and what stands for it; null for one that is not. */
-async function spill(
-  call: ModelCall,
+/** Appends one call's result; where the data refuse what it writes, that it was refused. */
+async function append(
+  scope: RunScope,
+  plan: CallPlan,
   outcome: CallOutcome,
-  { assets, tools }: RunSettings,
-): Promise<CallOutcome | null> {
-  if ('error' in outcome) return null
-  const { value } = outcome
-  const { maxResultChars = MAX_RESULT_CHARS } = tools.find(({ id }) => id === call.name) ?? {}
-  if ((JSON.stringify(value) ?? '').length <= maxResultChars) return null
-  const events: ConversationEvent[] = []
-  const scoped = assets.scoped({
-    by: 'tool',
-    tool: call.name,
-    toolCallId: call.id,
-    onEvent: (event) => void events.push(event),
+  how: { followed: boolean; patient: boolean },
+): Promise<CallEnd> {
+  try {
+    return await appendOutcome(scope, plan, outcome, how)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return appendOutcome(scope, plan, { events: outcome.events, error: callError(error) }, how)
+  }
+}
+
+async function appendOutcome(
+  scope: RunScope,
+  plan: CallPlan,
+  outcome: CallOutcome,
+  how: { followed: boolean; patient: boolean },
+): Promise<CallEnd> {
+  const isFailure = 'error' in outcome
+  const targets = plan.outputs[outcome.chosen ?? (isFailure ? 1 : 0)] ?? []
+  const result = resultOf(plan, outcome, targets)
+  const written = targets.map((target) => writeOf(plan, outcome, target))
+  const events = [...outcome.events, ...[...written, result].map(created)]
+  await scope.append({ events }, how)
+  void scope.stream({
+    type: 'TOOL_CALL_RESULT',
+    messageId: result.id,
+    toolCallId: plan.id,
+    role: 'tool',
+    content: JSON.stringify(result.metadata.tool_result?.error ?? result.content),
   })
+  return { failed: isFailure, written: targets }
+}
+
+/** The data message of a result: success to the first alternative, an error to the second (spec D8). */
+function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Message {
+  return toMessage({
+    type: 'data',
+    kind: target.kind,
+    ...(target.instance === undefined ? {} : { _instance: target.instance }),
+    data: 'error' in outcome ? outcome.error : outcome.value,
+    ...(target.path.length > 0 ? { _path: target.path } : {}),
+    _call: plan.id,
+    _date: new Date().toISOString(),
+    _outputMethod: 'error' in outcome ? 'set' : plan.outputMethod,
+    sender: senderOf(plan.name),
+  })
+}
+
+/** A result too large for a prompt as an asset and what stands for it; any other, or one that is written, as it is. */
+async function spilled({ plan, outcome }: CallResult, assets: Assets): Promise<CallResult> {
+  const isWritten = (plan.outputs[outcome.chosen ?? 0] ?? []).length > 0
+  if ('error' in outcome || isWritten) return { plan, outcome }
+  try {
+    return { plan, outcome: await spill(outcome, plan, { assets, toolCallId: plan.id }) }
+  } catch (error) {
+    return { plan, outcome: { events: outcome.events, error: callError(error) } }
+  }
+}
+
+/** The value as an asset where its JSON is longer than its tool's results may be. */
+export async function spill(
+  outcome: CallOutcome & { value: unknown },
+  { tool, name }: CallPlan,
+  { assets, toolCallId }: { assets: Assets; toolCallId: string },
+): Promise<CallOutcome & { value: unknown }> {
+  const { value } = outcome
+  const { maxResultChars = MAX_RESULT_CHARS } = (tool ?? {}) as Partial<Tool>
+  if (jsonLength(value, maxResultChars) <= maxResultChars) return outcome
+  const events: ConversationEvent[] = [...outcome.events]
+  const onEvent = (event: ConversationEvent): void => void events.push(event)
+  const scoped = assets.scoped({ by: 'tool', tool: name, toolCallId, onEvent })
   const { ref, size } = await scoped.saveAsset({
     asset_type: 'tool_result',
-    asset_name: `${call.name} result`,
+    asset_name: `${name} result`,
     content_type: 'application/json',
     content: value,
   })
   const preview = previewOf(value)
   const stand = { assetRef: ref, mimeType: 'application/json', kind: 'file', size, preview }
-  return { events, outputs: [], value: stand }
+  return { ...outcome, events, value: stand }
 }
 
 /** The value in short: its meta, or the first fields of it as flattened lines. */
@@ -120,31 +162,27 @@ function previewOf(value: unknown): unknown {
   return complete ? lines : { ...lines, '…': 'more fields are left out' }
 }
 
-function resultOf(call: ModelCall, outcome: CallOutcome, writes: readonly Write[]): Message {
-  if ('error' in outcome) return resultMessage(call, null, outcome.error)
-  if (writes.length === 0) return resultMessage(call, outcome.value)
-  const written_to = writes.map(({ target }) => formatVariableRef({ type: 'variable', ...target }))
-  return resultMessage(call, { written_to, preview: previewOf(outcome.value) })
+function resultOf(plan: CallPlan, outcome: CallOutcome, targets: readonly OutputTarget[]): Message {
+  if ('error' in outcome) return resultMessage(plan, null, outcome.error)
+  if (targets.length === 0) return resultMessage(plan, outcome.value)
+  const written_to = targets.map((target) => formatVariableRef({ type: 'variable', ...target }))
+  return resultMessage(plan, { written_to, preview: previewOf(outcome.value) })
 }
 
-function resultMessage(
-  call: ModelCall,
-  content: unknown,
-  error?: { code: string; message: string },
-): Message {
-  const text = typeof content === 'string'
+function resultMessage({ id, name }: CallPlan, content: unknown, error?: CallError): Message {
+  const isText = typeof content === 'string'
   return {
     id: newId(),
-    sender: sender(call),
+    sender: senderOf(name),
     message_type: 'note',
-    content_type: text ? 'text/plain' : 'application/json',
+    content_type: isText ? 'text/plain' : 'application/json',
     content,
     timestamp: new Date().toISOString(),
-    metadata: { tool_result: { tool_call_id: call.id, ...(error ? { error } : {}) } },
+    metadata: { tool_result: { tool_call_id: id, ...(error ? { error } : {}) } },
   }
 }
 
-function sender({ name }: ModelCall): Participant {
+function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
 }
 

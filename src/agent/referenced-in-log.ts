@@ -1,5 +1,5 @@
 import { namedAssets } from '../assets/named-assets.ts'
-import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { type ConversationLog, listAll, readAll } from '../log/conversation-log.ts'
 
 /** Options of {@link referencedInLog}. */
 export interface ReferencedInLogOptions {
@@ -19,18 +19,19 @@ export function referencedInLog(
   const read = new Map<string, { position: number; updatedAt: string }>()
 
   async function readNew(): Promise<void> {
-    for (const { id, updatedAt } of await log.list()) {
-      const seen = read.get(id)
+    for await (const { id, namespace, updatedAt } of listAll(log, { allNamespaces: true })) {
+      const key = JSON.stringify([namespace, id])
+      const seen = read.get(key)
       // What was added within the same tick of the clock looks unchanged: only older conversations are passed over.
       if (seen?.updatedAt === updatedAt && Date.now() - Date.parse(updatedAt) > CLOCK_MS) continue
       let position = seen?.position ?? 0
-      for await (const record of readAll(log, id, position)) {
+      for await (const record of readAll(log.scoped(namespace), id, position)) {
         position = record.position
         // That an asset was made names nothing; what names it are the messages.
         if (record.event.type === 'ASSET_CREATED') continue
         for (const assetId of namedAssets(record.event, { ownIds })) named.add(assetId)
       }
-      read.set(id, { position, updatedAt })
+      read.set(key, { position, updatedAt })
     }
   }
 

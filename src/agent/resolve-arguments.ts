@@ -5,44 +5,58 @@ import { type AssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { parseVariableRef, unescapeDagger } from '../refs/variable-ref.ts'
 import { type JsonSchema, jsonSchemaOf, type Tool } from './tool.ts'
 
-/** Where the references in a call's arguments find their values. */
-export interface ArgumentSources {
-  assets: Assets
-  /** The value of a `†` reference; throws VariableError where there is none. */
-  read(variable: string): unknown
-}
-
 /** Deeper arguments are refused. */
 const MAX_DEPTH = 200
 
 /**
- * A call's arguments with the values in place of the references: `†` variables anywhere (unless the tool forbids
- * them), then asset references where the schema says `asset_ref_acceptable`, converted to what the schema asks for
- * (spec D7, T3). Each value is resolved once; what a reference gives is never scanned for more.
+ * A call's arguments with the values of `†` variables in place of these, anywhere, unless the tool forbids them (spec
+ * D7). What a variable gives is never scanned for more; `\\†state` is the text `†state` (R10).
  *
- * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit.
+ * @param read The value of a `†` reference; throws VariableError where there is none.
+ * @throws what `read` throws; ByrefError `invalid_arguments` for arguments nested too deep
  */
-export async function resolveArguments(
+export function resolveVariables(
   tool: Tool,
   args: Record<string, unknown>,
-  sources: ArgumentSources,
-): Promise<Record<string, unknown>> {
-  const variables = tool.variables !== false
-  const resolve = async (value: unknown, schema: JsonSchema, depth: number): Promise<unknown> => {
-    if (depth > MAX_DEPTH) {
-      throw new ByrefError(
-        'invalid_arguments',
-        `The arguments are nested deeper than ${MAX_DEPTH} levels`,
-      )
-    }
+  read: (variable: string) => unknown,
+): Record<string, unknown> {
+  if (tool.variables === false) return args
+  const resolve = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) throw tooDeep()
     if (typeof value === 'string') {
-      const isVariable = variables && parseVariableRef(value) !== null
-      const read = isVariable ? sources.read(value) : literal(value, variables)
-      return resolveAsset(read, schema, sources.assets)
+      if (!value.includes('†')) return value
+      return parseVariableRef(value) === null ? unescapeDagger(value) : read(value)
     }
     if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map((item) => resolve(item, depth + 1))
+    // fromEntries defines keys, so that "__proto__" is one like any other.
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, resolve(item, depth + 1)]),
+    )
+  }
+  return resolve(args, 0) as Record<string, unknown>
+}
+
+/**
+ * Arguments with the values of asset references in place of these where the schema says `asset_ref_acceptable`,
+ * converted to what it asks for (spec T3). Each is resolved once; contents are never scanned.
+ *
+ * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
+ */
+export async function resolveAssets(
+  tool: Tool,
+  args: Record<string, unknown>,
+  open: () => Assets,
+): Promise<Record<string, unknown>> {
+  const schema = jsonSchemaOf(tool)
+  if (!mayAccept(schema)) return args
+  const assets = open()
+  const resolve = async (value: unknown, schema: JsonSchema, depth: number): Promise<unknown> => {
+    if (depth > MAX_DEPTH) throw tooDeep()
+    if (typeof value === 'string') return resolveAsset(value, schema, assets)
+    if (typeof value !== 'object' || value === null) return value
     if (schema.asset_ref_acceptable === true && parseRef(value)) {
-      return resolveAsset(value, schema, sources.assets)
+      return resolveAsset(value, schema, assets)
     }
     if (Array.isArray(value)) {
       const items = schemaAt(schema.items)
@@ -51,15 +65,26 @@ export async function resolveArguments(
     const entries = Object.entries(value).map(async ([key, item]) => {
       return [key, await resolve(item, propertySchema(schema, key), depth + 1)] as const
     })
-    // fromEntries defines keys, so that "__proto__" is one like any other.
     return Object.fromEntries(await Promise.all(entries))
   }
-  return (await resolve(args, jsonSchemaOf(tool), 0)) as Record<string, unknown>
+  return (await resolve(args, schema, 0)) as Record<string, unknown>
 }
 
-/** `\†state` is the text `†state` (spec R10). */
-function literal(value: string, variables: boolean): string {
-  return variables ? unescapeDagger(value) : value
+const accepting = new WeakMap<JsonSchema, boolean>()
+
+/** Whether the flag stands anywhere in the schema: a tool without it has nothing to resolve. */
+function mayAccept(schema: JsonSchema): boolean {
+  const known =
+    accepting.get(schema) ?? JSON.stringify(schema).includes('"asset_ref_acceptable":true')
+  accepting.set(schema, known)
+  return known
+}
+
+function tooDeep(): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `The arguments are nested deeper than ${MAX_DEPTH} levels`,
+  )
 }
 
 async function resolveAsset(value: unknown, schema: JsonSchema, assets: Assets): Promise<unknown> {

@@ -1,23 +1,19 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import type { ResolvedLimits } from './limits.ts'
 import type { Tool } from './tool.ts'
 
 /** What every run of an agent works with. */
 export interface AgentSettings {
   model: LanguageModel
   instructions: string
-  tools: readonly Tool[]
+  /** By id, in the order in which the model is shown them. */
+  tools: ReadonlyMap<string, Tool>
+  /** The assets of no namespace in particular; what is saved through them is told by nobody but the run. */
   assets: Assets
-  /** Model calls of one run. */
-  maxSteps: number
+  /** What runs are given that bring no context of their own. */
+  context: unknown
+  limits: ResolvedLimits
   retry?: RetryOptions
-}
-
-/** What one run works with. */
-export interface RunSettings extends AgentSettings {
-  runId: string
-  signal: AbortSignal
-  /** Why the signal was aborted, where it was not by a person: a handler of events that threw. */
-  failure(): { error: unknown } | null
 }

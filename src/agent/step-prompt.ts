@@ -1,21 +1,29 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { AssetMeta } from '../content/asset.ts'
+import type { Board } from '../content/board.ts'
+import type { ConversationState } from '../content/conversation-state.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { referenceGuide } from '../content/reference-guide.ts'
 import { ByrefError } from '../errors.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
-import { modelPrompt, type PromptSource } from '../model/model-messages.ts'
-import type { RunSettings } from './run-settings.ts'
-import type { Thread } from './thread.ts'
+import type { PromptBuilder, PromptSource } from '../prompt/prompt-builder.ts'
+import type { AgentSettings } from './run-settings.ts'
 
 /** Metas are read for at most this many assets, the newest; the block's own budget leaves out more. */
 const MAX_METAS = 200
 
+/** A conversation as a step finds it. */
+export interface PromptedConversation {
+  state: Pick<ConversationState, 'messages' | 'assets'>
+  board: Board
+}
+
 /** The prompt of the next model call: a pure function of the log and of assets, which never change. */
 export async function stepPrompt(
-  { state, board }: Thread,
-  { instructions, model, assets, tools }: RunSettings,
+  { state, board }: PromptedConversation,
+  { instructions, model, tools }: Pick<AgentSettings, 'instructions' | 'model' | 'tools'>,
+  { assets, prompts }: { assets: Assets; prompts: PromptBuilder },
 ): Promise<LanguageModelV4Prompt> {
   const refs = state.assets.slice(-MAX_METAS).map(({ ref }) => ref)
   const metas = (await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))).filter(
@@ -23,18 +31,19 @@ export async function stepPrompt(
   )
   const guide = referenceGuide({
     assets: metas.length > 0,
-    variables: tools.length > 0 && board.entries().length > 0,
-    outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
+    variables: tools.size > 0 && board.entries().length > 0,
+    outputs: [...tools.values()].some(({ outputPath }) => (outputPath ?? true) === true),
   })
-  return modelPrompt({
-    system: [instructions, guide ?? ''],
-    messages: state.messages,
-    board,
-    metas: metasBlock(metas),
-    capabilities: capabilitiesOf(model),
-    media: mediaFor(assets),
-    load: (ref) => bytesOrNull(assets, ref),
-  })
+  return prompts.build(
+    { messages: state.messages, board },
+    {
+      system: [instructions, guide ?? ''],
+      metas: metasBlock(metas),
+      capabilities: capabilitiesOf(model),
+      media: mediaFor(assets),
+      load: (ref) => bytesOrNull(assets, ref),
+    },
+  )
 }
 
 /** A store that gives each body once gives none to a prompt, which is made anew at every step. */

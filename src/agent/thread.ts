@@ -1,78 +1,290 @@
 import { type Board, createBoard } from '../content/board.ts'
+import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
-import {
-  type ConversationState,
-  emptyConversation,
-  type Foldable,
-  fold,
-  foldAll,
-} from '../content/fold.ts'
+import { createFold, type Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
-import type { ConversationLog } from '../log/conversation-log.ts'
-import { readAll } from '../log/conversation-log.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import {
+  type ConversationLog,
+  type Lease,
+  LogConflictError,
+  readAll,
+} from '../log/conversation-log.ts'
 import { schemaIssues } from './validate.ts'
 
-/** A conversation as a run works on it: the fold of its log, kept up to date by what the run appends. */
+/** What one writer appends, with debug data by message id. */
+export interface Entry {
+  events: readonly ConversationEvent[]
+  debug?: Readonly<Record<string, unknown>>
+  /** Of whoever runs the conversation. */
+  lease?: Lease
+}
+
+/**
+ * Decides what to append, given the state that it will follow and the events that go before it in the same append;
+ * called again when the log turns out to be ahead. Null is nothing; what it throws is the writer's.
+ */
+export type Decide = (
+  state: ConversationState,
+  before: readonly ConversationEvent[],
+) => Entry | null
+
+/** Options of {@link Thread.append}. */
+export interface ThreadAppendOptions {
+  /** May share an append with others of its kind: it decides nothing that they could change. */
+  joins?: boolean
+  /** Goes with the next append, or at the next turn of the event loop if none comes until then. */
+  patient?: boolean
+}
+
+/** A conversation as this process knows it: the fold of its log, kept up to date by every append, whoever made it. */
 export interface Thread {
   readonly id: string
+  /** Changes in place as events come. */
   readonly state: ConversationState
   /** The data messages among them, as values. */
   readonly board: Board
   /**
-   * Logs the events, folds them and tells of them. Data messages go to the board first: one that breaks its schema
-   * throws, and nothing is logged.
+   * Appends behind what is known, and decides again where the log is ahead. Data messages go to the board first: one
+   * that breaks its schema throws, and nothing is logged. Resolves to the records, none where nothing was decided.
+   *
+   * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
    */
-  append(events: readonly ConversationEvent[], debug?: Record<string, unknown>): Promise<void>
+  append(decide: Decide, options?: ThreadAppendOptions): Promise<readonly LogRecord[]>
   /** Tells of an event that is not durable. */
-  stream(event: ConversationEvent): Promise<void>
+  stream(event: ConversationEvent): void
+  /** Hears of every event from now on, in order: records of the log whoever appended them, and what streams here. */
+  watch(listener: (event: Foldable) => void): () => void
+  /** Takes records that the log tells of. */
+  receive(records: readonly LogRecord[]): void
+  /** Reads what the log has and this does not know. */
+  refresh(): Promise<void>
+  /** Resolves when the handlers of what was appended and streamed so far have ended. */
+  told(): Promise<void>
+  /** As `told`, also of what is being appended now. */
+  settled(): Promise<void>
 }
 
-/** Reads a conversation from its log; `tell` hears of everything that is added to it from then on. */
-export async function openThread(
-  log: ConversationLog,
-  id: string,
-  tell: (event: Foldable) => Promise<void>,
-): Promise<Thread> {
-  const records: LogRecord[] = []
-  for await (const record of readAll(log, id)) records.push(record)
-  let state = foldAll(emptyConversation, records)
-  let board = boardOf(state)
+/** What a thread needs. */
+export interface ThreadOptions {
+  log: ConversationLog
+  id: string
+  /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
+  tell?(event: Foldable): Promise<void>
+  /** Hears of a handler that failed. */
+  onHandlerError(error: unknown): void
+}
+
+interface Waiting extends ThreadAppendOptions {
+  decide: Decide
+  resolve(records: readonly LogRecord[]): void
+  reject(error: unknown): void
+}
+
+interface Decided {
+  waiting: Waiting
+  entry: Entry
+}
+
+/** Reads a conversation from its log. */
+export async function openThread(options: ThreadOptions): Promise<Thread> {
+  const { log, id, tell, onHandlerError } = options
+  const watchers = new Set<(event: Foldable) => void>()
+  const queue: Waiting[] = []
+  /** Data messages that are on the board and not yet in the log. */
+  const ahead = new Set<string>()
+  const folding = createFold(undefined, { onMessage: addToBoard })
+  const { state } = folding
+  let board = createBoard([], { validate: schemaIssues })
+  let writing = false
+  let later: ReturnType<typeof setImmediate> | null = null
+  let written: Promise<void> = Promise.resolve()
+  let telling: Promise<void> = Promise.resolve()
+
+  function addToBoard(message: Message): void {
+    if (isData(message) && !ahead.delete(message.id)) tryOnBoard(board, message)
+  }
+
+  function rewindBoard(): void {
+    if (ahead.size === 0) return
+    ahead.clear()
+    board = createBoard([], { validate: schemaIssues })
+    for (const message of state.messages) if (isData(message)) tryOnBoard(board, message)
+  }
+
+  function take(event: Foldable): void {
+    if (!folding.apply(event)) return
+    for (const watcher of watchers) watcher(event)
+  }
+
+  function receive(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      // Behind a gap: what is missing comes with the next append, or is on its way.
+      if (record.position > state.position + 1) return void catchUp().catch(() => {})
+      take(record)
+    }
+  }
+
+  async function catchUp(): Promise<void> {
+    for await (const record of readAll(log, id, state.position)) take(record)
+  }
+
+  function tellOf(event: Foldable): void {
+    if (tell) telling = telling.then(() => tell(event)).catch(onHandlerError)
+  }
+
+  /** Puts the data among the events on the board, all or none. */
+  function check(events: readonly ConversationEvent[], before: readonly Decided[]): void {
+    try {
+      for (const event of events) {
+        if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
+        board.append(event.payload)
+        ahead.add(event.payload.id)
+      }
+    } catch (error) {
+      rewindBoard()
+      for (const { entry } of before) check(entry.events, [])
+      throw error
+    }
+  }
+
+  function decideAll(batch: readonly Waiting[]): Decided[] {
+    const decided: Decided[] = []
+    const before: ConversationEvent[] = []
+    for (const waiting of batch) {
+      try {
+        const entry = waiting.decide(state, before)
+        if (!entry || entry.events.length === 0) {
+          waiting.resolve([])
+          continue
+        }
+        check(entry.events, decided)
+        decided.push({ waiting, entry })
+        before.push(...entry.events)
+      } catch (error) {
+        waiting.reject(error)
+      }
+    }
+    return decided
+  }
+
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    for (let left = batch; ; ) {
+      const decided = decideAll(left)
+      if (decided.length === 0) return
+      try {
+        const records = await log.append(id, eventsOf(decided), {
+          after: state.position,
+          lease: decided.findLast(({ entry }) => entry.lease)?.entry.lease,
+          debug: debugOf(decided),
+        })
+        receive(records)
+        settle(decided, records)
+        return
+      } catch (error) {
+        rewindBoard()
+        if (error instanceof LogConflictError) {
+          receive(error.records)
+          left = decided.map(({ waiting }) => waiting)
+          continue
+        }
+        for (const { waiting } of decided) waiting.reject(asLogError(error))
+        return
+      }
+    }
+  }
+
+  function settle(decided: readonly Decided[], records: readonly LogRecord[]): void {
+    let start = 0
+    for (const { waiting, entry } of decided) {
+      const own = records.slice(start, start + entry.events.length)
+      start += entry.events.length
+      for (const [i, record] of tell ? own.entries() : []) {
+        // The event as it came: an ASSET_CREATED gives its bytes on demand, which the log's copy does not.
+        tellOf({ ...record, event: entry.events[i] as ConversationEvent })
+      }
+      waiting.resolve(own)
+    }
+  }
+
+  function flush(): void {
+    if (!writing) written = writeAll()
+  }
+
+  async function writeAll(): Promise<void> {
+    writing = true
+    if (later) clearImmediate(later)
+    later = null
+    while (queue.length > 0) {
+      const alone = queue[0]?.joins ? queue.findIndex(({ joins }) => !joins) : 1
+      await write(queue.splice(0, alone === -1 ? queue.length : alone))
+    }
+    writing = false
+  }
+
+  await catchUp()
   return {
     id,
-    get state() {
-      return state
-    },
+    state,
     get board() {
       return board
     },
-    async append(events, debug) {
-      try {
-        for (const event of events) {
-          if (event.type === 'NEW_MESSAGE' && isData(event.payload)) board.append(event.payload)
-        }
-      } catch (error) {
-        // Some may be on the board already, and none of them will be in the log.
-        board = boardOf(state)
-        throw error
-      }
-      const records = await log.append(id, events, { debug })
-      state = foldAll(state, records)
-      for (const [i, { position, timestamp }] of records.entries()) {
-        // The event as it came: an ASSET_CREATED gives its bytes on demand, which the log's copy does not.
-        await tell({ position, timestamp, event: events[i] as ConversationEvent })
+    append(decide, { joins, patient } = {}) {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
+      queue.push({ decide, joins, resolve, reject })
+      if (patient) later ??= setImmediate(flush)
+      else flush()
+      return promise
+    },
+    stream(event) {
+      take({ event })
+      tellOf({ event })
+    },
+    watch(listener) {
+      watchers.add(listener)
+      return () => {
+        watchers.delete(listener)
       }
     },
-    async stream(event) {
-      state = fold(state, { event })
-      await tell({ event })
+    receive,
+    refresh: catchUp,
+    told: () => telling,
+    async settled() {
+      // A log may tell of an append while it is being begun.
+      await null
+      await written
+      await telling
     },
   }
 }
 
-function boardOf(state: ConversationState): Board {
-  return createBoard(state.messages.filter(isData), { validate: schemaIssues })
+function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
+  const [first] = decided
+  if (decided.length === 1 && first) return first.entry.events
+  return decided.flatMap(({ entry }) => entry.events)
 }
 
-function isData(message: Message): boolean {
-  return message.content_type === 'data'
+function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefined {
+  const given = decided.flatMap(({ entry }) => entry.debug ?? [])
+  return given.length > 0 ? Object.assign({}, ...given) : undefined
+}
+
+function tryOnBoard(board: Board, message: Message): void {
+  try {
+    board.append(message)
+  } catch {
+    // What another program wrote may break its schema: it is in the conversation and not on the board.
+  }
+}
+
+function isData({ content_type }: Message): boolean {
+  return content_type === 'data'
+}
+
+/** A log of somebody's own may throw anything. */
+function asLogError(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('log_failed', `The conversation's log failed: ${errorMessage(error)}`, {
+    cause: error,
+  })
 }

@@ -7,15 +7,39 @@ const OUTPUT_PATH = {
     'Optional: write the result there among the data, for example "†state.summary". Later calls read it by that name.',
 }
 
+const shown = new WeakMap<ReadonlyMap<string, Tool>, LanguageModelV4FunctionTool[]>()
+
+/** How tools are shown to a model, worked out once for the tools of an agent. */
+export function toolsForModel(tools: ReadonlyMap<string, Tool>): LanguageModelV4FunctionTool[] {
+  const known = shown.get(tools) ?? [...tools.values()].map(toolForModel)
+  shown.set(tools, known)
+  return known
+}
+
+const EACH = {
+  description:
+    'Optional: a list to run this tool over, once for each item, such as "†state.comments" or "asset://id/content/rows". In the other parameters "†item" (or "†item.name") stands for the item and "†index" for its number from 0. The result is the list of results.',
+}
+
+const OUTPUT_METHOD = {
+  type: 'string',
+  enum: ['set', 'merge', 'assign', 'push', 'concat'],
+  description: 'Optional: how it is written at _outputPath; "set" by default.',
+}
+
 /**
  * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere
- * and asset references where `asset_ref_acceptable` says so (spec D7, T3), and `_outputPath` where it may choose (D8).
+ * and asset references where `asset_ref_acceptable` says so (spec D7, T3), `_outputPath` where it may choose (D8), and `_each` where it can be mapped (T16).
  */
-export function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
+function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
   const schema = widenProperties(jsonSchemaOf(tool), tool.variables !== false)
   const { $schema: _, ...shown } = schema
   if ((tool.outputPath ?? true) === true) {
-    shown.properties = { ...(shown.properties as object | undefined), _outputPath: OUTPUT_PATH }
+    const method = tool.outputMethod ? {} : { _outputMethod: OUTPUT_METHOD }
+    shown.properties = { ...Object(shown.properties), _outputPath: OUTPUT_PATH, ...method }
+  }
+  if (tool.mappable ?? tool.idempotent) {
+    shown.properties = { ...Object(shown.properties), _each: EACH }
   }
   return {
     type: 'function',

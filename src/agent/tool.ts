@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
+import type { OutputMethod } from '../content/message.ts'
 import { ByrefError } from '../errors.ts'
 
 /** A JSON Schema (2020-12) as plain data. */
@@ -12,11 +13,20 @@ export type ToolSchema<Input = unknown> = StandardSchemaV1<unknown, Input> & Sta
 
 /** What a tool is given beside its input. */
 export interface ToolContext {
-  /** The id of this call, the same when it is run again after a crash: usable as an idempotency key. */
+  /**
+   * The id of this call (and of the item of a mapped one), the same when it is run again after a crash: usable as an
+   * idempotency key.
+   */
   toolCallId: string
+  /** 1 the first time, and more when it is tried again. */
+  attempt: number
   conversation: string
   runId: string
-  /** Aborted when the run is cancelled. */
+  /** The namespace of the run; null for none. */
+  namespace: string | null
+  /** What the run was given as its `context`, else the agent's. */
+  context: unknown
+  /** Aborted when the run ends, is taken over by another process, or the call takes too long. */
   signal: AbortSignal
   /** Tells whoever watches how far the work is; `fraction` is from 0 to 1. */
   progress(message: string, fraction?: number): void
@@ -30,6 +40,16 @@ export interface ToolContext {
   assetConfig: ResolvedAssetsConfig
   /** The value of a `†` reference among the conversation's data. Throws VariableError where there is none. */
   read(variable: string): unknown
+  /** Where the result goes, of the alternatives (`||`) of its `_outputPath`. */
+  output: {
+    /** Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` for another. */
+    choose(path: string): void
+  }
+}
+
+/** A method, so that a tool of any input is a tool, as with `execute`. */
+interface ApprovalRule<Input> {
+  decide(input: Input, context: ToolContext): boolean | Promise<boolean>
 }
 
 /** Something that a model can call. */
@@ -53,8 +73,26 @@ export interface Tool<Input = unknown> {
    * 32,768. `Infinity` for a tool that pages by itself.
    */
   maxResultChars?: number
+  /** How results are written at their path; by default the model chooses by `_outputMethod`, else `set`. */
+  outputMethod?: OutputMethod
   /** Whether the model may pass `†` references; default true. */
   variables?: boolean
+  /**
+   * Whether a person is asked before it runs, with the arguments that will run: always, or where the function says so
+   * of the input, resolved and valid.
+   */
+  needsApproval?: boolean | ApprovalRule<Input>['decide']
+  /**
+   * Whether running it again with the same `toolCallId` does no harm. Then a call that a crash cut off is run again;
+   * one that is not is told to the model as interrupted. Default false.
+   */
+  idempotent?: boolean
+  /** Whether the model may map it over a list by `_each`; default: whether it is idempotent. */
+  mappable?: boolean
+  /** Milliseconds that one execution may take; default `limits.callMs`. */
+  timeoutMs?: number
+  /** How often an execution that failed is tried again, after 0.25 s, 0.5 s, 1 s …; for idempotent tools. Default 0. */
+  retries?: number
   /**
    * Does the work. The input is resolved and valid. What it returns may hold bytes, Blobs, streams and data URLs
    * anywhere: they become assets. What it throws goes back to the model and ends nothing.
@@ -82,6 +120,12 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
       `The tool id ${JSON.stringify(tool.id)} is not allowed: use 1 to 64 letters, digits, "_" or "-"`,
     )
   }
+  if (tool.retries && !tool.idempotent) {
+    throw new ByrefError(
+      'config_invalid',
+      `The tool "${tool.id}" has retries and is not idempotent: say idempotent: true if running it again does no harm`,
+    )
+  }
   if (jsonSchemaOf(tool).type !== 'object') {
     throw new ByrefError(
       'config_invalid',
@@ -91,9 +135,17 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
   return tool
 }
 
-/** The tool's input schema as JSON Schema (draft 2020-12). */
+const described = new WeakMap<object, JsonSchema>()
+
+/** The tool's input schema as JSON Schema (draft 2020-12), worked out once. */
 export function jsonSchemaOf({ id, inputSchema }: Tool): JsonSchema {
   if (!isStandardSchema(inputSchema)) return inputSchema
+  const known = described.get(inputSchema) ?? describe(id, inputSchema)
+  described.set(inputSchema, known)
+  return known
+}
+
+function describe(id: string, inputSchema: ToolSchema): JsonSchema {
   const convert = inputSchema['~standard'].jsonSchema?.input
   if (!convert) {
     throw new ByrefError(

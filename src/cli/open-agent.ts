@@ -15,7 +15,7 @@ export const DEFAULT_DATA = 'data'
 export interface OpenAgent {
   agent: Agent
   folder: string
-  /** Waits for the runs to end and frees the data. */
+  /** Frees the data; runs that are under way go on where it is opened next. */
   close(): Promise<void>
 }
 

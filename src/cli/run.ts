@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Agent } from '../agent/agent.ts'
-import type { Run } from '../agent/run.ts'
+import type { Run } from '../agent/follow-run.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { ByrefError } from '../errors.ts'
+import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { DEFAULT_DATA, openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
@@ -19,10 +20,12 @@ const HELP = `byref run: one question, answered in the terminal
   --out           save the picture that the run made; with several pictures, the last
   --conversation  go on with this conversation; each run prints its id
   --data          folder of the conversations and assets, default ${DEFAULT_DATA}
+  --yes           approve every call that waits for a person
   --json          print every event as a line of JSON instead
 
-The answer goes to stdout; calls, references and progress go to stderr. The model is chosen by the
-environment as for byref serve (see byref serve --help).
+The answer goes to stdout; calls, references and progress go to stderr, and so do questions about calls that
+wait for a person; where stdin is no terminal they are denied. Ctrl-C stops the run. The model is chosen by
+the environment as for byref serve (see byref serve --help).
 `
 
 /** `byref run`: attaches files, asks, and streams the answer. */
@@ -32,6 +35,7 @@ export async function runCommand(args: string[]): Promise<number> {
     out: { type: 'string' },
     conversation: { type: 'string' },
     data: { type: 'string', default: DEFAULT_DATA },
+    yes: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   })
@@ -61,9 +65,13 @@ export async function runCommand(args: string[]): Promise<number> {
       conversation: values.conversation,
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
+    // Its end is waited for; a second Ctrl-C ends the process at once.
     process.once('SIGINT', () => run.cancel())
     note(`conversation ${run.conversation}`)
-    const pictures = await (values.json ? printJson(run) : print(run))
+    const ask = process.stdin.isTTY ? askAtTerminal : null
+    const approvals = createApprovals({ agent, run, yes: values.yes, ask, note })
+    const printed = values.json ? printJson(run, approvals.hear) : print(run, approvals.hear)
+    const pictures = await printed.finally(approvals.close)
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     if (values.out) await savePicture(agent, pictures, values.out)
@@ -82,8 +90,8 @@ async function attach(agent: Agent, file: string): Promise<{ assetRef: string }>
   return { assetRef: (table ?? asset).ref }
 }
 
-/** Streams text to stdout and everything else to stderr; gives the pictures that were made. */
-async function print(run: Run): Promise<AssetCreated[]> {
+/** Streams text to stdout and everything else to stderr, and tells of each event; gives the pictures that were made. */
+async function print(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]> {
   const pictures: AssetCreated[] = []
   let atLineStart = true
   const write = (text: string): void => {
@@ -110,6 +118,7 @@ async function print(run: Run): Promise<AssetCreated[]> {
         noteMessage(event.payload)
         break
     }
+    hear(event)
   }
   if (!atLineStart) write('\n')
   return pictures
@@ -122,12 +131,13 @@ function noteMessage({ content_type, content, metadata }: Message): void {
   else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
 }
 
-async function printJson(run: Run): Promise<AssetCreated[]> {
+async function printJson(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]> {
   const pictures: AssetCreated[] = []
   for await (const event of run) {
     process.stdout.write(`${JSON.stringify(event)}\n`)
     if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image')
       pictures.push(event.payload)
+    hear(event)
   }
   return pictures
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import { createServer } from '../server/create-server.ts'
 import { DEFAULT_DATA, openAgent } from './open-agent.ts'
@@ -19,6 +20,9 @@ The model that answers is chosen by the environment, the first of these that is 
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
   none                               the demo model, which needs no key and follows a few small rules
+
+Ctrl-C or SIGTERM leaves runs as they are, and the next start goes on with them. So it does after a crash, with those
+that nobody has taken over after ten seconds.
 `
 
 /** `byref serve`: listens until it is told to stop. */
@@ -44,21 +48,32 @@ export async function serveCommand(args: string[]): Promise<number> {
   try {
     const server = createServer({ agent, allowedHosts: [values.host, ...values['allow-host']] })
     const listening = await server.listen({ port, hostname: values.host })
-    const interrupted = await agent.recover()
+    const resumed = await agent.resumeAll()
     process.stdout.write(
       `byref   ${listening.url}\ndata    ${folder}\nmodel   ${describeModel(agent.model)}\n`,
     )
-    if (interrupted > 0) {
-      process.stdout.write(
-        `note    ${interrupted} run(s) were interrupted last time; each says so\n`,
-      )
+    if (resumed > 0) {
+      process.stdout.write(`note    ${resumed} conversation(s) were under way and go on\n`)
     }
     await stop
     await Promise.race([listening.close(), sleep(5000, undefined, { ref: false })])
+    const left = await countDue(agent.log)
+    if (left > 0) {
+      process.stdout.write(
+        `note    ${left} conversation(s) are under way and go on at the next start\n`,
+      )
+    }
   } finally {
     await close()
   }
   return 0
+}
+
+/** How many conversations have something to go on with. */
+async function countDue(log: ConversationLog): Promise<number> {
+  let count = 0
+  for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++
+  return count
 }
 
 /** How a model is named to a person. */

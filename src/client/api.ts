@@ -10,6 +10,12 @@ export interface ServerInfo {
   tools: { id: string; description: string }[]
 }
 
+/**
+ * How a conversation stands: nothing to do; a run under way; a run that waits for a person's answer; the last run
+ * failed.
+ */
+export type RunStatus = 'idle' | 'running' | 'waiting' | 'failed'
+
 /** One line of the list of conversations. Times are ISO 8601. */
 export interface ConversationSummary {
   id: string
@@ -18,8 +24,7 @@ export interface ConversationSummary {
   updatedAt: string
   /** How many messages it has. */
   messages: number
-  /** Whether a run is going on in it. */
-  running: boolean
+  status: RunStatus
 }
 
 /** A page of a conversation's log, oldest first. `next` is the `after` of the next page, null on the last. */
@@ -35,7 +40,25 @@ export interface OutgoingMessage {
   attachments?: { assetRef: string }[]
 }
 
-/** The message that was taken and the run that it started. */
+/** How a message is said. */
+export interface SendOptions {
+  /**
+   * During a run: `queue` waits for a run of its own, `steer` for the next step of the run. Absent: `conversation_busy`
+   * is thrown.
+   */
+  ifBusy?: 'queue' | 'steer'
+}
+
+/** What a person says about a call that waits. */
+export interface ApprovalAnswer {
+  approved: boolean
+  /** Told to the model where it was refused. */
+  reason?: string
+  /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
+  arguments?: Record<string, unknown> | (Record<string, unknown> | null)[]
+}
+
+/** The message that was taken, and the run that it starts, waits for or joins. */
 export interface SendResult {
   messageId: string
   runId: string

@@ -26,6 +26,22 @@ describe('createClient', () => {
     expect(JSON.parse(seen[0]?.body as string)).toEqual(message)
   })
 
+  it('says how a message waits, answers about a call, and resumes', async () => {
+    const { client, seen } = fake(() => json({ resumed: false }, 202))
+    await client.send('c', { content: 'x' }, { ifBusy: 'steer' })
+    await client.approve('c', 'call/1', { approved: false, reason: 'no' })
+    expect(await client.resume('c')).toBe(false)
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST http://x/api/conversations/c/messages',
+      'POST http://x/api/conversations/c/calls/call%2F1/approval',
+      'POST http://x/api/conversations/c/resume',
+    ])
+    expect(seen.slice(0, 2).map(({ body }) => JSON.parse(body as string))).toEqual([
+      { content: 'x', ifBusy: 'steer' },
+      { approved: false, reason: 'no' },
+    ])
+  })
+
   it('throws what the server refuses, with its code, message and status', async () => {
     const body = { error: { code: 'conversation_busy', message: 'A run is going on.' } }
     const { client } = fake(() => json(body, 409))

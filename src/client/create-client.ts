@@ -1,9 +1,11 @@
 import type {
+  ApprovalAnswer,
   AssetDetails,
   AssetInfo,
   ConversationSummary,
   EventsPage,
   OutgoingMessage,
+  SendOptions,
   SendResult,
   ServerInfo,
   UploadResult,
@@ -41,8 +43,15 @@ export interface Client {
   conversations(): Promise<ConversationSummary[]>
   createConversation(): Promise<{ id: string }>
   events(conversation: string, options?: PageOptions): Promise<EventsPage>
-  /** Says something, which starts a run. Throws `conversation_busy` while one is going on. */
-  send(conversation: string, message: OutgoingMessage): Promise<SendResult>
+  /** Says something, which starts a run. Throws `conversation_busy` while one is going on, unless `ifBusy` is given. */
+  send(conversation: string, message: OutgoingMessage, options?: SendOptions): Promise<SendResult>
+  /**
+   * Answers about a call that waits for a person. Throws `approval_answered` for one that does not (any more), and
+   * `invalid_arguments` for changed arguments that its tool does not take.
+   */
+  approve(conversation: string, call: string, answer: ApprovalAnswer): Promise<void>
+  /** Goes on with a run whose process is gone; false where nothing is under way. */
+  resume(conversation: string): Promise<boolean>
   /** Stops the run; false when there was none. */
   cancel(conversation: string): Promise<boolean>
   /** Request and response of the step that wrote the message; null where there is none. */
@@ -87,8 +96,20 @@ export function createClient(options: ClientOptions = {}): Client {
       requestJson(transport, `${at(conversation)}/events?after=${after}&limit=${limit}`, {
         signal,
       }),
-    send: (conversation, message) =>
-      requestJson(transport, `${at(conversation)}/messages`, { method: 'POST', json: message }),
+    send: (conversation, message, { ifBusy } = {}) =>
+      requestJson(transport, `${at(conversation)}/messages`, {
+        method: 'POST',
+        json: { ...message, ifBusy },
+      }),
+    async approve(conversation, call, answer) {
+      const path = `${at(conversation)}/calls/${encodeURIComponent(call)}/approval`
+      await requestJson(transport, path, { method: 'POST', json: answer })
+    },
+    async resume(conversation) {
+      const path = `${at(conversation)}/resume`
+      const answer = await requestJson<{ resumed: boolean }>(transport, path, { method: 'POST' })
+      return answer.resumed
+    },
     async cancel(conversation) {
       const path = `${at(conversation)}/cancel`
       const answer = await requestJson<{ cancelled: boolean }>(transport, path, { method: 'POST' })

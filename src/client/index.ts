@@ -1,22 +1,28 @@
 export { type Board, type BoardEntry, type BoardPoint, createBoard } from '../content/board.ts'
+export {
+  type ApprovalState,
+  type CallState,
+  type ConversationState,
+  emptyConversation,
+  type ItemState,
+  openRun,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from '../content/conversation-state.ts'
 export type {
   AssetCreated,
   AssetFailed,
+  CallError,
   ConversationEvent,
+  Delivery,
   FinishReason,
   LogRecord,
   TokenUsage,
 } from '../content/events.ts'
 export { flatten, unflatten } from '../content/flatten.ts'
-export {
-  type CallState,
-  type ConversationState,
-  emptyConversation,
-  type Foldable,
-  fold,
-  type RunState,
-  type StepState,
-} from '../content/fold.ts'
+export { type Foldable, fold } from '../content/fold.ts'
+export type { JsonValue } from '../content/json.ts'
 export type {
   Attachment,
   DataBlock,
@@ -43,11 +49,14 @@ export {
   type VariableRef,
 } from '../refs/variable-ref.ts'
 export type {
+  ApprovalAnswer,
   AssetDetails,
   AssetInfo,
   ConversationSummary,
   EventsPage,
   OutgoingMessage,
+  RunStatus,
+  SendOptions,
   SendResult,
   ServerInfo,
   UploadResult,

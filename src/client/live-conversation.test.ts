@@ -81,6 +81,25 @@ describe('followConversation', () => {
     expect(live.getState()).toBe(live.getState())
   })
 
+  it('gives new objects for what changed, and the same ones for all else', async () => {
+    const server = fakeServer([message(1), message(2)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    const before = live.getState()
+    server.say(started('a'), delta('a', 'x'))
+    await until(() => live.getState().streaming.a === 'x')
+    const streaming = live.getState()
+    expect(streaming).not.toBe(before)
+    expect(streaming.messages).toBe(before.messages)
+    expect(streaming.calls).toBe(before.calls)
+    server.say(message(3))
+    await until(() => texts(live).length === 3)
+    expect(texts({ getState: () => before })).toEqual(['m1', 'm2'])
+    expect(live.getState().messages).not.toBe(before.messages)
+    expect(live.getState().messages[0]).toBe(before.messages[0])
+    expect(live.getState().streaming).toBe(streaming.streaming)
+  })
+
   it('closes with the error when the server refuses for good', async () => {
     const server = fakeServer([])
     server.refuse(new ApiError(404, 'conversation_not_found', 'There is none.'), 1)
@@ -109,11 +128,11 @@ describe('followConversation', () => {
 
   it('goes on after a record that cannot be folded', async () => {
     const broken = message(2)
-    if (broken.event.type === 'NEW_MESSAGE') Object.assign(broken.event.payload, { metadata: null })
+    Object.assign(broken.event, { payload: null })
     const server = fakeServer([message(1), broken, message(3)])
     const live = follow(server)
     await until(() => live.status === 'live')
-    expect(texts(live).filter((text) => text !== 'm2')).toEqual(['m1', 'm3'])
+    expect(texts(live)).toEqual(['m1', 'm3'])
     expect(server.streams).toEqual([3])
   })
 
@@ -213,7 +232,7 @@ function message(position: number): LogRecord {
       metadata: {},
     },
   }
-  return { position, timestamp, event }
+  return { v: 1, position, timestamp, event }
 }
 
 function started(messageId: string): Foldable {
@@ -224,7 +243,7 @@ function delta(messageId: string, text: string): Foldable {
   return { event: { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text } }
 }
 
-function texts(live: LiveConversation): unknown[] {
+function texts(live: Pick<LiveConversation, 'getState'>): unknown[] {
   return live.getState().messages.map(({ content }) => content)
 }
 

@@ -1,11 +1,6 @@
+import { type ConversationState, emptyConversation } from '../content/conversation-state.ts'
 import type { LogRecord } from '../content/events.ts'
-import {
-  type ConversationState,
-  emptyConversation,
-  type Foldable,
-  fold,
-  foldAll,
-} from '../content/fold.ts'
+import { createFold, type Foldable } from '../content/fold.ts'
 import type { EventsPage } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { readEventStream } from './event-stream.ts'
@@ -50,7 +45,9 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   const { loadPage, openStream, notifyEvery = 30, idleTimeout = 45_000, retryDelay = 500 } = options
   const listeners = new Set<() => void>()
   const closing = new AbortController()
-  let current = emptyConversation
+  const folding = createFold()
+  /** Of the last record that came, also where it could not be folded. */
+  let position = 0
   let published = emptyConversation
   let status: ConversationStatus = 'connecting'
   let error: ApiError | null = null
@@ -59,15 +56,21 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   function publish(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    published = current
+    published = folding.snapshot()
     for (const listener of [...listeners]) listener()
   }
 
-  function take(record: Foldable): void {
-    const next = foldSafely(current, record)
-    if (next === current) return
-    current = next
-    timer ??= setTimeout(publish, notifyEvery)
+  /** Folds a record in, once; one that cannot be taken is passed over, or it would close the whole conversation. */
+  function take(record: Foldable): boolean {
+    if (record.position !== undefined) {
+      if (record.position <= position) return false
+      position = record.position
+    }
+    try {
+      return folding.apply(record)
+    } catch {
+      return false
+    }
   }
 
   function enter(nextStatus: ConversationStatus, nextError: ApiError | null = null): void {
@@ -77,10 +80,10 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   }
 
   async function loadPages(signal: AbortSignal): Promise<void> {
-    let after: number | null = current.position
+    let after: number | null = position
     while (after !== null) {
       const page: EventsPage = await loadPage(after, signal)
-      current = foldPage(current, page.records)
+      for (const record of page.records) take(record)
       after = page.next
     }
   }
@@ -95,11 +98,11 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
       watchdog = setTimeout(dead, idleTimeout)
     }
     try {
-      const body = await openStream(current.position, either)
+      const body = await openStream(position, either)
       onOpen()
       for await (const { data } of readEventStream(body, alive)) {
         const record = readRecord(data)
-        if (record) take(record)
+        if (record && take(record)) timer ??= setTimeout(publish, notifyEvery)
       }
     } finally {
       clearTimeout(watchdog)
@@ -151,25 +154,6 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
       closing.abort()
       enter('closed', error)
     },
-  }
-}
-
-/** As `foldAll`; where a record cannot be taken, one by one. */
-function foldPage(state: ConversationState, records: readonly LogRecord[]): ConversationState {
-  try {
-    return foldAll(state, records)
-  } catch {
-    return records.reduce(foldSafely, state)
-  }
-}
-
-/** As `fold`; a record that it cannot take is passed over, or one broken record would close the whole conversation. */
-function foldSafely(state: ConversationState, record: Foldable): ConversationState {
-  try {
-    return fold(state, record)
-  } catch {
-    const { position = 0 } = record
-    return { ...state, position: Math.max(state.position, position) }
   }
 }
 

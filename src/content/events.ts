@@ -1,3 +1,4 @@
+import type { JsonValue } from './json.ts'
 import type { Message, ToolCall } from './message.ts'
 
 /** Where an asset came from. */
@@ -52,8 +53,25 @@ export interface TokenUsage {
   outputTokens: number | null
 }
 
-/** Why a run ended. */
-export type FinishReason = 'done' | 'step_limit' | 'length' | 'content_filter' | 'cancelled'
+/** Why a run ended. The `_limit`s are those of `createAgent({ limits })`. */
+export type FinishReason =
+  | 'done'
+  | 'length'
+  | 'content_filter'
+  | 'cancelled'
+  | 'step_limit'
+  | 'token_limit'
+  | 'cost_limit'
+  | 'time_limit'
+
+/** When a message that comes during a run reaches the model: after that run, in one of its own, or with its next step. */
+export type Delivery = 'next_run' | 'next_step'
+
+/** What went wrong with a call: a stable code, and a reason that a model and a person can act on. */
+export interface CallError {
+  code: string
+  message: string
+}
 
 /**
  * Everything that happens in a conversation. Names and flat shapes are AG-UI's (docs.ag-ui.com) wherever AG-UI has
@@ -61,18 +79,37 @@ export type FinishReason = 'done' | 'step_limit' | 'length' | 'content_filter' |
  */
 export type ConversationEvent =
   // the conversation: durable
-  | { type: 'NEW_MESSAGE'; payload: Message }
+  | {
+      type: 'NEW_MESSAGE'
+      payload: Message
+      /** Absent for a message that is part of the conversation at once. */
+      deliver?: Delivery
+      /** For one that waits for the next run: that run's id, where it is to be a run of its own. */
+      runId?: string
+      /** What that run is given as its context. */
+      context?: JsonValue
+    }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
-  // runs and steps: durable
+  // a run: durable
   | {
       type: 'RUN_STARTED'
       threadId: string
       runId: string
+      /** The run whose call this one is, for a sub-agent. */
+      parentRunId?: string
+      /** What its messages are signed with, after their sender. */
+      attribution?: string
+      /** The messages that it begins with: those that waited for it reach the model now. */
+      messageIds: readonly string[]
       model?: string
-      /** The process that runs it: whether it still lives tells an open run from an interrupted one. */
-      owner?: { host: string; pid: number }
+      /** Who runs it. How long that holds is the log's business: see `AppendOptions.lease`. */
+      owner: string
+      /** The name of what its prompts are made with beside the conversation, among the debug data. */
+      settings?: string
+      context?: JsonValue
     }
+  | { type: 'RUN_CLAIMED'; threadId: string; runId: string; owner: string; settings?: string }
   | {
       type: 'RUN_FINISHED'
       threadId: string
@@ -80,21 +117,61 @@ export type ConversationEvent =
       result: { reason: FinishReason; usage: TokenUsage }
     }
   | { type: 'RUN_ERROR'; threadId: string; runId: string; code: string; message: string }
-  | { type: 'STEP_STARTED'; stepName: string; runId: string }
+  // a step, which is one answer of the model; its id is that of the message it writes: durable
+  | {
+      type: 'STEP_STARTED'
+      stepName: string
+      runId: string
+      messageId: string
+      /** Messages that waited for the next step: they reach the model now. */
+      messageIds?: readonly string[]
+    }
   | {
       type: 'STEP_FINISHED'
       stepName: string
       runId: string
+      messageId: string
       usage: TokenUsage
-      messageId?: string
+      /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
+      finishReason: string
     }
-  // a call whose arguments are complete, logged before it is acted on: durable
+  // a call: complete, asked about, answered, begun, and for one that is mapped each of its items; its result is a
+  // NEW_MESSAGE with `tool_result`: durable
   | {
       type: 'TOOL_CALL_END'
       toolCallId: string
       runId: string
       parentMessageId: string
       call: ToolCall
+      /** What is wrong with the arguments, where they are no JSON object or could not be taken. */
+      problem?: string
+    }
+  | {
+      type: 'APPROVAL_REQUESTED'
+      toolCallId: string
+      runId: string
+      /** What will run, exactly: variables resolved, checked, references to assets as they are. */
+      arguments: JsonValue
+      /** The arguments of each execution, for a call that is mapped; then `arguments` are those that they were made from. */
+      items?: readonly JsonValue[]
+    }
+  | {
+      type: 'APPROVAL_ANSWERED'
+      toolCallId: string
+      runId: string
+      approved: boolean
+      reason?: string
+      /** What runs instead of what was shown; of a mapped call, for each of its items. */
+      arguments?: JsonValue
+    }
+  | { type: 'TOOL_STARTED'; toolCallId: string; runId: string; attempt: number; item?: number }
+  | {
+      type: 'TOOL_ITEM_FINISHED'
+      toolCallId: string
+      runId: string
+      item: number
+      value?: JsonValue
+      error?: CallError
     }
   // what streams by: not durable, its outcome is in the events above
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
@@ -111,27 +188,43 @@ export type ConversationEvent =
     }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
 
-/** A durable event with its place in the log. Positions grow and are never used twice; they may have gaps. */
+/** A durable event with its place in the log. */
 export interface LogRecord {
+  /** Of the envelope: what this file says is version 1. */
+  v: 1
+  /** From 1 in each conversation, without gaps. */
   position: number
   /** When it was appended, ISO 8601 in UTC. */
   timestamp: string
   event: ConversationEvent
 }
 
-const DURABLE: ReadonlySet<ConversationEvent['type']> = new Set([
-  'NEW_MESSAGE',
-  'ASSET_CREATED',
-  'ASSET_ERROR',
-  'RUN_STARTED',
-  'RUN_FINISHED',
-  'RUN_ERROR',
-  'STEP_STARTED',
-  'STEP_FINISHED',
-  'TOOL_CALL_END',
-])
+// A record over the union: an event that is added to it and not here does not compile.
+const DURABLE: Record<ConversationEvent['type'], boolean> = {
+  NEW_MESSAGE: true,
+  ASSET_CREATED: true,
+  ASSET_ERROR: true,
+  RUN_STARTED: true,
+  RUN_CLAIMED: true,
+  RUN_FINISHED: true,
+  RUN_ERROR: true,
+  STEP_STARTED: true,
+  STEP_FINISHED: true,
+  TOOL_CALL_END: true,
+  APPROVAL_REQUESTED: true,
+  APPROVAL_ANSWERED: true,
+  TOOL_STARTED: true,
+  TOOL_ITEM_FINISHED: true,
+  TEXT_MESSAGE_START: false,
+  TEXT_MESSAGE_CONTENT: false,
+  TEXT_MESSAGE_END: false,
+  TOOL_CALL_START: false,
+  TOOL_CALL_ARGS: false,
+  TOOL_CALL_RESULT: false,
+  TOOL_PROGRESS: false,
+}
 
 /** Whether the event belongs in the log; the others only stream. */
-export function isDurable(event: ConversationEvent): boolean {
-  return DURABLE.has(event.type)
+export function isDurable({ type }: ConversationEvent): boolean {
+  return DURABLE[type] === true
 }

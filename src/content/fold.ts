@@ -1,78 +1,15 @@
-import type {
-  AssetCreated,
-  AssetFailed,
-  ConversationEvent,
-  FinishReason,
-  LogRecord,
-  TokenUsage,
-} from './events.ts'
-import type { Message, ToolCall } from './message.ts'
-
-/** One model call within a run. Times are ISO 8601. */
-export interface StepState {
-  name: string
-  startedAt: string
-  finishedAt?: string
-  usage?: TokenUsage
-  /** The assistant message that the step wrote; its debug data holds request and response. */
-  messageId?: string
-}
-
-/** One run: from a person's message to the agent's last word on it. */
-export interface RunState {
-  runId: string
-  status: 'running' | 'finished' | 'failed'
-  model?: string
-  startedAt: string
-  finishedAt?: string
-  reason?: FinishReason
-  usage?: TokenUsage
-  error?: { code: string; message: string }
-  steps: readonly StepState[]
-}
-
-/** One call, from its first streamed letter to its result. */
-export interface CallState {
-  id: string
-  name: string
-  runId?: string
-  parentMessageId: string
-  /** The arguments as far as they have streamed; the whole of them is in `call`. */
-  argumentsText: string
-  call?: ToolCall
-  status: 'streaming' | 'running' | 'done' | 'failed' | 'unanswered'
-  startedAt?: string
-  finishedAt?: string
-  resultMessageId?: string
-  progress?: { message: string; fraction?: number }
-}
-
-/** Everything that the events of one conversation say. Plain data, never mutated; unchanged parts are shared. */
-export interface ConversationState {
-  /** The position of the last durable event folded in; 0 before the first. */
-  position: number
-  messages: readonly Message[]
-  assets: readonly AssetCreated[]
-  assetErrors: readonly AssetFailed[]
-  runs: readonly RunState[]
-  calls: Readonly<Record<string, CallState>>
-  /** The ids of the calls that have no result yet and may get one. */
-  openCalls: readonly string[]
-  /** Assistant text that is being written now, by message id. */
-  streaming: Readonly<Record<string, string>>
-}
-
-/** A conversation in which nothing has happened. */
-export const emptyConversation: ConversationState = {
-  position: 0,
-  messages: [],
-  assets: [],
-  assetErrors: [],
-  runs: [],
-  calls: {},
-  openCalls: [],
-  streaming: {},
-}
+import {
+  type CallState,
+  type ConversationState,
+  emptyConversation,
+  type ItemState,
+  openRun,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from './conversation-state.ts'
+import type { ConversationEvent, LogRecord, TokenUsage } from './events.ts'
+import type { DataBlock, Message } from './message.ts'
 
 /** Something to fold: a record of the log, or an event that only streams, without a position. */
 export type Foldable =
@@ -81,8 +18,8 @@ export type Foldable =
 
 /**
  * The state after one more event: the one fold of agent, server, browser and tests. A record whose position was
- * folded before changes nothing, so replays and reconnects are harmless. Costs a copy of the lists that change; many
- * records at once are for {@link foldAll}.
+ * folded before changes nothing, so replays and reconnects are harmless. Costs a copy of the lists that change; who
+ * folds much has {@link createFold}.
  */
 export function fold(state: ConversationState, record: Foldable): ConversationState {
   return foldAll(state, [record])
@@ -90,188 +27,379 @@ export function fold(state: ConversationState, record: Foldable): ConversationSt
 
 /** The state after all these events: as {@link fold} for each, and linear in their number. */
 export function foldAll(state: ConversationState, records: Iterable<Foldable>): ConversationState {
-  const draft = new Draft(state)
-  for (const record of records) {
-    if (record.position === undefined) apply(draft, record.event, '')
-    else if (record.position > draft.position) {
-      apply(draft, record.event, record.timestamp)
-      draft.position = record.position
-    }
-  }
-  return draft.finish()
+  const folding = createFold(state)
+  for (const record of records) folding.apply(record)
+  return folding.snapshot()
 }
 
-type Lists = 'messages' | 'assets' | 'assetErrors' | 'runs'
+/** A state that is folded in place: each event costs its own size, however long the conversation is. */
+export interface Fold {
+  /** The state now. It changes with the next event; keep {@link Fold.snapshot} of it instead. */
+  readonly state: ConversationState
+  /** Folds one event in; false for a record that was folded before. */
+  apply(record: Foldable): boolean
+  /** The state as it is and stays. */
+  snapshot(): ConversationState
+}
 
-/** A state that is being made: what it shares with the one before is copied at its first change. */
+/** Options of {@link createFold}. */
+export interface FoldOptions {
+  /** Told of each message that becomes part of the conversation, in order. */
+  onMessage?(message: Message): void
+}
+
+/** Begins to fold from a state, which stays as it is. */
+export function createFold(
+  from: ConversationState = emptyConversation,
+  { onMessage }: FoldOptions = {},
+): Fold {
+  const draft = new Draft(from, onMessage)
+  let given: ConversationState | null = from
+  return {
+    state: draft.state,
+    apply(record) {
+      const { position, timestamp = '', event } = record
+      if (position !== undefined && position <= draft.state.position) return false
+      given = null
+      apply(draft, event, timestamp)
+      if (position !== undefined) {
+        draft.state.position = position
+        draft.state.updatedAt = timestamp
+      }
+      return true
+    },
+    snapshot() {
+      given ??= draft.share()
+      return given
+    },
+  }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Lists = 'messages' | 'inbox' | 'assets' | 'assetErrors' | 'runs'
+
+/** A state that is being made. What it has not copied yet it may share with others, and copies at the first change. */
 class Draft {
-  position: number
-  readonly #before: ConversationState
-  readonly #changed: { -readonly [K in keyof ConversationState]?: ConversationState[K] } = {}
+  readonly state: Writable<ConversationState>
+  readonly onMessage: FoldOptions['onMessage']
+  /** What belongs to this draft alone, to be changed in place. */
+  #own = new WeakSet<object>()
 
-  constructor(before: ConversationState) {
-    this.#before = before
-    this.position = before.position
+  constructor(from: ConversationState, onMessage: FoldOptions['onMessage']) {
+    this.state = { ...from }
+    this.onMessage = onMessage
   }
 
-  get<K extends keyof ConversationState>(key: K): ConversationState[K] {
-    return this.#changed[key] ?? this.#before[key]
+  share(): ConversationState {
+    this.#own = new WeakSet()
+    return { ...this.state }
+  }
+
+  /** The value itself where it is this draft's own, else a copy of it that is. */
+  own<T extends object>(value: T): Writable<T> {
+    if (this.#own.has(value)) return value
+    const copy = copyOf(value)
+    this.#own.add(copy)
+    return copy
   }
 
   list<K extends Lists>(key: K): ConversationState[K][number][] {
-    const list = this.#changed[key] ?? [...this.#before[key]]
-    this.#changed[key] = list as ConversationState[K]
-    // Made above, for this draft alone.
-    return list as ConversationState[K][number][]
+    // One list of these names, copied by `own`.
+    const list = this.own(this.state[key] as unknown[]) as never
+    this.state[key] = list
+    return list
   }
 
-  get calls(): Record<string, CallState> {
-    this.#changed.calls ??= { ...this.#before.calls }
-    return this.#changed.calls as Record<string, CallState>
+  record<K extends 'calls' | 'streaming'>(key: K): Writable<ConversationState[K]> {
+    // One record of these names, copied by `own`.
+    const record = this.own<object>(this.state[key]) as never
+    this.state[key] = record
+    return record
   }
 
-  set<K extends 'streaming' | 'openCalls'>(key: K, value: ConversationState[K]): void {
-    this.#changed[key] = value
+  run(runId: string): Writable<RunState> | null {
+    const { runs } = this.state
+    const index =
+      runs.at(-1)?.runId === runId
+        ? runs.length - 1
+        : runs.findLastIndex((run) => run.runId === runId)
+    if (index === -1) return null
+    const run = this.own(runs[index] as RunState)
+    this.list('runs')[index] = run
+    return run
   }
 
-  finish(): ConversationState {
-    if (Object.keys(this.#changed).length === 0 && this.position === this.#before.position) {
-      return this.#before
-    }
-    return { ...this.#before, ...this.#changed, position: this.position }
+  step(run: Writable<RunState>, messageId: string): Writable<StepState> | null {
+    const index = run.steps.findLastIndex((step) => step.messageId === messageId)
+    if (index === -1) return null
+    const steps = this.own(run.steps as StepState[])
+    const step = this.own(steps[index] as StepState)
+    steps[index] = step
+    run.steps = steps
+    return step
+  }
+
+  call(id: string): Writable<CallState> | null {
+    const found = this.state.calls[id]
+    if (!found) return null
+    const call = this.own(found)
+    this.record('calls')[id] = call
+    return call
   }
 }
 
+function copyOf<T extends object>(value: T): Writable<T> {
+  if (Array.isArray(value)) return value.slice() as never
+  // Records by id have no prototype, so that any text is an id.
+  const isRecord = Object.getPrototypeOf(value) === null
+  return isRecord ? Object.assign(Object.create(null), value) : { ...value }
+}
+
+type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
+type Apply<T extends ConversationEvent['type']> = (
+  draft: Draft,
+  event: Event<T>,
+  at: string,
+) => void
+
 function apply(draft: Draft, event: ConversationEvent, at: string): void {
-  switch (event.type) {
-    case 'NEW_MESSAGE':
-      addMessage(draft, event.payload, at)
-      break
-    case 'ASSET_CREATED':
-      draft.list('assets').push(event.payload)
-      break
-    case 'ASSET_ERROR':
-      draft.list('assetErrors').push(event.payload)
-      break
-    case 'RUN_STARTED': {
-      const { runId, model } = event
-      draft.list('runs').push({ runId, model, status: 'running', startedAt: at, steps: [] })
-      break
-    }
-    case 'RUN_FINISHED':
-      endRun(draft, event.runId, at, { status: 'finished', ...event.result })
-      break
-    case 'RUN_ERROR': {
-      const { code, message } = event
-      endRun(draft, event.runId, at, { status: 'failed', error: { code, message } })
-      break
-    }
-    case 'STEP_STARTED':
-      changeRun(draft, event.runId, ({ steps }) => ({
-        steps: [...steps, { name: event.stepName, startedAt: at }],
-      }))
-      break
-    case 'STEP_FINISHED': {
-      const { stepName, usage, messageId } = event
-      changeRun(draft, event.runId, ({ steps }) => ({
-        steps: steps.map((step) =>
-          step.name === stepName ? { ...step, finishedAt: at, usage, messageId } : step,
-        ),
-      }))
-      break
-    }
-    case 'TOOL_CALL_START':
-      openCall(draft, {
-        id: event.toolCallId,
-        name: event.toolCallName,
-        parentMessageId: event.parentMessageId,
-        argumentsText: '',
-        status: 'streaming',
-      })
-      break
-    case 'TOOL_CALL_ARGS': {
-      const call = draft.get('calls')[event.toolCallId]
-      if (call) changeCall(draft, call.id, { argumentsText: call.argumentsText + event.delta })
-      break
-    }
-    case 'TOOL_CALL_END':
-      openCall(draft, {
-        id: event.toolCallId,
-        name: event.call.name,
-        runId: event.runId,
-        parentMessageId: event.parentMessageId,
-        argumentsText: JSON.stringify(event.call.arguments),
-        call: event.call,
-        status: 'running',
-        startedAt: at,
-      })
-      break
-    case 'TOOL_PROGRESS': {
-      const { toolCallId, ...progress } = event.payload
-      if (draft.get('calls')[toolCallId]) changeCall(draft, toolCallId, { progress })
-      break
-    }
-    case 'TEXT_MESSAGE_START':
-      draft.set('streaming', { ...draft.get('streaming'), [event.messageId]: '' })
-      break
-    case 'TEXT_MESSAGE_CONTENT': {
-      const streaming = draft.get('streaming')
-      const text = (streaming[event.messageId] ?? '') + event.delta
-      draft.set('streaming', { ...streaming, [event.messageId]: text })
-      break
-    }
-    // The others end what streams by, which the durable events say again; an event of a later version says nothing here.
-  }
+  // An event of a later version says nothing here.
+  const handler = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined
+  ;(handler as Apply<ConversationEvent['type']> | undefined)?.(draft, event, at)
+}
+
+/** What ends here is said again by durable events. */
+const ignore = (): void => {}
+
+const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
+  NEW_MESSAGE(draft, { payload, deliver, runId, context }, at) {
+    if (!deliver) return addMessage(draft, payload, at)
+    addWait(draft, at)
+    draft.list('inbox').push({ message: payload, deliver, runId, context })
+  },
+  ASSET_CREATED: (draft, { payload }) => void draft.list('assets').push(payload),
+  ASSET_ERROR: (draft, { payload }) => void draft.list('assetErrors').push(payload),
+  RUN_STARTED(draft, { type: _, threadId: __, ...run }, at) {
+    deliver(draft, run.messageIds, at)
+    const usage = { inputTokens: null, outputTokens: null }
+    const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
+    draft.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
+  },
+  RUN_CLAIMED(draft, { runId, owner, settings }) {
+    const run = draft.run(runId)
+    if (!run) return
+    run.owner = owner
+    if (settings !== undefined) run.settings = settings
+    run.claims++
+    // What the one before was writing is not written on.
+    draft.state.streaming = Object.create(null)
+    dropIncompleteCalls(draft, run)
+  },
+  RUN_FINISHED: (draft, { runId, result }, at) =>
+    endRun(draft, runId, { status: 'finished', finishedAt: at, ...result }),
+  RUN_ERROR: (draft, { runId, code, message }, at) =>
+    endRun(draft, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
+  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds }, at) {
+    deliver(draft, messageIds, at)
+    const run = draft.run(runId)
+    if (!run) return
+    const steps = draft.own(run.steps as StepState[])
+    steps.push({ name, messageId, startedAt: at, callIds: [] })
+    run.steps = steps
+  },
+  STEP_FINISHED(draft, { runId, messageId, usage, finishReason }, at) {
+    const run = draft.run(runId)
+    const step = run && draft.step(run, messageId)
+    if (!step) return
+    Object.assign(step, { finishedAt: at, usage, finishReason })
+    run.usage = addUsage(run.usage, usage)
+  },
+  TOOL_CALL_START(draft, { toolCallId: id, toolCallName: name, parentMessageId }) {
+    openCall(draft, {
+      ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
+      status: 'streaming',
+    })
+  },
+  TOOL_CALL_ARGS(draft, { toolCallId, delta }) {
+    const call = draft.call(toolCallId)
+    if (call) call.argumentsText += delta
+  },
+  TOOL_CALL_END(draft, { toolCallId: id, runId, parentMessageId, call, problem }) {
+    const argumentsText = draft.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
+    openCall(draft, {
+      ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
+      ...{ attempts: 0, status: 'planned' },
+    })
+  },
+  APPROVAL_REQUESTED(draft, { toolCallId, arguments: args, items }, at) {
+    const call = openCallOf(draft, toolCallId)
+    if (!call) return
+    call.status = 'waiting'
+    call.approval = { arguments: args, items, requestedAt: at }
+  },
+  APPROVAL_ANSWERED(draft, { toolCallId, approved, reason, arguments: args }, at) {
+    const call = openCallOf(draft, toolCallId)
+    if (call?.status !== 'waiting' || !call.approval) return
+    addWait(draft, at)
+    call.status = 'planned'
+    call.approval = { ...call.approval, answer: { approved, reason, arguments: args, at } }
+  },
+  TOOL_STARTED(draft, { toolCallId, attempt, item }, at) {
+    const call = openCallOf(draft, toolCallId)
+    if (!call) return
+    call.status = 'running'
+    call.startedAt ??= at
+    if (item === undefined) call.attempts = attempt
+    else setItem(draft, call, item, { attempts: attempt, done: false })
+  },
+  TOOL_ITEM_FINISHED(draft, { toolCallId, item, value, error }) {
+    const call = openCallOf(draft, toolCallId)
+    const attempts = call?.items?.[item]?.attempts ?? 1
+    if (call) setItem(draft, call, item, { attempts, done: true, value, error })
+  },
+  TOOL_PROGRESS(draft, { payload: { toolCallId, ...progress } }) {
+    const call = openCallOf(draft, toolCallId)
+    if (call) call.progress = progress
+  },
+  TEXT_MESSAGE_START(draft, { messageId }) {
+    draft.record('streaming')[messageId] = ''
+  },
+  TEXT_MESSAGE_CONTENT(draft, { messageId, delta }) {
+    const streaming = draft.record('streaming')
+    streaming[messageId] = (streaming[messageId] ?? '') + delta
+  },
+  TEXT_MESSAGE_END: ignore,
+  TOOL_CALL_RESULT: ignore,
 }
 
 function addMessage(draft: Draft, message: Message, at: string): void {
-  draft.list('messages').push(message)
-  const { [message.id]: written, ...streaming } = draft.get('streaming')
-  if (written !== undefined) draft.set('streaming', streaming)
-  // A record that some other program wrote may have no metadata at all.
-  const mark = message.metadata?.tool_result
-  if (!mark || !draft.get('calls')[mark.tool_call_id]) return
-  closeCall(draft, mark.tool_call_id, {
-    status: mark.error ? 'failed' : 'done',
-    finishedAt: at,
-    resultMessageId: message.id,
-  })
+  const messages = draft.list('messages')
+  const index = firstResultOf(draft, message.id)
+  if (index === null) messages.push(message)
+  else messages.splice(index, 0, message)
+  if (message.id in draft.state.streaming) delete draft.record('streaming')[message.id]
+  closeCall(draft, message, at)
+  draft.onMessage?.(message)
 }
 
-function changeRun(
-  draft: Draft,
-  runId: string,
-  change: (run: RunState) => Partial<RunState>,
-): void {
-  const index = draft.get('runs').findLastIndex((run) => run.runId === runId)
-  if (index === -1) return
-  const runs = draft.list('runs')
-  const run = runs[index] as RunState
-  runs[index] = { ...run, ...change(run) }
+/** Where the results of an answer begin that were there before the answer was whole; null where there are none. */
+function firstResultOf(draft: Draft, messageId: string): number | null {
+  const { calls, messages, runs } = draft.state
+  const step = runs.at(-1)?.steps.at(-1)
+  if (step?.messageId !== messageId) return null
+  const own = new Set(step.callIds)
+  const results = step.callIds.flatMap((id) => calls[id]?.resultMessageId ?? [])
+  if (results.length === 0) return null
+  const wanted = new Set(results)
+  let index = messages.length
+  while (index > 0 && wanted.size > 0) wanted.delete((messages[--index] as Message).id)
+  while (index > 0 && own.has(writerOf(messages[index - 1] as Message) ?? '')) index--
+  return index
+}
+
+/** The call that wrote a data message, or null. */
+function writerOf({ content_type, content }: Message): string | null {
+  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
+  return typeof writer === 'string' ? writer : null
+}
+
+/** A message that is a call's result ends the call; a second result changes nothing. */
+function closeCall(draft: Draft, message: Message, at: string): void {
+  // A record that some other program wrote may have any metadata, or none.
+  const mark = message.metadata?.tool_result
+  const id: unknown = mark?.tool_call_id
+  const call = mark && typeof id === 'string' ? openCallOf(draft, id) : null
+  if (!call) return
+  call.status = mark.error ? 'failed' : 'done'
+  call.finishedAt = at
+  call.resultMessageId = message.id
+  call.progress = undefined
+}
+
+/** Messages that waited become part of the conversation. */
+function deliver(draft: Draft, messageIds: readonly string[] | undefined, at: string): void {
+  const { inbox } = draft.state
+  if (inbox.length === 0 || !messageIds?.length) return
+  const due = new Set(messageIds)
+  const isDue = ({ message }: QueuedMessage): boolean => due.has(message.id)
+  draft.state.inbox = inbox.filter((queued) => !isDue(queued))
+  for (const { message } of inbox.filter(isDue)) addMessage(draft, message, at)
+}
+
+/** Adds the time since the last event where a person was asked about a call meanwhile. */
+function addWait(draft: Draft, at: string): void {
+  const { calls, updatedAt } = draft.state
+  const open = openRun(draft.state)
+  const ids = open?.steps.at(-1)?.callIds ?? []
+  const waited = Date.parse(at) - Date.parse(updatedAt)
+  if (!(waited > 0) || !ids.some((id) => calls[id]?.status === 'waiting')) return
+  const run = open && draft.run(open.runId)
+  if (run) run.waitedMs += waited
 }
 
 /** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
-function endRun(draft: Draft, runId: string, finishedAt: string, outcome: Partial<RunState>): void {
-  changeRun(draft, runId, () => ({ finishedAt, ...outcome }))
-  for (const id of draft.get('openCalls')) closeCall(draft, id, { status: 'unanswered' })
-  draft.set('streaming', {})
+function endRun(draft: Draft, runId: string, outcome: Partial<RunState>): void {
+  const run = draft.run(runId)
+  if (run?.status !== 'running') return
+  Object.assign(run, outcome)
+  for (const step of run.steps) {
+    for (const id of step.callIds) {
+      const call = openCallOf(draft, id)
+      if (!call) continue
+      call.status = 'unanswered'
+      call.progress = undefined
+    }
+  }
+  draft.state.streaming = Object.create(null)
 }
 
+/** Begins a call, as one more of the step whose message announces it: those that are complete first, in their order. */
 function openCall(draft: Draft, call: CallState): void {
-  changeCall(draft, call.id, call)
-  const open = draft.get('openCalls')
-  if (!open.includes(call.id)) draft.set('openCalls', [...open, call.id])
+  const { calls } = draft.state
+  const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
+  draft.record('calls')[call.id] = draft.own(call)
+  const runId = call.runId ?? draft.state.runs.at(-1)?.runId
+  const run = runId === undefined ? null : draft.run(runId)
+  const step = run && draft.step(run, call.parentMessageId)
+  if (!step) return
+  const callIds = draft.own(step.callIds as string[])
+  step.callIds = callIds
+  const known = isNew ? -1 : callIds.lastIndexOf(call.id)
+  if (known !== -1) callIds.splice(known, 1)
+  let at = callIds.length
+  while (call.call && at > 0 && !draft.state.calls[callIds[at - 1] as string]?.call) at--
+  callIds.splice(at, 0, call.id)
 }
 
-function closeCall(draft: Draft, id: string, change: Partial<CallState>): void {
-  changeCall(draft, id, { ...change, progress: undefined })
-  draft.set(
-    'openCalls',
-    draft.get('openCalls').filter((open) => open !== id),
-  )
+/** Forgets the calls of the last step that were still streaming. */
+function dropIncompleteCalls(draft: Draft, run: Writable<RunState>): void {
+  const last = run.steps.at(-1)
+  const step = last && draft.step(run, last.messageId)
+  if (!step) return
+  const isIncomplete = (id: string): boolean => draft.state.calls[id]?.status === 'streaming'
+  const gone = step.callIds.filter(isIncomplete)
+  step.callIds = step.callIds.filter((id) => !isIncomplete(id))
+  for (const id of gone) delete draft.record('calls')[id]
 }
 
-function changeCall(draft: Draft, id: string, change: Partial<CallState>): void {
-  const { calls } = draft
-  calls[id] = { ...calls[id], ...change } as CallState
+/** A call that may still change. */
+function openCallOf(draft: Draft, id: string): Writable<CallState> | null {
+  const status = draft.state.calls[id]?.status
+  const isOver = status === 'done' || status === 'failed' || status === 'unanswered'
+  return status === undefined || isOver ? null : draft.call(id)
+}
+
+function setItem(draft: Draft, call: Writable<CallState>, index: number, item: ItemState): void {
+  const items = draft.own<Record<number, ItemState>>(call.items ?? {})
+  items[index] = item
+  call.items = items
+}
+
+function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUsage {
+  const add = (a: number | null, b: number | null | undefined): number | null =>
+    b === null || b === undefined ? a : (a ?? 0) + b
+  return {
+    inputTokens: add(sum.inputTokens, more?.inputTokens),
+    outputTokens: add(sum.outputTokens, more?.outputTokens),
+  }
 }

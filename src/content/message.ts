@@ -52,6 +52,8 @@ export interface MessageMetadata {
   attachments?: Attachment[]
   /** Debug data is stored apart; this says that there is some. */
   has_debug_data?: boolean
+  /** An answer that was stopped before its end. */
+  incomplete?: boolean
   [key: string]: unknown
 }
 

@@ -20,10 +20,24 @@ export function newId(): string {
     lastTime++
     counter = 0
   }
-  const random = crypto.getRandomValues(new Uint8Array(RANDOM_DIGITS))
   let id = digits(lastTime, TIME_DIGITS) + digits(counter, COUNTER_DIGITS)
-  for (const byte of random) id += ALPHABET[byte % 32]
+  const start = takeRandom()
+  for (let i = start; i < start + RANDOM_DIGITS; i++) id += ALPHABET[(pool[i] as number) % 32]
   return id
+}
+
+/** Random bytes for some ids at once: asking for them costs more than having them. Each is used once. */
+const pool = new Uint8Array(RANDOM_DIGITS * 64)
+let used = pool.length
+
+/** The place of the next id's bytes in the pool. */
+function takeRandom(): number {
+  if (used === pool.length) {
+    crypto.getRandomValues(pool)
+    used = 0
+  }
+  used += RANDOM_DIGITS
+  return used - RANDOM_DIGITS
 }
 
 function digits(value: number, length: number): string {

@@ -38,8 +38,8 @@ export function placeData(
   messages: readonly Message[],
   { merge = 'engine', maxChars, maxRows, board, identity }: PlaceDataOptions = {},
 ): PlacedItem[] {
-  const entries =
-    merge === 'engine' ? mergedEntries(board ?? createBoard(messages, { identity })) : null
+  const isMerged = merge === 'engine' && messages.some((message) => blockOf(message))
+  const entries = isMerged ? mergedEntries(board ?? createBoard(messages, { identity })) : null
   const calls = callSpans(messages)
   const placed: PlacedItem[] = []
   const waiting: PlacedItem[] = []

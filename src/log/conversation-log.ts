@@ -1,22 +1,58 @@
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { ByrefError } from '../errors.ts'
+
+/**
+ * How a conversation stands: nothing to do; a run under way; a run that waits for a person's answer; the last run
+ * failed.
+ */
+export type ConversationStatus = 'idle' | 'running' | 'waiting' | 'failed'
 
 /** One conversation as lists show it. Times are ISO 8601 in UTC. */
 export interface ConversationSummary {
   id: string
-  /** The first words of its first chat message; null before there is one. */
+  /** Null for a conversation in no namespace. */
+  namespace: string | null
+  /** The name it was given, else the first words of its first chat message; null before there is one. */
   title: string | null
   createdAt: string
   updatedAt: string
   /** Number of messages of every type. */
   messages: number
+  /** Of the last record; 0 before the first. */
+  position: number
+  status: ConversationStatus
   /** The id of a run that was started and has not ended, else null. */
   openRun: string | null
+  /** Messages that wait for a run or a step of their own. */
+  queued: number
+  /**
+   * Who runs it, and for how many milliseconds from now that still holds, by the clock of the log; not positive where
+   * it has run out. Null where nobody does.
+   */
+  lease: { owner: string; expiresIn: number } | null
 }
 
-/** What is stored beside the events of one append. */
+/** What a writer says beside its events. */
 export interface AppendOptions {
+  /**
+   * The position up to which the writer knows the conversation, 0 for a new one. Where the log is ahead, nothing is
+   * appended and {@link LogConflictError} brings what was missed. Absent: appended wherever the end is.
+   */
+  after?: number
+  /**
+   * The append is that of whoever runs the conversation. Refused with {@link LeaseHeldError} while another's lease
+   * lasts; else the lease is this owner's for `ms` milliseconds from now, and nobody's where `ms` is 0.
+   */
+  lease?: Lease
   /** Debug data by message id: JSON, kept apart from the events and never part of them (message-metadata.md). */
-  debug?: Record<string, unknown>
+  debug?: Readonly<Record<string, unknown>>
+}
+
+/** A claim to run a conversation. */
+export interface Lease {
+  /** An id of the agent that runs it, unique over all processes. */
+  owner: string
+  ms: number
 }
 
 /** A page of records. */
@@ -27,33 +63,85 @@ export interface ReadOptions {
   limit?: number
 }
 
+/** Which conversations to list. */
+export interface ListOptions {
+  /** At most this many; default 50, at most 1,000. */
+  limit?: number
+  /** `next` of the page before. */
+  cursor?: string | null
+  /** Only those with something to go on with: an open run, or messages that wait for one. */
+  due?: boolean
+  /** Only those whose title, or the text of one of whose chat messages, contains this; letter case does not matter. */
+  search?: string
+  /** Those of all namespaces, not only of this log's own: for whoever resumes or sweeps. */
+  allNamespaces?: boolean
+}
+
+/** What is new in a conversation. */
+export interface LogChange {
+  conversation: string
+  namespace: string | null
+  /** The records that were appended, in order; empty where it was renamed or deleted. */
+  records: readonly LogRecord[]
+  /** The conversation is gone, with all that it held. */
+  deleted?: true
+}
+
 /**
- * Where conversations live: an append-only sequence of durable events for each, the only thing that a run needs to
- * go on and a reader needs to see what happened. Every method rejects after `close`.
+ * Where conversations live: for each a sequence of durable events with dense positions, 1, 2, 3 …, the only thing that
+ * a run needs to go on and a reader needs to see what happened. It is also what decides: of two writers who know the
+ * same position one appends, and the other hears what it missed. Nothing is promised about the order of records of
+ * different conversations.
+ *
+ * A log is that of one namespace: in it only its own conversations exist, and the same id in another is another
+ * conversation. Every method rejects after `close`, and with `log_failed` where the storage fails (`storage_full` for a
+ * full disk); what was rejected so may have been stored all the same, which `after` tells apart the next time. None
+ * blocks the process while another one writes.
  */
 export interface ConversationLog {
+  /** The namespace of this log; null for none. */
+  readonly namespace: string | null
+
+  /** The same log in another namespace, on the same storage; closed by closing either. */
+  scoped(namespace: string | null): ConversationLog
+
   /**
    * Makes a conversation without events. `id` defaults to a new one; making one that is there changes nothing.
    * Resolves to its id.
+   *
+   * @throws ByrefError `bad_request` for an id that is empty, longer than 200 characters, or has control characters
    */
   create(id?: string): Promise<string>
 
   /** The summary of one conversation, or null where there is none. */
   find(id: string): Promise<ConversationSummary | null>
 
-  /** All conversations, last changed first. */
-  list(): Promise<ConversationSummary[]>
+  /**
+   * Conversations by pages, last changed first. One that changes meanwhile moves to the front, and may not be on a later
+   * page. `next` is the cursor of the next page, null at the end.
+   */
+  list(
+    options?: ListOptions,
+  ): Promise<{ conversations: ConversationSummary[]; next: string | null }>
 
   /**
-   * Appends the events in order, all or none, and makes the conversation if it is not there. What resolves is on
-   * disk: a crash after that loses nothing. Positions grow within the log and are never used again; two appends at
-   * once never interleave. Throws `TypeError` for an event that is not durable.
+   * Appends the events in order, all or none, and makes the conversation if it is not there (unless `after` says that
+   * it was). What resolves is on disk: a crash after that loses nothing. Appends at once never interleave.
+   *
+   * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` where `after` is not 0 and the
+   *   conversation is shorter or gone; `TypeError` for an event that is not durable or no JSON
    */
   append(
     conversation: string,
     events: readonly ConversationEvent[],
     options?: AppendOptions,
   ): Promise<LogRecord[]>
+
+  /**
+   * Lengthens the lease without an event: its owner's, also one that has run out unless another has taken over. `ms` 0
+   * gives it up. False, and nothing changed, where it is not this owner's.
+   */
+  renew(conversation: string, lease: Lease): Promise<boolean>
 
   /** The records behind `after` in order; empty at the end and for an unknown conversation. */
   read(conversation: string, options?: ReadOptions): Promise<LogRecord[]>
@@ -62,18 +150,80 @@ export interface ConversationLog {
   debug(conversation: string, messageId: string): Promise<unknown>
 
   /**
-   * Calls `listener` with the records of each later append of this log object, in order, once they are stored. It is
-   * told within the append, so it must not wait and must not throw. Returns the function that ends it.
+   * Gives the conversation a title; null for its own again. Resolves to whether there is such a conversation.
+   *
+   * @throws ByrefError `bad_request` for a title that is blank or longer than 200 characters
    */
-  subscribe(listener: (conversation: string, records: readonly LogRecord[]) => void): () => void
+  rename(conversation: string, title: string | null): Promise<boolean>
 
-  /** Ends every use. Closing twice is harmless. */
+  /** Removes the conversation and all that it held; false where there was none. Its id may be used again. */
+  delete(conversation: string): Promise<boolean>
+
+  /**
+   * The whole conversation as lines of JSON (docs/conversation-log.md), each ended by `\n`: a header, then its records
+   * and debug data.
+   *
+   * @throws ByrefError `conversation_not_found`
+   */
+  export(conversation: string): AsyncIterable<string>
+
+  /**
+   * Makes a conversation of such lines, under `id` or the one they say, and nothing at all where one of them is wrong.
+   * Exported again it is the same, byte for byte, but for an `id` of the caller's. What another version added to a line
+   * is kept. Resolves to its id.
+   *
+   * @throws ByrefError `conversation_exists`; `bad_request` with the line and what is wrong with it
+   */
+  import(
+    lines: AsyncIterable<string> | Iterable<string>,
+    options?: { id?: string },
+  ): Promise<string>
+
+  /**
+   * Calls `listener` with each later change of this namespace, in order for each conversation: those of this log within
+   * the append, those of other processes within a second. It must not throw. Returns the function that ends it.
+   */
+  subscribe(
+    listener: (change: LogChange) => void,
+    options?: { allNamespaces?: boolean },
+  ): () => void
+
+  /** Ends every use, after what was begun has ended. Closing twice is harmless. */
   close(): Promise<void>
+}
+
+/** The log is ahead of the writer: `records` are what it missed, in order, to the end of the log. */
+export class LogConflictError extends ByrefError {
+  readonly records: readonly LogRecord[]
+
+  constructor(conversation: string, records: readonly LogRecord[]) {
+    super(
+      'log_conflict',
+      `The conversation "${conversation}" has ${records.length} records that the writer did not know: read them and decide again`,
+    )
+    this.records = records
+  }
+}
+
+/** Somebody else runs the conversation. */
+export class LeaseHeldError extends ByrefError {
+  readonly owner: string
+  /** Milliseconds until that ends, unless it is renewed. */
+  readonly expiresIn: number
+
+  constructor(conversation: string, { owner, expiresIn }: { owner: string; expiresIn: number }) {
+    super(
+      'lease_held',
+      `The conversation "${conversation}" is run by ${owner}, for ${Math.ceil(expiresIn)} ms more at least`,
+    )
+    this.owner = owner
+    this.expiresIn = expiresIn
+  }
 }
 
 /** All records of a conversation behind `after`, page by page. */
 export async function* readAll(
-  log: ConversationLog,
+  log: Pick<ConversationLog, 'read'>,
   conversation: string,
   after = 0,
 ): AsyncGenerator<LogRecord> {
@@ -87,27 +237,15 @@ export async function* readAll(
   }
 }
 
-/** What a conversation is called in lists: the first line of its first chat message, at most 80 characters. */
-export function titleOf(events: readonly ConversationEvent[]): string | null {
-  for (const event of events) {
-    if (event.type !== 'NEW_MESSAGE' || event.payload.message_type !== 'chat') continue
-    const { content } = event.payload
-    if (typeof content !== 'string' || content.trim() === '') continue
-    const line = content.trim().split('\n', 1)[0] ?? ''
-    return line.length > 80 ? `${line.slice(0, 79)}…` : line
-  }
-  return null
-}
-
-/** The open run after the events, given the one before them. */
-export function openRunAfter(
-  events: readonly ConversationEvent[],
-  before: string | null,
-): string | null {
-  let open = before
-  for (const event of events) {
-    if (event.type === 'RUN_STARTED') open = event.runId
-    else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') open = null
-  }
-  return open
+/** All conversations that the options ask for, page by page. */
+export async function* listAll(
+  log: Pick<ConversationLog, 'list'>,
+  options: Omit<ListOptions, 'cursor'> = {},
+): AsyncGenerator<ConversationSummary> {
+  let cursor: string | null = null
+  do {
+    const page = await log.list({ limit: 1000, ...options, cursor })
+    yield* page.conversations
+    cursor = page.next
+  } while (cursor !== null)
 }

@@ -1,21 +1,52 @@
-import type { LogRecord } from '../content/events.ts'
+import type { LogChange } from './conversation-log.ts'
 
-type Listener = (conversation: string, records: readonly LogRecord[]) => void
+/** Which changes a subscriber is told: those of one namespace, or of all. */
+export interface Audience {
+  namespace: string | null
+  allNamespaces?: boolean
+}
 
-/** The subscribers of one log. A listener that is removed while others are told is not told any more. */
-export function listeners(): { add(listener: Listener): () => void; tell: Listener } {
-  const all = new Set<{ listener: Listener }>()
+type Listener = (change: LogChange) => void
+
+/** The subscribers of one storage. */
+export interface Listeners {
+  /** How many there are. */
+  readonly size: number
+  /** Returns the function that ends it. */
+  add(listener: Listener, audience: Audience): () => void
+  tell(change: LogChange): void
+}
+
+/** A listener that is removed while others are told is not told any more; one that throws harms nobody else. */
+export function listeners(): Listeners {
+  const all = new Set<{ listener: Listener; audience: Audience }>()
   return {
-    add(listener) {
-      const entry = { listener }
+    get size() {
+      return all.size
+    },
+    add(listener, audience) {
+      const entry = { listener, audience }
       all.add(entry)
       return () => {
         all.delete(entry)
       }
     },
-    tell(conversation, records) {
-      if (records.length === 0) return
-      for (const { listener } of all) listener(conversation, records)
+    tell(change) {
+      for (const { listener, audience } of all) {
+        if (audience.allNamespaces || audience.namespace === change.namespace)
+          call(listener, change)
+      }
     },
+  }
+}
+
+function call(listener: Listener, change: LogChange): void {
+  try {
+    listener(change)
+  } catch (error) {
+    // A bug of the listener: not hidden, and no reason to fail what is stored.
+    queueMicrotask(() => {
+      throw error
+    })
   }
 }

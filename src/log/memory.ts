@@ -1,124 +1,130 @@
-import type { LogRecord } from '../content/events.ts'
-import { isDurable } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
+import { leaseAfter } from './admit.ts'
 import {
-  type ConversationLog,
-  type ConversationSummary,
-  openRunAfter,
-  titleOf,
-} from './conversation-log.ts'
-import { listeners } from './listeners.ts'
+  checkId,
+  checkLease,
+  checkLimit,
+  checkNamespace,
+  checkPosition,
+  checkTitle,
+} from './check-arguments.ts'
+import type { ConversationLog } from './conversation-log.ts'
+import { type Listeners, listeners } from './listeners.ts'
+import { closedError, existsError, notFoundError } from './log-errors.ts'
+import { collectLines } from './memory/collect-lines.ts'
+import { exportLines } from './memory/export-lines.ts'
+import { listPage } from './memory/list-page.ts'
+import { memoryAppend } from './memory/memory-append.ts'
+import { type MemoryConversation, newConversation } from './memory/memory-conversation.ts'
+import { summaryOf } from './summary.ts'
 
-interface Conversation {
-  summary: ConversationSummary
-  records: LogRecord[]
-  debug: Map<string, string>
+/** What the logs of all namespaces share. */
+interface Storage {
+  conversations: Map<string | null, Map<string, MemoryConversation>>
+  subscribers: Listeners
+  closed: boolean
 }
 
-/** A log that lives as long as its process: for tests, scripts and agents that need no memory. */
+/**
+ * A log that lives as long as its process: for tests, scripts and agents that need no memory. Records are shared by all
+ * who read them: do not change them.
+ */
 export function createMemoryLog(): ConversationLog {
-  const conversations = new Map<string, Conversation>()
-  const subscribers = listeners()
-  let position = 0
-  let closed = false
+  return logOf({ conversations: new Map(), subscribers: listeners(), closed: false }, null)
+}
 
-  function open(): void {
-    if (closed) throw new Error('The conversation log is closed')
+function logOf(storage: Storage, namespace: string | null): ConversationLog {
+  const { conversations, subscribers } = storage
+  const own = conversations.get(namespace) ?? new Map<string, MemoryConversation>()
+  conversations.set(namespace, own)
+
+  function find(id: string): MemoryConversation | undefined {
+    if (storage.closed) throw closedError()
+    return own.get(id)
   }
 
-  function ensure(id: string): Conversation {
-    let conversation = conversations.get(id)
-    if (!conversation) {
-      const now = new Date().toISOString()
-      const summary = {
-        id,
-        title: null,
-        createdAt: now,
-        updatedAt: now,
-        messages: 0,
-        openRun: null,
-      }
-      conversation = { summary, records: [], debug: new Map() }
-      conversations.set(id, conversation)
-    }
-    return conversation
+  function make(id: string, now: number): MemoryConversation {
+    const made = newConversation(id, namespace, now)
+    own.set(id, made)
+    return made
   }
 
   return {
+    namespace,
+    scoped: (other) => logOf(storage, checkNamespace(other)),
     async create(id = newId()) {
-      open()
-      ensure(id)
+      if (!find(checkId(id))) make(id, Date.now())
       return id
     },
     async find(id) {
-      open()
-      const found = conversations.get(id)
-      return found ? { ...found.summary } : null
+      const found = find(id)
+      return found ? summaryOf(found, Date.now()) : null
     },
-    async list() {
-      open()
-      // Later changed first; of those changed in one millisecond the one with the later record.
-      return [...conversations.values()]
-        .sort((a, b) => lastPosition(b) - lastPosition(a))
-        .sort((a, b) => compare(b.summary.updatedAt, a.summary.updatedAt))
-        .map(({ summary }) => ({ ...summary }))
-    },
-    async append(id, events, options = {}) {
-      open()
-      const bad = events.find((event) => !isDurable(event))
-      if (bad) throw new TypeError(`${bad.type} is not durable and has no place in the log`)
-      // A copy through JSON: what is stored is what other logs would store, and cannot change afterwards.
-      const copies = JSON.parse(JSON.stringify(events)) as typeof events
-      const debug = Object.entries(options.debug ?? {}).map(
-        ([message, value]) => [message, JSON.stringify(value)] as const,
+    async list(options = {}) {
+      if (storage.closed) throw closedError()
+      const all = options.allNamespaces ? [...conversations.values()] : [own]
+      return listPage(
+        all.flatMap((some) => [...some.values()]),
+        options,
       )
-      const conversation = ensure(id)
-      const timestamp = new Date().toISOString()
-      const records = copies.map((event) => ({ position: ++position, timestamp, event }))
-      conversation.records.push(...records)
-      for (const [message, value] of debug) conversation.debug.set(message, value)
-      const { summary } = conversation
-      summary.title ??= titleOf(events)
-      summary.updatedAt = timestamp
-      summary.messages += events.filter((event) => event.type === 'NEW_MESSAGE').length
-      summary.openRun = openRunAfter(events, summary.openRun)
-      subscribers.tell(id, records)
+    },
+    async append(id, events, options) {
+      checkId(id)
+      const target = { id, find: () => find(id), make: (now: number) => make(id, now) }
+      const records = memoryAppend(target, events, options)
+      if (records.length > 0) subscribers.tell({ conversation: id, namespace, records })
       return records
     },
+    async renew(id, lease) {
+      const found = find(id)
+      checkLease(lease)
+      if (found?.lease?.owner !== lease.owner) return false
+      found.lease = leaseAfter(found.lease, lease, Date.now())
+      return true
+    },
     async read(id, { after = 0, limit = 500 } = {}) {
-      open()
-      const records = conversations.get(id)?.records ?? []
-      const start = firstBehind(records, after)
-      return records.slice(start, start + limit)
+      const start = checkPosition(after)
+      const end = start + checkLimit(limit)
+      return find(id)?.records.slice(start, end) ?? []
     },
     async debug(id, messageId) {
-      open()
-      const value = conversations.get(id)?.debug.get(messageId)
+      const value = find(id)?.debug.get(messageId)
       return value === undefined ? null : JSON.parse(value)
     },
-    subscribe: subscribers.add,
+    async rename(id, title) {
+      const name = checkTitle(title)
+      const found = find(id)
+      if (!found) return false
+      found.name = name
+      subscribers.tell({ conversation: id, namespace, records: [] })
+      return true
+    },
+    async delete(id) {
+      if (!find(id)) return false
+      own.delete(id)
+      subscribers.tell({ conversation: id, namespace, records: [], deleted: true })
+      return true
+    },
+    async *export(id) {
+      const found = find(id)
+      if (!found) throw notFoundError(id)
+      yield* exportLines(found)
+    },
+    async import(lines, { id: wanted } = {}) {
+      if (wanted !== undefined && find(checkId(wanted))) throw existsError(wanted)
+      const imported = await collectLines(lines, namespace)
+      const id = wanted ?? imported.id
+      if (find(id)) throw existsError(id)
+      own.set(id, { ...imported, id })
+      subscribers.tell({ conversation: id, namespace, records: [] })
+      return id
+    },
+    subscribe(listener, { allNamespaces } = {}) {
+      if (storage.closed) throw closedError()
+      return subscribers.add(listener, { namespace, allNamespaces })
+    },
     async close() {
-      closed = true
+      storage.closed = true
     },
   }
-}
-
-function lastPosition({ records }: Conversation): number {
-  return records.at(-1)?.position ?? 0
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Binary search: the index of the first record whose position is greater than `after`. */
-function firstBehind(records: readonly LogRecord[], after: number): number {
-  let low = 0
-  let high = records.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((records[middle] as LogRecord).position <= after) low = middle + 1
-    else high = middle
-  }
-  return low
 }

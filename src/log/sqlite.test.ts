@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../content/events.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
+import type { ConversationLog } from './conversation-log.ts'
 import { createSqliteLog } from './sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
@@ -12,10 +13,26 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const file = (): string => join(folder, `${++files}.sqlite`)
 
-const started: ConversationEvent = { type: 'RUN_STARTED', threadId: 'c', runId: 'r' }
+const started: ConversationEvent = {
+  type: 'RUN_STARTED',
+  threadId: 'c',
+  runId: 'r',
+  messageIds: [],
+  owner: 'o',
+}
 
 describe('createSqliteLog', () => {
-  testConversationLog(() => createSqliteLog(file()), it)
+  const paths = new WeakMap<ConversationLog, string>()
+  testConversationLog(
+    () => {
+      const path = file()
+      const log = createSqliteLog(path)
+      paths.set(log, path)
+      return log
+    },
+    it,
+    { again: (log) => createSqliteLog(paths.get(log) ?? '') },
+  )
 
   it('finds everything again in the same file', async () => {
     const path = file()
@@ -26,7 +43,7 @@ describe('createSqliteLog', () => {
     expect(await second.read('c')).toEqual(written)
     expect(await second.debug('c', 'm')).toBe(1)
     const [later] = await second.append('c', [started])
-    expect(later?.position).toBeGreaterThan(written[0]?.position ?? 0)
+    expect(later?.position).toBe(2)
     await second.close()
   })
 
@@ -53,4 +70,108 @@ describe('createSqliteLog', () => {
     writeFileSync(text, 'this is no database, and long enough to have been one'.repeat(100))
     expect(() => createSqliteLog(text)).toThrow(/not a database/)
   })
+
+  it('is usable again after a commit that failed', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    await log.append('c', [started])
+    const db = new DatabaseSync(path)
+    db.exec(`CREATE TRIGGER fail BEFORE INSERT ON records WHEN new.event LIKE '%poison%'
+      BEGIN SELECT raise(ABORT, 'SECRET SQL'); END`)
+    const poison: ConversationEvent = { ...started, runId: 'poison' }
+    const told: unknown[] = []
+    log.subscribe((change) => told.push(change))
+    const results = await Promise.allSettled([
+      log.append('c', [started], { after: 1 }),
+      log.append('c', [started, poison]),
+      log.append('c', [started], { after: 2 }),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const { reason } = results[1] as PromiseRejectedResult
+    expect(reason).toMatchObject({ code: 'log_failed', cause: { message: 'SECRET SQL' } })
+    expect(reason.message).not.toContain('SQL ')
+    expect(told).toHaveLength(2)
+    expect(await log.read('c')).toHaveLength(3)
+    db.close()
+    await log.close()
+  })
+
+  it('puts appends that come together into one transaction', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    await log.create('0')
+    const before = commitsIn(`${path}-wal`)
+    await Promise.all(Array.from({ length: 200 }, (_, i) => log.append(`${i}`, [started])))
+    expect(commitsIn(`${path}-wal`) - before).toBe(1)
+    for (let i = 0; i < 3; i++) await log.append('0', [started], { after: i + 1 })
+    expect(commitsIn(`${path}-wal`) - before).toBe(4)
+    await log.close()
+  })
+
+  it('leaves one file behind, a small one', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    for (let i = 0; i < 50; i++) {
+      await Promise.all(Array.from({ length: 40 }, () => log.append('c', [started, started])))
+    }
+    await log.close()
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    const json = JSON.stringify(started).length * 4_000
+    expect(statSync(path).size - json).toBeLessThan(4_000 * 40 + 100_000)
+  })
+
+  it('takes and gives a long conversation without blocking', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    let last = performance.now()
+    let longest = 0
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 10)
+    await log.import(manyLines(30_000), { id: 'c' })
+    expect((await log.find('c'))?.position).toBe(30_000)
+    let lines = 0
+    for await (const _ of log.export('c')) lines++
+    expect(lines).toBe(30_001)
+    await log.list({ search: 'nothing' })
+    await log.delete('c')
+    clearInterval(timer)
+    expect(longest).toBeLessThan(500)
+    await log.close()
+  })
+
+  it('removes what an import left behind that was ended', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    const db = new DatabaseSync(path)
+    db.exec(`INSERT INTO leftovers VALUES (77, 0);
+      INSERT INTO records (conversation, position, at, event) VALUES (77, 1, 0, '{"type":"X"}');
+      INSERT INTO debug (conversation, message, value) VALUES (77, 'm', '1')`)
+    await log.import(manyLines(1), { id: 'c' })
+    const count = (table: string): unknown =>
+      db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n
+    expect([count('leftovers'), count('records'), count('debug')]).toEqual([0, 1, 0])
+    db.close()
+    await log.close()
+  })
 })
+
+/** The lines of a conversation with so many records. */
+function* manyLines(count: number): Generator<string> {
+  const at = '2026-01-01T00:00:00.000Z'
+  const header = { byref: 'conversation', version: 1, id: 'x', createdAt: at, updatedAt: at }
+  yield `${JSON.stringify(header)}\n`
+  for (let position = 1; position <= count; position++) {
+    yield `${JSON.stringify({ v: 1, position, timestamp: at, event: started })}\n`
+  }
+}
+
+/** Transactions in a write-ahead log that was not begun again (sqlite.org/fileformat2.html#walformat). */
+function commitsIn(path: string): number {
+  const wal = readFileSync(path)
+  const frame = 24 + wal.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at < wal.length; at += frame) if (wal.readUInt32BE(at + 4) > 0) commits++
+  return commits
+}

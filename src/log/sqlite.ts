@@ -1,125 +1,147 @@
-import { DatabaseSync } from 'node:sqlite'
-import { type ConversationEvent, isDurable, type LogRecord } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
+import { checkAppend } from './admit.ts'
 import {
-  type ConversationLog,
-  type ConversationSummary,
-  openRunAfter,
-  titleOf,
-} from './conversation-log.ts'
-import { listeners } from './listeners.ts'
-import { migrate } from './sqlite-migrations.ts'
+  checkId,
+  checkLease,
+  checkLimit,
+  checkNamespace,
+  checkPosition,
+  checkTitle,
+} from './check-arguments.ts'
+import type { ConversationLog, LogChange } from './conversation-log.ts'
+import { copyEvents, debugTexts } from './copy-event.ts'
+import { closedError, existsError, notFoundError } from './log-errors.ts'
+import { forget, giveName, renewLease } from './sqlite/change-row.ts'
+import { type Connection, connect } from './sqlite/connection.ts'
+import { type Feed, feed } from './sqlite/feed.ts'
+import { listConversations, summaryOfRow } from './sqlite/list-conversations.ts'
+import { readRecords } from './sqlite/record-rows.ts'
+import { removeAll } from './sqlite/remove-records.ts'
+import { createRow, findRow, sqliteAppend } from './sqlite/sqlite-append.ts'
+import { sqliteExport } from './sqlite/sqlite-export.ts'
+import { sqliteImport } from './sqlite/sqlite-import.ts'
 
-/**
- * A log in one SQLite file, by Node's own `node:sqlite`. Every append is one transaction that has reached the disk
- * (WAL, `synchronous=FULL`) when it resolves. Several processes may use one file; `subscribe` tells of this one's
- * appends. The file is made if it is not there; its folder is not.
- *
- * @param path A file's path, or `:memory:`.
- * @throws When the file cannot be opened, is no database, or was written by a newer byref.
- */
-export function createSqliteLog(path: string): ConversationLog {
-  const db = new DatabaseSync(path)
-  try {
-    db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    migrate(db)
-  } catch (error) {
-    db.close()
-    throw error
-  }
-  const subscribers = listeners()
-  const sql = {
-    create: db.prepare(
-      'INSERT INTO conversations (id, created_at, updated_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    find: db.prepare(`${SUMMARY} WHERE id = ?`),
-    list: db.prepare(`${SUMMARY} ORDER BY updated_at DESC, last_position DESC`),
-    insert: db.prepare('INSERT INTO records (conversation, timestamp, event) VALUES (?, ?, ?)'),
-    touch: db.prepare(
-      `UPDATE conversations SET updated_at = ?, title = coalesce(title, ?), messages = messages + ?,
-       last_position = ?, open_run = ? WHERE id = ?`,
-    ),
-    read: db.prepare(
-      'SELECT position, timestamp, event FROM records WHERE conversation = ? AND position > ? ORDER BY position LIMIT ?',
-    ),
-    putDebug: db.prepare(
-      'INSERT OR REPLACE INTO debug (conversation, message, value) VALUES (?, ?, ?)',
-    ),
-    debug: db.prepare('SELECT value FROM debug WHERE conversation = ? AND message = ?'),
-  }
-
-  function insert(
-    conversation: string,
-    events: readonly ConversationEvent[],
-    debug: Record<string, unknown>,
-  ): LogRecord[] {
-    const timestamp = new Date().toISOString()
-    sql.create.run(conversation, timestamp, timestamp)
-    const records = events.map((event) => {
-      const json = JSON.stringify(event)
-      const position = Number(sql.insert.run(conversation, timestamp, json).lastInsertRowid)
-      return { position, timestamp, event: JSON.parse(json) as ConversationEvent }
-    })
-    const messages = events.filter((event) => event.type === 'NEW_MESSAGE').length
-    const last = records.at(-1)?.position ?? 0
-    const before = sql.find.get(conversation) as unknown as ConversationSummary
-    const openRun = openRunAfter(events, before.openRun)
-    sql.touch.run(timestamp, titleOf(events), messages, last, openRun, conversation)
-    for (const [message, value] of Object.entries(debug)) {
-      sql.putDebug.run(conversation, message, JSON.stringify(value))
-    }
-    return records
-  }
-
-  return {
-    async create(id = newId()) {
-      const now = new Date().toISOString()
-      sql.create.run(id, now, now)
-      return id
-    },
-    async find(id) {
-      return (sql.find.get(id) as ConversationSummary | undefined) ?? null
-    },
-    async list() {
-      return sql.list.all() as unknown as ConversationSummary[]
-    },
-    async append(conversation, events, { debug = {} } = {}) {
-      const bad = events.find((event) => !isDurable(event))
-      if (bad) throw new TypeError(`${bad.type} is not durable and has no place in the log`)
-      const records = transaction(db, () => insert(conversation, events, debug))
-      subscribers.tell(conversation, records)
-      return records
-    },
-    async read(conversation, { after = 0, limit = 500 } = {}) {
-      return sql.read.all(conversation, after, limit).map((row) => ({
-        position: Number(row.position),
-        timestamp: String(row.timestamp),
-        event: JSON.parse(String(row.event)) as ConversationEvent,
-      }))
-    },
-    async debug(conversation, messageId) {
-      const row = sql.debug.get(conversation, messageId)
-      return row ? JSON.parse(String(row.value)) : null
-    },
-    subscribe: subscribers.add,
-    async close() {
-      if (db.isOpen) db.close()
-    },
-  }
+/** Options of {@link createSqliteLog}. */
+export interface SqliteLogOptions {
+  /** How long a use waits while other processes hold the file, in milliseconds. Default 60,000. */
+  busyTimeoutMs?: number
 }
 
-const SUMMARY =
-  'SELECT id, title, created_at AS createdAt, updated_at AS updatedAt, messages, open_run AS openRun FROM conversations'
+/**
+ * A log in one SQLite file, by Node's own `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`);
+ * appends that come together share one sync. Several processes may use one file, on one machine; its clock is that of
+ * the leases. The file is made if it is not there; its folder is not. A file that is busy is opened when it is first used.
+ *
+ * @param path A file's path, or `:memory:`.
+ * @throws ByrefError `log_failed` for a file that cannot be opened, is no database, or was written by a newer byref;
+ *   `storage_full`
+ */
+export function createSqliteLog(path: string, options: SqliteLogOptions = {}): ConversationLog {
+  const { busyTimeoutMs = 60_000 } = options
+  const changes = feed()
+  return logOf(connect(path, busyTimeoutMs, changes), changes, null)
+}
 
-/** IMMEDIATE takes the write lock at once, so that two processes wait for each other instead of failing midway. */
-function transaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    db.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
+function logOf(connection: Connection, changes: Feed, namespace: string | null): ConversationLog {
+  const { use, read, write } = connection
+  const placeOf = (id: string) => ({ namespace: namespace ?? '', id })
+  const tell = (id: string, change: Partial<LogChange> = {}): void =>
+    changes.tell({ conversation: id, namespace, records: [], ...change })
+
+  return {
+    namespace,
+    scoped: (other) => logOf(connection, changes, checkNamespace(other)),
+    create: (id = newId()) =>
+      use(async () => {
+        const place = placeOf(checkId(id))
+        await write((sql) => {
+          if (!findRow(sql, place)) createRow(sql, place, Date.now())
+        })
+        return id
+      }),
+    find: (id) =>
+      use(async () => {
+        const row = await read((sql) => findRow(sql, placeOf(id)))
+        return row && summaryOfRow(row, Date.now())
+      }),
+    list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
+    append: (id, events, options = {}) =>
+      use(async () => {
+        const place = placeOf(checkId(id))
+        checkAppend(options)
+        const copies = copyEvents(events)
+        const appendix = {
+          after: options.after,
+          lease: options.lease && { ...options.lease },
+          events: copies,
+          texts: copies.map((event) => JSON.stringify(event)),
+          debug: debugTexts(options.debug),
+        }
+        return write(
+          (sql) => sqliteAppend(sql, place, appendix),
+          (records) => {
+            if (records.length > 0) tell(id, { records })
+          },
+        )
+      }),
+    renew: (id, { owner, ms }) =>
+      use(async () => {
+        checkLease({ owner, ms })
+        return write((sql) => renewLease(sql, placeOf(id), { owner, ms }))
+      }),
+    read: (id, { after = 0, limit = 500 } = {}) =>
+      use(async () => {
+        const page = { after: checkPosition(after), limit: checkLimit(limit) }
+        return read((sql) => {
+          const row = findRow(sql, placeOf(id))
+          return row ? readRecords(sql, row.key, page) : []
+        })
+      }),
+    debug: (id, messageId) =>
+      use(async () => {
+        const found = await read((sql) => {
+          const row = findRow(sql, placeOf(id))
+          return row && sql.debug.get(row.key, messageId)
+        })
+        return found ? JSON.parse(String(found.value)) : null
+      }),
+    rename: (id, title) =>
+      use(async () => {
+        const name = checkTitle(title)
+        return write(
+          (sql) => giveName(sql, placeOf(id), name),
+          (renamed) => renamed && tell(id),
+        )
+      }),
+    delete: (id) =>
+      use(async () => {
+        const removed = await write(
+          (sql) => forget(sql, placeOf(id)),
+          (gone) => gone && tell(id, { deleted: true }),
+        )
+        if (removed?.more) await removeAll(connection, removed.key)
+        return removed !== null
+      }),
+    async *export(id) {
+      const row = await use(() => read((sql) => findRow(sql, placeOf(id))))
+      if (!row) throw notFoundError(id)
+      yield* sqliteExport(connection, row)
+    },
+    import: (lines, { id } = {}) =>
+      use(async () => {
+        if (id !== undefined && (await read((sql) => findRow(sql, placeOf(checkId(id)))))) {
+          throw existsError(id)
+        }
+        return sqliteImport(connection, lines, {
+          namespace: namespace ?? '',
+          id,
+          published: (made) => tell(made),
+        })
+      }),
+    subscribe(listener, { allNamespaces } = {}) {
+      if (connection.closed) throw closedError()
+      return changes.subscribe(connection, listener, { namespace, allNamespaces })
+    },
+    close: connection.close,
   }
 }

@@ -3,6 +3,7 @@ import { APICallError, LoadAPIKeyError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
 import { streamModel } from './language-model.ts'
+import { onAbort } from './on-abort.ts'
 
 /** How often a call that failed before its first word is tried again. */
 export interface RetryOptions {
@@ -12,42 +13,103 @@ export interface RetryOptions {
   retryDelayMs?: number
 }
 
+/** One model call. */
+export interface ModelCallRequest {
+  model: LanguageModel
+  /** The signal is given by `signal`. */
+  options: Omit<ModelCallOptions, 'abortSignal'>
+  /** Its abort ends the call at once, also of a model that does not listen. */
+  signal: AbortSignal
+  retry?: RetryOptions
+  /** Milliseconds without a part, from the request on; default 600,000. */
+  silenceMs?: number
+  /** Takes each part of the answer, in order; the next one waits for what it returns. */
+  onPart(part: ModelStreamPart): void | Promise<void>
+}
+
 /**
  * Streams one model call. What may pass (timeouts, 429, 5xx: the error's own `isRetryable`) is tried again as long
  * as nothing was streamed; after the first part an error is final, so that no answer is ever asked for twice.
  *
- * @throws ByrefError `model_unauthorized` for a key that is missing or refused, `model_failed` for the rest; an abort
- *   is thrown as it is.
+ * @throws ByrefError `model_unauthorized` for a key that is missing or refused, `model_failed` for the rest; an abort,
+ *   and what `onPart` throws, as they are.
  */
-export async function* callModel(
-  model: LanguageModel,
-  options: ModelCallOptions,
-  { maxRetries = 2, retryDelayMs = 500 }: RetryOptions = {},
-): AsyncGenerator<ModelStreamPart> {
+export async function callModel(request: ModelCallRequest): Promise<void> {
+  const { model, signal, onPart } = request
+  const { maxRetries = 2, retryDelayMs = 500 } = request.retry ?? {}
   for (let tries = 0; ; tries++) {
     let streamed = false
+    const failure = await streamOnce(request, (part) => {
+      if (part?.type !== 'stream-start' && part?.type !== 'response-metadata') streamed = true
+      return onPart(part)
+    })
+    if (!failure) return
+    signal.throwIfAborted()
+    const { error, own } = failure
+    if (own) throw error
+    if (streamed || tries >= maxRetries || !isRetryable(error)) throw asByrefError(error, model)
+    await sleep(retryAfter(error) ?? retryDelayMs * 2 ** tries, undefined, { signal })
+  }
+}
+
+/** Reads one stream to its end; gives what went wrong, and whether that was `onPart`'s own. */
+async function streamOnce(
+  { model, options, signal, silenceMs = 600_000 }: ModelCallRequest,
+  onPart: ModelCallRequest['onPart'],
+): Promise<{ error: unknown; own: boolean } | null> {
+  const controller = new AbortController()
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    error: unknown
+    own: boolean
+  } | null>()
+  const abort = (reason: unknown): void => {
+    controller.abort(reason)
+    reject(reason)
+  }
+  const forget = onAbort(signal, abort)
+  const watchdog = setTimeout(() => abort(silent(model, silenceMs)), silenceMs)
+
+  async function read(): Promise<{ error: unknown; own: boolean } | null> {
+    const stream = await streamModel(model, { ...options, abortSignal: controller.signal })
+    const reader = stream.getReader()
     try {
-      for await (const part of await streamModel(model, options)) {
-        if (part.type === 'error') throw part.error
-        if (part.type !== 'stream-start' && part.type !== 'response-metadata') streamed = true
-        yield part
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done || controller.signal.aborted) return null
+        watchdog.refresh()
+        if (value?.type === 'error') return { error: value.error, own: false }
+        try {
+          const waited = onPart(value)
+          if (waited) await waited
+        } catch (error) {
+          return { error, own: true }
+        }
       }
-      return
-    } catch (error) {
-      options.abortSignal?.throwIfAborted()
-      if (
-        streamed ||
-        tries >= maxRetries ||
-        !APICallError.isInstance(error) ||
-        !error.isRetryable
-      ) {
-        throw asByrefError(error, model)
-      }
-      await sleep(retryAfter(error) ?? retryDelayMs * 2 ** tries, undefined, {
-        signal: options.abortSignal,
-      })
+    } finally {
+      reader.cancel().catch(() => {})
     }
   }
+
+  read().then(resolve, reject)
+  try {
+    return await promise
+  } catch (error) {
+    return { error, own: false }
+  } finally {
+    clearTimeout(watchdog)
+    forget()
+  }
+}
+
+function silent(model: LanguageModel, ms: number): ByrefError {
+  return new ByrefError(
+    'model_failed',
+    `${nameOf(model)} said nothing for ${ms} ms and was given up: ask again, or raise limits.modelMs`,
+  )
+}
+
+function isRetryable(error: unknown): error is APICallError {
+  return APICallError.isInstance(error) && error.isRetryable
 }
 
 /** A `retry-after` header in milliseconds, up to a minute; null where there is none. */
@@ -63,9 +125,13 @@ function saidBy(error: unknown): string {
   return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
 }
 
+function nameOf({ provider, modelId }: LanguageModel): string {
+  return `${provider} (${modelId})`
+}
+
 function asByrefError(error: unknown, model: LanguageModel): ByrefError {
   if (error instanceof ByrefError) return error
-  const name = `${model.provider} (${model.modelId})`
+  const name = nameOf(model)
   const status = APICallError.isInstance(error) ? error.statusCode : undefined
   if (status === 401 || status === 403 || LoadAPIKeyError.isInstance(error)) {
     const said = status ? ` (${status}: ${saidBy(error)})` : `: ${saidBy(error)}`

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
-import type { RunResult } from '../agent/loop.ts'
+import type { RunResult } from '../agent/follow-run.ts'
 import { defineTool } from '../agent/tool.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import {

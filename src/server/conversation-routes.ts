@@ -15,18 +15,28 @@ const messageBody = z
       .array(z.object({ assetRef: z.string() }))
       .max(100)
       .default([]),
+    ifBusy: z.enum(['queue', 'steer']).optional(),
   })
   .refine(({ content, attachments }) => content.trim() !== '' || attachments.length > 0, {
     error: 'a message needs text or an attachment',
   })
 
-/** Bytes of a message's JSON; files are uploaded, not said. */
+const args = z.record(z.string(), z.unknown())
+
+const approvalBody = z.object({
+  approved: z.boolean(),
+  reason: z.string().max(10_000).optional(),
+  // Of a mapped call, for each of its items; null for one that had none.
+  arguments: z.union([args, z.array(args.nullable())]).optional(),
+})
+
+/** Bytes of a body of JSON; files are uploaded, not said. */
 const MAX_BODY = 4 * 1024 * 1024
 
 function tooLarge(): never {
   throw new ByrefError(
     'asset_too_large',
-    `A message has at most ${MAX_BODY} bytes; upload files as assets`,
+    `A body has at most ${MAX_BODY} bytes; upload files as assets`,
   )
 }
 
@@ -34,6 +44,7 @@ function tooLarge(): never {
 export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
   const app = new Hono()
   const { log } = agent
+  const limit = bodyLimit({ maxSize: MAX_BODY, onError: tooLarge })
 
   async function find(id: string): Promise<ConversationSummary> {
     const summary = await log.find(id)
@@ -42,10 +53,14 @@ export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
   }
 
   app.get('/', async (c) => {
-    const conversations = (await log.list()).map(({ openRun, title, ...summary }) => ({
+    const page = await log.list({ limit: 1000 })
+    const conversations = page.conversations.map(({ title, status, ...summary }) => ({
+      id: summary.id,
       title: title ?? 'New conversation',
-      ...summary,
-      running: openRun !== null,
+      createdAt: summary.createdAt,
+      updatedAt: summary.updatedAt,
+      messages: summary.messages,
+      status,
     }))
     return c.json({ conversations })
   })
@@ -67,11 +82,12 @@ export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
     return streamConversation(c, { conversation: id, after, log, feed })
   })
 
-  app.post('/:id/messages', bodyLimit({ maxSize: MAX_BODY, onError: tooLarge }), async (c) => {
+  app.post('/:id/messages', limit, async (c) => {
     const { id } = await find(c.req.param('id'))
-    const { content, attachments } = await readJson(c, messageBody)
+    const { content, attachments, ifBusy = 'refuse' } = await readJson(c, messageBody)
     const run = await agent.start({
       conversation: id,
+      ifBusy,
       messages: [
         { role: 'user', content, metadata: attachments.length > 0 ? { attachments } : {} },
       ],
@@ -81,13 +97,27 @@ export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
 
   app.post('/:id/cancel', async (c) => {
     const { id } = await find(c.req.param('id'))
-    return c.json({ cancelled: agent.cancel(id) })
+    return c.json({ cancelled: await agent.cancel(id) })
+  })
+
+  app.post('/:id/resume', async (c) => {
+    const { id, openRun, queued } = await find(c.req.param('id'))
+    const resumed = openRun !== null || queued > 0
+    if (resumed) agent.resume(id)
+    return c.json({ resumed }, 202)
+  })
+
+  app.post('/:id/calls/:callId/approval', limit, async (c) => {
+    const { id } = await find(c.req.param('id'))
+    const answer = await readJson(c, approvalBody)
+    await agent.approve(id, c.req.param('callId'), answer)
+    return c.json({ approved: answer.approved }, 202)
   })
 
   app.get('/:id/messages/:messageId/debug', async (c) => {
     const { id, messageId } = c.req.param()
     await find(id)
-    const debug = await log.debug(id, messageId)
+    const debug = await agent.debug(id, messageId)
     if (debug !== null) return c.json(debug)
     throw new ByrefError(
       'message_not_found',

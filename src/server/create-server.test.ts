@@ -1,8 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type AgentOptions, createAgent } from '../agent/agent.ts'
 import { defineTool } from '../agent/tool.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { LogRecord } from '../content/events.ts'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { toMessage } from '../content/to-message.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createServer } from './create-server.ts'
 
@@ -41,6 +47,14 @@ function open(turns: ScriptedTurn[] = [], options: Partial<AgentOptions> = {}) {
   return { agent, get, post, upload, conversation, records }
 }
 
+function types(records: readonly LogRecord[]): string[] {
+  return records.map(({ event }) => event.type)
+}
+
+function isAnswer(event: ConversationEvent): boolean {
+  return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'assistant'
+}
+
 async function errorOf(response: Response): Promise<{ status: number; code: string }> {
   const { error } = (await response.json()) as { error: { code: string } }
   return { status: response.status, code: error.code }
@@ -75,18 +89,18 @@ async function readStream(
 
 describe('createServer', () => {
   it('runs what a person says and shows it as pages of events', async () => {
-    const { get, post, conversation, agent } = open(['Hello!'])
+    const { get, post, conversation, records } = open(['Hello!'])
     const id = await conversation()
     const sent = await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
     expect(sent.status).toBe(202)
     expect(await sent.json()).toEqual({ messageId: expect.any(String), runId: expect.any(String) })
-    await agent.close()
+    await expect.poll(async () => types(await records(id))).toContain('RUN_FINISHED')
     const page = await get(`/api/conversations/${id}/events?limit=2`)
-    const { records, next } = (await page.json()) as { records: LogRecord[]; next: number }
-    expect(records).toHaveLength(2)
-    expect(next).toBe(records[1]?.position)
+    const first = (await page.json()) as { records: LogRecord[]; next: number }
+    expect(first.records).toHaveLength(2)
+    expect(first.next).toBe(first.records[1]?.position)
     const list = await (await get('/api/conversations')).json()
-    expect(list).toMatchObject({ conversations: [{ id, title: 'Hi', running: false }] })
+    expect(list).toMatchObject({ conversations: [{ id, title: 'Hi', status: 'idle' }] })
   })
 
   it('streams the log and then what happens, each durable event once and in order', async () => {
@@ -102,12 +116,12 @@ describe('createServer', () => {
     const response = await get(`/api/conversations/${id}/stream?after=${before[1]?.position}`)
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     let finished = 0
-    const reading = readStream(
-      response,
-      ({ event }) => event.type === 'RUN_FINISHED' && ++finished === 2,
-    )
-    await post(`/api/conversations/${id}/messages`, { content: 'second' })
-    const streamed = await reading
+    const streamed = await readStream(response, ({ event }) => {
+      if (event.type !== 'RUN_FINISHED') return false
+      // The log has been read: what comes now is live.
+      if (++finished === 1) void post(`/api/conversations/${id}/messages`, { content: 'second' })
+      return finished === 2
+    })
     const durable = streamed.filter(({ id: position }) => position !== null)
     const all = await records(id)
     expect(durable.map(({ record }) => record)).toEqual(all.slice(2))
@@ -125,24 +139,46 @@ describe('createServer', () => {
     expect(rest.map(({ record }) => record)).toEqual(all.slice(-1))
   })
 
-  it('streams what another writer adds to the same log', async () => {
+  it('streams what another writer adds to the same log, with what is said here, once and in order', async ({
+    onTestFinished,
+  }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-server-'))
+    const log = createSqliteLog(join(folder, 'log.sqlite'))
+    const other = createSqliteLog(join(folder, 'log.sqlite'))
+    onTestFinished(async () => {
+      await Promise.all([log.close(), other.close()])
+      rmSync(folder, { recursive: true })
+    })
+    const { get, post, conversation, records } = open(['Here. '.repeat(30)], { log })
+    const id = await conversation()
+    const response = await get(`/api/conversations/${id}/stream`)
+    const reading = readStream(response, ({ event }) => event.type === 'ASSET_ERROR')
+    const write = (content: string) =>
+      other.append(id, [{ type: 'NEW_MESSAGE', payload: toMessage({ role: 'user', content }) }])
+    await write('from elsewhere')
+    await post(`/api/conversations/${id}/messages`, { content: 'here' })
+    for (let n = 0; n < 20; n++) await write(`meanwhile ${n}`)
+    await expect.poll(async () => types(await records(id))).toContain('RUN_FINISHED')
+    await other.append(id, [
+      { type: 'ASSET_ERROR', payload: { code: 'x', message: '', by: 'user' } },
+    ])
+    const streamed = (await reading).map(({ record }) => record)
+    expect(streamed.filter(({ position }) => position !== undefined)).toEqual(await records(id))
+    // What streams comes before the message that it becomes.
+    const ends = streamed.findIndex(({ event }) => 'payload' in event && isAnswer(event))
+    const last = streamed.findLastIndex(({ event }) => event.type === 'TEXT_MESSAGE_CONTENT')
+    expect(last).toBeGreaterThan(0)
+    expect(last).toBeLessThan(ends)
+  })
+
+  it('ends the stream of a conversation that is deleted', async () => {
     const { agent, get, conversation } = open()
     const id = await conversation()
     const response = await get(`/api/conversations/${id}/stream`)
-    const reading = readStream(response, ({ event }) => event.type === 'RUN_ERROR')
-    const foreign: LogRecord[] = [1, 2].map((n) => ({
-      position: n,
-      timestamp: '',
-      event:
-        n === 1
-          ? { type: 'RUN_STARTED', threadId: id, runId: 'r' }
-          : { type: 'RUN_ERROR', threadId: id, runId: 'r', code: 'x', message: '' },
-    }))
-    // As if by another process: the log has them, and nobody here was told.
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    agent.log.read = async (_, { after = 0 } = {}) =>
-      foreign.filter(({ position }) => position > after)
-    expect((await reading).map(({ record }) => record)).toEqual(foreign)
+    const reading = readStream(response, () => false)
+    await agent.log.delete(id)
+    expect(await reading).toEqual([])
+    expect((await get(`/api/conversations/${id}/stream`)).status).toBe(404)
   })
 
   it('gives a late watcher the text so far', async () => {
@@ -203,6 +239,95 @@ describe('createServer', () => {
     expect(await (await post(`/api/conversations/${id}/cancel`)).json()).toEqual({
       cancelled: false,
     })
+  })
+
+  it('lets a message wait for a run of its own, or join the one that is under way', async () => {
+    const gate = Promise.withResolvers<string>()
+    const wait = defineTool({
+      id: 'wait',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => gate.promise,
+    })
+    const { get, post, conversation, records } = open(
+      [{ calls: [{ name: 'wait', arguments: {} }] }, 'First.', 'Second.'],
+      { tools: [wait] },
+    )
+    const id = await conversation()
+    const say = (body: object) => post(`/api/conversations/${id}/messages`, body)
+    const first = (await (await say({ content: 'go' })).json()) as { runId: string }
+    const steered = await say({ content: 'and this', ifBusy: 'steer' })
+    expect(await steered.json()).toMatchObject({ runId: first.runId })
+    const queued = await say({ content: 'later', ifBusy: 'queue' })
+    expect(queued.status).toBe(202)
+    const { runId } = (await queued.json()) as { runId: string }
+    expect(runId).not.toBe(first.runId)
+    expect(await errorOf(await say({ content: 'x', ifBusy: 'push' }))).toMatchObject({
+      code: 'bad_request',
+    })
+    gate.resolve('done')
+    const ends = async () =>
+      (await records(id)).flatMap(({ event }) =>
+        event.type === 'RUN_FINISHED' ? [event.runId] : [],
+      )
+    await expect.poll(ends).toEqual([first.runId, runId])
+    const list = await (await get('/api/conversations')).json()
+    expect(list).toMatchObject({ conversations: [{ status: 'idle' }] })
+  })
+
+  it('takes the answer about a call that waits for a person, once', async () => {
+    const ran: unknown[] = []
+    const pay = defineTool({
+      id: 'pay',
+      description: '',
+      inputSchema: { type: 'object', properties: { sum: { type: 'number' } } },
+      needsApproval: true,
+      execute: (input) => void ran.push(input),
+    })
+    const { get, post, conversation, records } = open(
+      [{ calls: [{ id: 'p/1', name: 'pay', arguments: { sum: 5 } }] }, 'Paid.'],
+      { tools: [pay] },
+    )
+    const id = await conversation()
+    await post(`/api/conversations/${id}/messages`, { content: 'pay' })
+    const status = async () => {
+      const list = (await (await get('/api/conversations')).json()) as {
+        conversations: { status: string }[]
+      }
+      return list.conversations[0]?.status
+    }
+    await expect.poll(status).toBe('waiting')
+    const at = `/api/conversations/${id}/calls/${encodeURIComponent('p/1')}/approval`
+    expect(await errorOf(await post(at, { approved: 'yes' }))).toMatchObject({ status: 400 })
+    const wrong = await post(at, { approved: true, arguments: { sum: 'five' } })
+    expect(await errorOf(wrong)).toEqual({ status: 422, code: 'invalid_arguments' })
+    const answered = await post(at, { approved: true, arguments: { sum: 4 } })
+    expect([answered.status, await answered.json()]).toEqual([202, { approved: true }])
+    await expect.poll(async () => types(await records(id))).toContain('RUN_FINISHED')
+    expect(ran).toEqual([{ sum: 4 }])
+    expect(await errorOf(await post(at, { approved: false }))).toEqual({
+      status: 409,
+      code: 'approval_answered',
+    })
+    const none = await post('/api/conversations/none/calls/c/approval', { approved: true })
+    expect(await errorOf(none)).toEqual({ status: 404, code: 'conversation_not_found' })
+  })
+
+  it('goes on with a run that another agent left', async () => {
+    const log = createMemoryLog()
+    const first = createAgent({ model: scriptedModel([() => new Promise(() => {}) as never]), log })
+    const { id: runId, conversation: id } = await first.start({
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+    await first.close()
+    const { post, records } = open(['Hello!'], { log })
+    const resumed = await post(`/api/conversations/${id}/resume`)
+    expect([resumed.status, await resumed.json()]).toEqual([202, { resumed: true }])
+    await expect
+      .poll(async () => (await records(id)).at(-1)?.event)
+      .toMatchObject({ type: 'RUN_FINISHED', runId })
+    const again = await post(`/api/conversations/${id}/resume`)
+    expect(await again.json()).toEqual({ resumed: false })
   })
 
   it('keeps debug data out of events and gives them when asked', async () => {

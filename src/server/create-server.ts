@@ -31,7 +31,7 @@ export interface ListenOptions {
 /** A server that listens. */
 export interface Listening {
   url: string
-  /** Stops the runs, ends the streams and frees the port. */
+  /** Closes the agent, which leaves its runs to whoever resumes them, ends the streams and frees the port. */
   close(): Promise<void>
 }
 
@@ -46,14 +46,30 @@ export interface Server {
 /** Makes the server; it does nothing before it is asked. */
 export function createServer({ agent, allowedHosts = [], app: folder }: ServerOptions): Server {
   const feed = createLiveFeed()
-  agent.log.subscribe((conversation, records) => {
-    for (const record of records) feed.publish(conversation, record)
-  })
-  agent.onStream((conversation, event) => feed.publish(conversation, { event }))
+  let disconnect: (() => void) | null = null
+
+  /** Hears what happens in the agent's conversations, from the first use on. */
+  function connect(): void {
+    if (disconnect) return
+    const unsubscribe = agent.log.subscribe(({ conversation, records, deleted }) => {
+      for (const record of records) feed.publish(conversation, record)
+      if (deleted) feed.end(conversation)
+    })
+    const unhear = agent.onStream((conversation, event) => feed.publish(conversation, { event }))
+    disconnect = () => {
+      disconnect = null
+      unsubscribe()
+      unhear()
+    }
+  }
 
   const app = new Hono()
   app.use(guard(allowedHosts))
   app.onError(errorResponse)
+  app.use((_, next) => {
+    connect()
+    return next()
+  })
   app.get('/api/health', (c) => c.json({ ok: true }))
   app.get('/api/info', (c) => {
     const { provider, modelId } = agent.model
@@ -73,7 +89,17 @@ export function createServer({ agent, allowedHosts = [], app: folder }: ServerOp
 
   return {
     fetch: (request) => app.fetch(request),
-    listen: (options) => listen(app, agent, options),
+    async listen(options) {
+      const { url, close } = await listen(app, agent, options)
+      connect()
+      return {
+        url,
+        async close() {
+          await close()
+          disconnect?.()
+        },
+      }
+    },
   }
 }
 

@@ -1,12 +1,15 @@
 import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
 
-type Listener = (event: Foldable) => void
+/** Hears each event; null when the conversation is gone. */
+type Listener = (event: Foldable | null) => void
 
 /** What happens in conversations right now, for those who watch. */
 export interface LiveFeed {
   /** Passes an event on to the conversation's watchers. */
   publish(conversation: string, event: Foldable): void
+  /** Tells the watchers that the conversation is gone. */
+  end(conversation: string): void
   /** The events that bring a late watcher up to what is being written now: text and arguments so far. */
   soFar(conversation: string): ConversationEvent[]
   watch(conversation: string, listener: Listener): () => void
@@ -24,6 +27,10 @@ export function createLiveFeed(): LiveFeed {
       if (writing.size > 0) open.set(conversation, writing)
       else open.delete(conversation)
       for (const listener of watchers.get(conversation) ?? []) listener(record)
+    },
+    end(conversation) {
+      open.delete(conversation)
+      for (const listener of watchers.get(conversation) ?? []) listener(null)
     },
     soFar(conversation) {
       return [...(open.get(conversation)?.values() ?? [])].flatMap(({ start, delta, text }) =>
@@ -83,6 +90,8 @@ function remember(writing: Map<string, Writing>, event: ConversationEvent): void
     case 'TOOL_CALL_END':
       writing.delete(event.toolCallId)
       break
+    // Whoever takes a run over does not write on what another began.
+    case 'RUN_CLAIMED':
     case 'RUN_FINISHED':
     case 'RUN_ERROR':
       writing.clear()

@@ -27,6 +27,8 @@ export const chartRows = defineTool({
     measure: z.enum(['sum', 'mean', 'max', 'min', 'count']),
     title: z.string().max(200).optional(),
   }),
+  idempotent: true,
+  mappable: false,
   async execute({ rows, group_by, interval, value, measure, title }, { progress, signal }) {
     progress(`Grouping ${rows.length.toLocaleString('en')} rows by ${interval ?? group_by}`)
     const summary = summarize(rows as Row[], { groupBy: group_by, interval, value, measure })

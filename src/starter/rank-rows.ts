@@ -16,6 +16,8 @@ export const rankRows = defineTool({
     order: z.enum(['highest', 'lowest']).default('highest'),
     limit: z.number().int().min(1).max(20).default(1).describe('How many rows to return.'),
   }),
+  idempotent: true,
+  mappable: false,
   execute({ rows, by, order, limit }) {
     requireColumns(rows as Row[], [by])
     const sign = order === 'highest' ? -1 : 1

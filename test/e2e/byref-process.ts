@@ -22,6 +22,8 @@ export interface ServerProcess {
   url: string
   /** The lines it printed when it was ready. */
   greeting: string
+  /** All that it printed so far. */
+  output: Pick<Finished, 'stdout' | 'stderr'>
   process: ChildProcess
   /** Sends the signal and waits for the end; gives the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
@@ -45,15 +47,24 @@ export interface Identity {
 }
 
 /** Runs `byref …` to its end. */
-export async function byref(
+export function byref(
   args: string[],
   env: Record<string, string> = {},
   as?: Identity,
 ): Promise<Finished> {
+  return start(args, env, as).ended
+}
+
+/** Starts `byref …`. */
+export function start(
+  args: string[],
+  env: Record<string, string> = {},
+  as?: Identity,
+): { process: ChildProcess; ended: Promise<Finished> } {
   const child = launch(args, env, { ...as })
   const output = collect(child)
-  const [code] = await once(child, 'close')
-  return { code, ...output }
+  const ended = once(child, 'close').then(([code]) => ({ code, ...output }))
+  return { process: child, ended }
 }
 
 /** Starts `byref serve` on a free port and waits until it says where; `channel` gives it one to its parent, as `npm start` does. */
@@ -75,6 +86,7 @@ export async function serve(
   return {
     url: /http:\S+/.exec(output.stdout)?.[0] ?? '',
     greeting: output.stdout,
+    output,
     process: child,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)

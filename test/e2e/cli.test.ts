@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { openAgent } from '../../src/cli/open-agent.ts'
 import type { Message } from '../../src/content/message.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
 import { providerServer } from '../../src/model/fixtures/provider-server.ts'
-import { byref, dataset, nobody, serve, temporaryFolder } from './byref-process.ts'
+import { byref, dataset, nobody, serve, start, temporaryFolder } from './byref-process.ts'
 import { barHeights } from './png-bars.ts'
 
 const folder = temporaryFolder()
@@ -46,13 +46,13 @@ const cars = (): Row[] => JSON.parse(readFileSync(dataset('cars.json'), 'utf8'))
 
 /** What the log says of a conversation: messages, prompts and the state. */
 async function read(conversation: string) {
-  const log = createSqliteLog(join(data, 'conversations.sqlite'))
-  const records = await log.read(conversation, { limit: 1000 })
+  const { agent, close } = await openAgent(data)
+  const records = await agent.log.read(conversation, { limit: 1000 })
   const messages = records.flatMap(({ event }) =>
     event.type === 'NEW_MESSAGE' ? [event.payload] : [],
   )
-  const debug = await Promise.all(messages.map(({ id }) => log.debug(conversation, id)))
-  await log.close()
+  const debug = await Promise.all(messages.map(({ id }) => agent.debug(conversation, id)))
+  await close()
   const prompts = debug.filter(Boolean).map((value) => JSON.stringify(value))
   const written = messages.filter(({ content_type }) => content_type === 'data')
   return { text: JSON.stringify(records), messages, prompts, written }
@@ -248,6 +248,22 @@ describe('byref run', () => {
     const { messages } = await read(conversation)
     expect(messages.map(({ content }) => content).slice(0, 2)).toEqual(['hello', 'hello again'])
   })
+
+  it('stops the run on Ctrl-C and waits for its end', async () => {
+    const provider = await providerServer([{ events: [], hang: true }])
+    const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
+    const running = start(['run', 'hello', '--data', data], env)
+    await expect.poll(() => provider.requests.length, { timeout: 20_000 }).toBe(1)
+    running.process.kill('SIGINT')
+    const { code, stderr } = await running.ended
+    await provider.close()
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^ended: cancelled$/m),
+    })
+    const { text } = await read(conversationOf(stderr))
+    expect(text).toMatch(/"RUN_FINISHED".*"cancelled"/)
+  })
 })
 
 describe('byref serve', () => {
@@ -290,8 +306,12 @@ describe('byref serve', () => {
     expect(result.stderr).toMatch(/^byref: The data folder .*permission denied.*--data.*\n$/)
   })
 
-  it('marks a run that a kill interrupted', async () => {
-    const path = join(folder.path, 'killed')
+  it.each([
+    // Nobody else goes on before the lease of the dead has run out, which takes ten seconds.
+    ['SIGKILL', 25_000],
+    ['SIGTERM', 5_000],
+  ] as const)('goes on with a run that %s cut off', async (signal, within) => {
+    const path = join(folder.path, signal)
     const provider = await providerServer([{ events: [], hang: true }])
     const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
     const server = await serve(path, env)
@@ -304,16 +324,20 @@ describe('byref serve', () => {
     })
     expect(sent.status).toBe(202)
     await expect.poll(() => provider.requests.length).toBe(1)
-    await server.stop('SIGKILL')
+    expect(await server.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null)
+    if (signal === 'SIGTERM')
+      expect(server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
     await provider.close()
     const again = await serve(path)
-    expect(again.greeting).toMatch(/model/)
-    const list = (await (await fetch(`${again.url}/api/conversations`)).json()) as {
-      conversations: { running: boolean; messages: number }[]
-    }
-    expect(list.conversations).toMatchObject([{ running: false, messages: 1 }])
-    const events = await (await fetch(`${again.url}/api/conversations/${id}/events`)).json()
-    expect(JSON.stringify(events)).toContain('"code":"interrupted"')
+    const list = async () => (await fetch(`${again.url}/api/conversations`)).json()
+    await expect
+      .poll(list, { timeout: within })
+      .toMatchObject({ conversations: [{ status: 'idle', messages: 2 }] })
+    const events = JSON.stringify(
+      await (await fetch(`${again.url}/api/conversations/${id}/events`)).json(),
+    )
+    expect(events).toContain('RUN_CLAIMED')
+    expect(events).toMatch(/demo model: a few rules/)
     await again.stop()
   })
 })

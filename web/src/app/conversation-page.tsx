@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Composer } from '../composer/composer.tsx'
 import { Inspector } from '../inspector/inspector.tsx'
+import { runPhase } from '../thread/run-phase.ts'
 import { Thread } from '../thread/thread.tsx'
 import { conversationsQuery, queries } from './client.ts'
 import { ConversationProvider, useConversation } from './conversation-context.tsx'
@@ -29,11 +30,12 @@ export function ConversationPage({ id }: { id: string | null }) {
   )
 }
 
-/** Has the list of conversations looked up anew when a run begins or ends here. */
+/** Has the list of conversations looked up anew when a run begins, waits for a person or ends here. */
 function FreshList() {
   const status = useConversation((state) => state.runs.at(-1)?.status)
+  const phase = useConversation(runPhase)
   useEffect(() => {
-    if (status) void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
-  }, [status])
+    if (status && phase) void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+  }, [status, phase])
   return null
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ConversationSummary } from 'byref/client'
+import type { ConversationSummary, RunStatus } from 'byref/client'
 import { MessagesSquare, PanelLeftClose, SquarePen } from 'lucide-react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
@@ -85,8 +85,22 @@ function List() {
   )
 }
 
+const DOTS: Record<Exclude<RunStatus, 'idle'>, { label: string; look: string }> = {
+  running: { label: 'running', look: 'animate-pulse bg-good' },
+  waiting: { label: 'waits for you', look: 'bg-warn' },
+  failed: { label: 'failed', look: 'bg-bad' },
+}
+
+function Dot({ label, look }: { label: string; look: string }) {
+  return (
+    <span title={label} className={cn('size-2 shrink-0 rounded-full', look)}>
+      <span className="sr-only">{label}</span>
+    </span>
+  )
+}
+
 function Line({ conversation }: { conversation: ConversationSummary }) {
-  const { id, title, updatedAt, running, messages } = conversation
+  const { id, title, updatedAt, status, messages } = conversation
   const current = useParams({
     strict: false,
     select: ({ conversationId }) => conversationId === id,
@@ -104,11 +118,8 @@ function Line({ conversation }: { conversation: ConversationSummary }) {
       )}
     >
       <span className="min-w-0 flex-1 truncate">{title || 'Untitled'}</span>
-      {running ? (
-        <span className="size-2 animate-pulse rounded-full bg-good">
-          <span className="sr-only">running</span>
-        </span>
-      ) : (
+      {status !== 'idle' && <Dot {...DOTS[status]} />}
+      {(status === 'idle' || status === 'failed') && (
         <span className="text-2xs text-ink-3 tabular-nums">{formatAgo(updatedAt)}</span>
       )}
     </Link>

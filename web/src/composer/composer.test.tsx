@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { stateOf } from '../testing/messages.ts'
+import { asked, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Composer } from './composer.tsx'
 import { keepDraft } from './drafts.ts'
@@ -67,7 +67,7 @@ describe('Composer', () => {
     )
     fireEvent.click(screen.getByRole('button', { name: 'Send' }))
     await waitFor(() =>
-      expect(requests.at(-1)?.body).toEqual({
+      expect(requests.map(({ body }) => body)).toContainEqual({
         content: '',
         attachments: [{ assetRef: 'asset://t1' }, { assetRef: 'asset://b1' }],
       }),
@@ -117,11 +117,20 @@ describe('Composer', () => {
 
   it('offers to stop instead of to send while a run is going on', async () => {
     answer(() => Response.json({ cancelled: true }))
-    const state = stateOf({ type: 'RUN_STARTED', threadId: 'c1', runId: 'r' })
+    const state = stateOf(runStarted())
     await renderInApp(<Composer />, { state })
     expect(screen.queryByRole('button', { name: 'Send' })).toBeNull()
     fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
     await waitFor(() => expect(requests[0]?.path).toBe('/api/conversations/c1/cancel'))
+  })
+
+  it('says whom a run waits for', async () => {
+    const running = await renderInApp(<Composer />, { state: stateOf(runStarted()) })
+    expect(screen.getByText('Answering…')).toBeTruthy()
+    running.unmount()
+    await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
+    expect(screen.getByText(/Waits for you/)).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
   })
 })
 

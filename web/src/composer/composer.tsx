@@ -3,6 +3,7 @@ import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { client, conversationsQuery, queries } from '../app/client.ts'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -14,11 +15,18 @@ import { onSuggestion } from './suggestions.ts'
 import { UploadChip } from './upload-chip.tsx'
 import { useUploads } from './use-uploads.ts'
 
+const HINTS: Record<RunPhase, string> = {
+  running: 'Answering…',
+  waiting: 'Waits for you: approve or deny above',
+  over: 'Enter to send, Shift Enter for a new line',
+}
+
 /** Where a person writes: text and files, sent together. The first message of a new conversation begins it. */
 export function Composer() {
   const id = useConversationId()
   const navigate = useNavigate()
-  const running = useConversation((state) => state.runs.at(-1)?.status === 'running')
+  const phase = useConversation(runPhase)
+  const running = phase !== 'over'
   const { status } = useConnection()
   const { uploads, add, retry, remove, clear } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
@@ -138,7 +146,7 @@ export function Composer() {
               }}
             />
             <span className="ml-auto pr-1 text-2xs text-ink-3 max-sm:invisible">
-              {running ? 'Answering…' : 'Enter to send, Shift Enter for a new line'}
+              {HINTS[phase]}
             </span>
             {running ? (
               <Button

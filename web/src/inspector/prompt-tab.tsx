@@ -74,11 +74,11 @@ function Prompt({ conversation, message }: { conversation: string; message: stri
   )
 }
 
-/** Every step that wrote a message, with what to call it. */
+/** Every step whose answer is there, with what to call it. */
 function stepsOf(runs: readonly RunState[]): { messageId: string; label: string }[] {
   return runs.flatMap((run, index) =>
-    run.steps.flatMap(({ name, messageId }) =>
-      messageId ? [{ messageId, label: `Run ${index + 1}, ${name}` }] : [],
+    run.steps.flatMap(({ name, messageId, finishedAt }) =>
+      finishedAt === undefined ? [] : [{ messageId, label: `Run ${index + 1}, ${name}` }],
     ),
   )
 }

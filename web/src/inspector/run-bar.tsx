@@ -55,7 +55,7 @@ const LOOK =
   'flex min-h-7 w-full items-center gap-2 rounded-md px-1.5 text-xs hover:bg-hover -outline-offset-2'
 
 function Target({ bar: { step, call }, children }: { bar: Bar; children: ReactNode }) {
-  if (step?.messageId) {
+  if (step?.finishedAt !== undefined) {
     return (
       <ViewLink
         view={{ tab: 'prompt', step: step.messageId }}

@@ -2,6 +2,7 @@ import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
 import { client } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -40,12 +41,12 @@ function Run({ run, number }: { run: RunState; number: number }) {
   const bars = runBars(run, Object.values(calls), now)
   const took = (run.finishedAt ? Date.parse(run.finishedAt) : now) - Date.parse(run.startedAt)
   const length = Math.max(1, took, ...bars.map(({ end }) => end))
-  const usage = run.usage ?? sum(run)
+  const { usage } = run
   return (
     <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
       <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
         <h2 className="font-semibold">Run {number}</h2>
-        <Status run={run} />
+        <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
         <span className="ml-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
@@ -83,17 +84,15 @@ function Run({ run, number }: { run: RunState; number: number }) {
   )
 }
 
-function Status({ run }: { run: RunState }) {
-  const text =
-    run.status === 'finished' && run.reason && run.reason !== 'done'
-      ? run.reason.replaceAll('_', ' ')
-      : run.status
+function Status({ run, waits }: { run: RunState; waits: boolean }) {
+  const ended = run.status === 'finished' && run.reason !== 'done' && run.reason
+  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'waits for you' : run.status
   return (
     <span
       className={cn(
         'rounded-full px-1.5 text-2xs leading-4 font-medium',
         run.status === 'failed' && 'bg-bad-soft text-bad',
-        run.status === 'running' && 'bg-asset-soft text-asset',
+        run.status === 'running' && (waits ? 'bg-warn-soft text-warn' : 'bg-asset-soft text-asset'),
         run.status === 'finished' &&
           (text === 'finished' ? 'bg-good-soft text-good' : 'bg-warn-soft text-warn'),
       )}
@@ -101,12 +100,4 @@ function Status({ run }: { run: RunState }) {
       {text}
     </span>
   )
-}
-
-function sum({ steps }: RunState): { inputTokens: number | null; outputTokens: number | null } {
-  const total = (key: 'inputTokens' | 'outputTokens') => {
-    const known = steps.flatMap(({ usage }) => usage?.[key] ?? [])
-    return known.length > 0 ? known.reduce((a, b) => a + b, 0) : null
-  }
-  return { inputTokens: total('inputTokens'), outputTokens: total('outputTokens') }
 }

@@ -3,10 +3,21 @@ import {
   type ConversationState,
   emptyConversation,
   fold,
+  type JsonValue,
   type Message,
 } from 'byref/client'
 
 let count = 0
+
+/** The start of a run, as `owner` begins it with these messages. */
+export function runStarted(runId = 'r', ...messageIds: string[]): ConversationEvent {
+  return { type: 'RUN_STARTED', threadId: 'c', runId, messageIds, owner: 'me' }
+}
+
+/** The start of the step that writes the message of this id. */
+export function stepStarted(messageId: string, runId = 'r'): ConversationEvent {
+  return { type: 'STEP_STARTED', stepName: 'step 1', runId, messageId }
+}
 
 /** A chat message of an assistant, with what a test changes of it. */
 export function message(change: Partial<Message> = {}): Message {
@@ -23,6 +34,24 @@ export function message(change: Partial<Message> = {}): Message {
   }
 }
 
+/** A run in which the call `c1` of the tool `pay` waits for a person, who is shown these arguments. */
+export function asked(shown: JsonValue, items?: JsonValue[]): (Message | ConversationEvent)[] {
+  const call = { id: 'c1', name: 'pay', arguments: { sum: '†state.sum' } }
+  const ids = { toolCallId: 'c1', runId: 'r' }
+  const usage = { inputTokens: null, outputTokens: null }
+  return [
+    runStarted(),
+    stepStarted('q'),
+    { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
+    message({ id: 'q', metadata: { tool_calls: [call] } }),
+    {
+      ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
+      finishReason: 'tool-calls',
+    },
+    { type: 'APPROVAL_REQUESTED', ...ids, arguments: shown, items },
+  ]
+}
+
 /** The state after these messages and events. */
 export function stateOf(...parts: (Message | ConversationEvent)[]): ConversationState {
   const events = parts.map(
@@ -30,7 +59,8 @@ export function stateOf(...parts: (Message | ConversationEvent)[]): Conversation
   )
   const at = (index: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, index)).toISOString()
   return events.reduce(
-    (state, event, index) => fold(state, { position: index + 1, timestamp: at(index), event }),
+    (state, event, index) =>
+      fold(state, { v: 1, position: index + 1, timestamp: at(index), event }),
     emptyConversation,
   )
 }

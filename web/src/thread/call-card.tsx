@@ -1,12 +1,14 @@
 import type { CallState, ToolCall } from 'byref/client'
-import { ArrowDown, Ban, Check, Wrench, X } from 'lucide-react'
+import { ArrowDown, Ban, Check, Hand, Hourglass, Wrench, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
-import { formatDuration } from '../ui/format.ts'
+import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
+import { Approval } from './approval.tsx'
 import { CallArguments } from './call-arguments.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf } from './ledger.ts'
+import { mappedItems } from './mapped-items.ts'
 
 /** Properties of {@link CallCard}. */
 export interface CallCardProps {
@@ -49,17 +51,25 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
           )}
         </span>
       </header>
-      {call ? (
-        <CallArguments values={call.arguments} />
+      {status === 'waiting' && live?.approval ? (
+        <Approval callId={id} name={name} approval={live.approval} />
       ) : (
-        live?.argumentsText && (
-          <p className="line-clamp-4 px-2.5 py-1.5 font-mono text-ink-3 [overflow-wrap:anywhere]">
-            {live.argumentsText}
-          </p>
-        )
+        <Arguments call={call} text={live?.argumentsText ?? ''} />
       )}
+      {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
     </article>
+  )
+}
+
+/** What it is called with, or as much of it as has been written. */
+function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
+  if (call) return <CallArguments values={call.arguments} />
+  if (text === '') return null
+  return (
+    <p className="line-clamp-4 px-2.5 py-1.5 font-mono text-ink-3 [overflow-wrap:anywhere]">
+      {text}
+    </p>
   )
 }
 
@@ -80,6 +90,16 @@ function Status({ status, call }: { status: Status; call: CallState | undefined 
       <>
         <Spinner className="size-3.5" /> writing
       </>
+    ),
+    planned: (
+      <>
+        <Hourglass className="size-3.5" aria-hidden /> waiting for other calls
+      </>
+    ),
+    waiting: (
+      <span className="flex items-center gap-1 font-medium text-warn">
+        <Hand className="size-3.5" aria-hidden /> waits for you
+      </span>
     ),
     running: (
       <>
@@ -104,6 +124,20 @@ function Status({ status, call }: { status: Status; call: CallState | undefined 
     ),
   }
   return <span className="flex items-center gap-1 tabular-nums">{looks[status]}</span>
+}
+
+/** How many items of a mapped call are done. */
+function Items({ call }: { call: CallState }) {
+  const items = mappedItems(call)
+  if (!items) return null
+  const { done, failed, of } = items
+  return (
+    <p className="border-t border-line px-2.5 py-1.5 text-ink-2 tabular-nums">
+      {formatCount(done)}
+      {of !== null && ` of ${formatCount(of)}`} {done === 1 && of === null ? 'item' : 'items'} done
+      {failed > 0 && <span className="text-bad">, {formatCount(failed)} failed</span>}
+    </p>
+  )
 }
 
 function Progress({ message, fraction }: { message: string; fraction?: number }) {

@@ -18,7 +18,10 @@ export function DataLine({ message }: { message: Message }) {
   const [open, setOpen] = useState(false)
   const panel = useId()
   const block = readBlock(message)
-  const call = block._call ? ledgerOf(messages).get(block._call)?.announced.at(-1)?.call : undefined
+  // The answer that announces the call may still be being written.
+  const called = useConversation((state) => state.calls[block._call ?? '']?.call)
+  const announced = block._call ? ledgerOf(messages).get(block._call)?.announced : undefined
+  const call = announced?.at(-1)?.call ?? called
   const value = 'data' in block ? block.data : block.schema
   return (
     <div id={`m-${message.id}`} className="mt-1.5 scroll-my-4 text-xs sm:ml-8">

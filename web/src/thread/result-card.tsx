@@ -19,10 +19,12 @@ export function ResultCard({ message }: { message: Message }) {
   const messages = useConversation((state) => state.messages)
   const ledger = ledgerOf(messages)
   const { result, attribution, attachments, footer } = readMetadata(message)
+  // The answer that announces the call may still be being written.
+  const called = useConversation((state) => result && state.calls[result.callId]?.call)
   if (!result) return null
   const entry = ledger.get(result.callId)
-  const call = answeredCall(message, ledger)
-  const live = entry?.announced.at(-1)
+  const call = answeredCall(message, ledger) ?? called
+  const live = entry?.announced.at(-1) ?? called
   const place = entry?.results.findIndex(({ messageId }) => messageId === message.id) ?? 0
   const repeated = place >= Math.max(1, entry?.announced.length ?? 1)
   const content = readContent(message)

@@ -3,7 +3,11 @@ import { Notice } from '../ui/notice.tsx'
 
 const REASONS: Record<Exclude<FinishReason, 'done'>, string> = {
   cancelled: 'Stopped.',
-  step_limit: 'Stopped at the limit of steps.',
+  step_limit:
+    'Stopped: it took as many steps as one run may have. Say “go on” to let it work further.',
+  token_limit: 'Stopped: it used as many tokens as one run may use.',
+  cost_limit: 'Stopped: it cost as much as one run may cost.',
+  time_limit: 'Stopped: it took as long as one run may take.',
   length: 'The answer was cut at the limit of its length.',
   content_filter: 'The provider withheld the rest of the answer.',
 }

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { message, stateOf } from '../testing/messages.ts'
+import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
@@ -125,9 +125,11 @@ describe('ThreadItem', () => {
   it('shows a running call with its progress', async () => {
     const running = call('1')
     await show(
-      { type: 'RUN_STARTED', threadId: 'c', runId: 'r' },
+      runStarted(),
+      stepStarted('q'),
       message({ id: 'q', metadata: { tool_calls: [running] } }),
       { type: 'TOOL_CALL_END', toolCallId: '1', runId: 'r', parentMessageId: 'q', call: running },
+      { type: 'TOOL_STARTED', toolCallId: '1', runId: 'r', attempt: 1 },
       { type: 'TOOL_PROGRESS', payload: { toolCallId: '1', message: 'Drawing', fraction: 0.4 } },
     )
     expect(screen.getByRole('progressbar', { name: 'Drawing' }).getAttribute('aria-valuenow')).toBe(
@@ -195,10 +197,12 @@ describe('ThreadItem', () => {
 
   it('shows why a run ended', async () => {
     const ids = { threadId: 'c', runId: 'r' }
-    await show(
-      { type: 'RUN_STARTED', ...ids },
-      { type: 'RUN_ERROR', ...ids, code: 'model_unauthorized', message: 'The key is wrong.' },
-    )
+    await show(runStarted(), {
+      type: 'RUN_ERROR',
+      ...ids,
+      code: 'model_unauthorized',
+      message: 'The key is wrong.',
+    })
     expect(screen.getByText('model_unauthorized')).toBeTruthy()
     expect(screen.getByText('The key is wrong.')).toBeTruthy()
   })

@@ -7,6 +7,8 @@ import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
+import { Queued } from './queued.tsx'
+import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
@@ -26,7 +28,7 @@ export function Thread() {
   const { scroller, content, atBottom, toBottom, release } = useStickToBottom()
   useLinkedItem(hash, items.length > 0, release)
   useSeenWhenSent(messages, toBottom)
-  const busy = runs.at(-1)?.status === 'running'
+  const phase = runPhase({ runs, calls })
 
   return (
     <section aria-label="Thread" className="relative min-h-0 flex-1">
@@ -51,6 +53,7 @@ export function Thread() {
             <ThreadItem key={item.key} item={item} />
           ))}
           <InProgress />
+          <Queued />
         </div>
       </div>
       <Connection />
@@ -64,7 +67,8 @@ export function Thread() {
         </Button>
       )}
       <p role="status" className="sr-only">
-        {busy ? 'The agent is working.' : ''}
+        {phase === 'running' && 'The agent is working.'}
+        {phase === 'waiting' && 'The agent waits for your approval of a call.'}
       </p>
       <Debug />
     </section>

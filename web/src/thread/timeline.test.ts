@@ -1,6 +1,6 @@
 import type { ConversationEvent, Message } from 'byref/client'
 import { describe, expect, it } from 'vitest'
-import { message, stateOf } from '../testing/messages.ts'
+import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { timeline } from './timeline.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
@@ -50,7 +50,7 @@ describe('timeline', () => {
     const usage = { inputTokens: null, outputTokens: null }
     expect(
       shown(
-        { type: 'RUN_STARTED', ...ids },
+        runStarted(),
         message({ id: 'a', timestamp: at(1) }),
         { type: 'RUN_ERROR', ...ids, code: 'model_failed', message: 'no' },
         message({
@@ -58,7 +58,7 @@ describe('timeline', () => {
           timestamp: at(9),
           sender: { participant_id: 'u', participant_role: 'user' },
         }),
-        { type: 'RUN_STARTED', threadId: 'c', runId: 'r2' },
+        runStarted('r2'),
         { type: 'RUN_FINISHED', threadId: 'c', runId: 'r2', result: { reason: 'done', usage } },
       ),
     ).toEqual(['# a', 'run-end', '# b'])
@@ -69,7 +69,8 @@ describe('timeline', () => {
     const call = { id: '1', name: 'tool', arguments: {} }
     expect(
       shown(
-        { type: 'RUN_STARTED', ...ids },
+        runStarted(),
+        stepStarted('m'),
         { type: 'TOOL_CALL_END', toolCallId: '1', runId: 'r', parentMessageId: 'm', call },
         { type: 'RUN_ERROR', ...ids, code: 'interrupted', message: 'killed' },
       ),

@@ -1,4 +1,5 @@
 import type { CallState, ConversationState, Message, RunState } from 'byref/client'
+import { earlyResults } from './open-answer.ts'
 import { readMetadata } from './read-metadata.ts'
 
 /** One entry of the thread, top to bottom. */
@@ -20,8 +21,11 @@ export function timeline(
 ): TimelineItem[] {
   const items: TimelineItem[] = []
   const asides = [...endedRuns(state.runs), ...lostCalls(state)].sort((a, b) => a.at - b.at)
+  // They stand below the answer that is being written.
+  const early = new Set(earlyResults(state))
   let speaker: Speaker | null = null
   for (const message of state.messages) {
+    if (early.has(message)) continue
     const at = Date.parse(message.timestamp)
     while (asides[0] && asides[0].at < at) {
       items.push(asides.shift()?.item as TimelineItem)

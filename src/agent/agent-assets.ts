@@ -1,0 +1,49 @@
+import type { AssetEvent } from '../assets/asset-events.ts'
+import type { AssetStore } from '../assets/asset-store.ts'
+import { createAssets } from '../assets/assets.ts'
+import type { AssetsConfig, ResolvedAssetsConfig } from '../assets/assets-config.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { createMemoryAssetStore } from '../assets/stores/memory.ts'
+
+/** The assets of an agent. */
+export interface AgentAssets {
+  /** Those of a namespace, for its runs: what is saved through them is told by the run. */
+  in(namespace: string | null): Assets
+  /** Those of the agent's namespace, for everybody else: what is saved through them is told at once. */
+  readonly told: Assets
+  readonly config: ResolvedAssetsConfig
+}
+
+/** Options of {@link openAssets}. */
+export interface AgentAssetsOptions {
+  assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
+}
+
+/** Opens the assets of an agent; where none are given, in memory, in any namespace. */
+export function openAssets(
+  { assets }: AgentAssetsOptions,
+  namespace: string | null,
+  onEvent: (event: AssetEvent) => unknown,
+): AgentAssets {
+  const views = new Map<string | null, Assets>()
+  const make = maker(assets)
+  const inNamespace = (of: string | null): Assets => {
+    const view = views.get(of) ?? make(of)
+    views.set(of, view)
+    return view
+  }
+  const own = inNamespace(namespace)
+  return { in: inNamespace, told: own.scoped({ onEvent }), config: own.config }
+}
+
+function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {
+  if (assets === undefined) {
+    const store = createMemoryAssetStore()
+    return (namespace) => {
+      if (namespace === null) return createAssets({ store })
+      return createAssets({ store, namespace, config: { namespacing: { mode: 'context' } } })
+    }
+  }
+  const base = 'resolve' in assets ? assets : createAssets(assets)
+  return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
+}

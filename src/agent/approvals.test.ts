@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import type { ConversationEvent } from '../content/events.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { type Agent, createAgent } from './agent.ts'
+import { eventsOf, prompts, say } from './fixtures/agent.ts'
+import { defineTool, type Tool } from './tool.ts'
+
+/** A tool that asks, and notes what it was run with. */
+function payTool(options: Partial<Tool> = {}) {
+  const paid: unknown[] = []
+  const pay = defineTool({
+    id: 'pay',
+    description: 'Pays',
+    inputSchema: {
+      type: 'object',
+      properties: { to: { type: 'string' }, amount: { type: 'number' } },
+      required: ['amount'],
+    },
+    needsApproval: true,
+    execute(input) {
+      paid.push(input)
+      return { done: true }
+    },
+    ...options,
+  })
+  return { pay, paid }
+}
+
+const call = (id: string, args: Record<string, unknown>) => ({ id, name: 'pay', arguments: args })
+
+/** Resolves when so many calls wait for a person. */
+async function waiting(agent: Agent, conversation: string, count = 1): Promise<void> {
+  await expect
+    .poll(async () => {
+      const records = await agent.log.read(conversation, { limit: 1000 })
+      return records.filter(({ event }) => event.type === 'APPROVAL_REQUESTED').length
+    })
+    .toBe(count)
+}
+
+const results = (run: { messages: readonly { metadata: { tool_result?: unknown } }[] }) =>
+  run.messages.flatMap(({ metadata }) => metadata.tool_result ?? [])
+
+describe('approvals', () => {
+  it('asks with the arguments resolved, runs exactly these, and lets go of the conversation meanwhile', async () => {
+    const { pay, paid } = payTool()
+    const model = scriptedModel([
+      { calls: [call('p', { amount: '†state.sum', to: 'Ada' })] },
+      'Paid.',
+    ])
+    const log = createMemoryLog()
+    const agent = createAgent({ model, tools: [pay], log })
+    const run = agent.run({
+      conversation: 'c',
+      messages: [{ type: 'state', state: { sum: 12 } }, ...say('pay')],
+    })
+    await waiting(agent, 'c')
+    await expect.poll(async () => (await log.find('c'))?.lease).toBe(null)
+    expect((await log.find('c'))?.status).toBe('waiting')
+    // A change of the data does not change what was shown.
+    await log.append('c', [{ type: 'NEW_MESSAGE', payload: data({ sum: 99 }) }])
+    await agent.approve('c', 'p', { approved: true })
+    expect((await run.result).text).toBe('Paid.')
+    expect(paid).toEqual([{ amount: 12, to: 'Ada' }])
+    const asked = (await log.read('c')).find(({ event }) => event.type === 'APPROVAL_REQUESTED')
+    expect(asked?.event).toMatchObject({ toolCallId: 'p', arguments: { amount: 12, to: 'Ada' } })
+  })
+
+  it('tells the model of a refusal and its reason', async () => {
+    const { pay, paid } = payTool()
+    const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'As you wish.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: false, reason: 'too dear' })
+    await run.result
+    expect(paid).toEqual([])
+    expect(prompts(model)[1]).toContain('too dear')
+    expect(results(run)).toMatchObject([{ error: { code: 'approval_denied' } }])
+  })
+
+  it('runs changed arguments, and refuses those that the tool does not take', async () => {
+    const { pay, paid } = payTool()
+    const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    const wrong = agent.approve('c', 'p', { approved: true, arguments: { amount: 'much' } })
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_arguments' })
+    await agent.approve('c', 'p', { approved: true, arguments: { amount: 3 } })
+    await run.result
+    expect(paid).toEqual([{ amount: 3 }])
+  })
+
+  it('takes answers in any order and each once, also both at the same time', async () => {
+    const { pay, paid } = payTool()
+    const calls = [1, 2, 3].map((amount) => call(`p${amount}`, { amount }))
+    const agent = createAgent({ model: scriptedModel([{ calls }, 'Paid.']), tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c', 3)
+    await agent.approve('c', 'p3', { approved: true })
+    const both = await Promise.allSettled([
+      agent.approve('c', 'p1', { approved: true }),
+      agent.approve('c', 'p1', { approved: false }),
+    ])
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    await expect(agent.approve('c', 'p3', { approved: true })).rejects.toMatchObject({
+      code: 'approval_answered',
+    })
+    await expect(agent.approve('c', 'none', { approved: true })).rejects.toMatchObject({
+      code: 'approval_answered',
+    })
+    await agent.approve('c', 'p2', { approved: true })
+    await run.result
+    expect(new Set(paid.map((input) => (input as { amount: number }).amount))).toEqual(
+      new Set([1, 2, 3]),
+    )
+    await expect(agent.approve('c', 'p2', { approved: true })).rejects.toMatchObject({
+      code: 'approval_answered',
+    })
+  })
+
+  it('lets other calls of the answer go on, and holds up those that need the result', async () => {
+    const { pay } = payTool()
+    const order: unknown[] = []
+    const note = defineTool({
+      ...{ id: 'note', description: '', inputSchema: { type: 'object' } },
+      execute: ({ what }) => void order.push(what),
+    })
+    const model = scriptedModel([
+      {
+        calls: [
+          call('p', { amount: 1, _outputPath: '†state.receipt' }),
+          { id: 'free', name: 'note', arguments: { what: 'free' } },
+          { id: 'bound', name: 'note', arguments: { what: '†state.receipt.done' } },
+        ],
+      },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [pay, note] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await expect.poll(() => order).toEqual(['free'])
+    await agent.approve('c', 'p', { approved: true })
+    await run.result
+    expect(order).toEqual(['free', true])
+    const prompt = prompts(model)[1] ?? ''
+    expect(prompt.indexOf('"toolCallId":"p"')).toBeGreaterThan(0)
+  })
+
+  it('waits across processes and days, and goes on where the answer is given', async () => {
+    const { pay, paid } = payTool()
+    const log = createMemoryLog()
+    const first = createAgent({
+      model: scriptedModel([{ calls: [call('p', { amount: 7 })] }]),
+      tools: [pay],
+      log,
+      limits: { durationMs: 60_000 },
+    })
+    const run = first.run({ conversation: 'c', messages: say('pay') })
+    await waiting(first, 'c')
+    await first.close()
+    await expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
+    const model = scriptedModel(['Paid.'])
+    const second = createAgent({ model, tools: [pay], log, limits: { durationMs: 60_000 } })
+    expect(await second.resumeAll()).toBe(1)
+    expect(paid).toEqual([])
+    const resumed = second.resume('c')
+    await second.approve('c', 'p', { approved: true })
+    expect((await resumed.result).text).toBe('Paid.')
+    expect(paid).toEqual([{ amount: 7 }])
+  })
+
+  it('says that the tool is gone where it was removed meanwhile', async () => {
+    const { pay } = payTool()
+    const log = createMemoryLog()
+    const first = createAgent({
+      model: scriptedModel([{ calls: [call('p', { amount: 7 })] }]),
+      tools: [pay],
+      log,
+    })
+    first.run({ conversation: 'c', messages: say('pay') })
+    await waiting(first, 'c')
+    await first.close()
+    const model = scriptedModel(['It is gone.'])
+    const second = createAgent({ model, log })
+    await second.approve('c', 'p', { approved: true })
+    expect((await second.resume('c').result).text).toBe('It is gone.')
+    expect(prompts(model)[0]).toContain('There is no tool')
+  })
+
+  it('asks only where the function says so, of the resolved input', async () => {
+    const seen: unknown[] = []
+    const { pay, paid } = payTool({
+      needsApproval(input, { conversation }) {
+        seen.push([input, conversation])
+        return (input as { amount: number }).amount > 10
+      },
+    })
+    const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.'])
+    const run = createAgent({ model, tools: [pay] }).run({
+      conversation: 'c',
+      messages: say('pay'),
+    })
+    await run.result
+    expect(paid).toEqual([{ amount: 5 }])
+    expect(seen).toEqual([[{ amount: 5 }, 'c']])
+  })
+
+  it('never asks about arguments that cannot run', async () => {
+    const { pay } = payTool()
+    const model = scriptedModel([
+      { calls: [call('a', { amount: 'x' }), call('b', { amount: '†state.none' })] },
+      'No.',
+    ])
+    const run = createAgent({ model, tools: [pay] }).run({ messages: say('pay') })
+    const events = await eventsOf(run)
+    expect(events.some(({ type }) => type === 'APPROVAL_REQUESTED')).toBe(false)
+    expect(results(run)).toMatchObject([
+      { error: { code: 'invalid_arguments' } },
+      { error: { code: 'variable_not_found' } },
+    ])
+  })
+
+  it('may be answered by a handler of the event', async () => {
+    const { pay, paid } = payTool()
+    const agent: Agent = createAgent({
+      model: scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.']),
+      tools: [pay],
+      callbacks: {
+        async onEvent(event: ConversationEvent) {
+          if (event.type !== 'APPROVAL_REQUESTED') return
+          await agent.approve('c', event.toolCallId, { approved: true })
+        },
+      },
+    })
+    await agent.run({ conversation: 'c', messages: say('pay') }).result
+    expect(paid).toHaveLength(1)
+  })
+
+  it('is cancelled while it waits', async () => {
+    const { pay } = payTool()
+    const log = createMemoryLog()
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [call('p', { amount: 5 })] }]),
+      tools: [pay],
+      log,
+    })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    expect(await agent.cancel('c')).toBe(true)
+    expect((await run.result).reason).toBe('cancelled')
+    await expect(agent.approve('c', 'p', { approved: true })).rejects.toMatchObject({
+      code: 'approval_answered',
+    })
+    expect((await log.find('c'))?.status).toBe('idle')
+  })
+})
+
+function data(state: Record<string, unknown>) {
+  return {
+    id: 'later',
+    sender: { participant_id: 'u', participant_role: 'user' },
+    message_type: 'note' as const,
+    content_type: 'data',
+    content: { type: 'data', kind: 'state', data: state },
+    timestamp: new Date().toISOString(),
+    metadata: {},
+  }
+}

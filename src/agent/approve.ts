@@ -1,0 +1,79 @@
+import { copyJson } from '../content/copy-json.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import type { JsonValue } from '../content/json.ts'
+import { ByrefError } from '../errors.ts'
+import type { AgentParts } from './agent.ts'
+import type { OpenConversation } from './conversations.ts'
+import { inputOf } from './execute-call.ts'
+import { approvedArguments } from './map-call.ts'
+
+/** What a person says about a call. */
+export interface ApprovalAnswer {
+  approved: boolean
+  /** Told to the model where it was refused. */
+  reason?: string
+  /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
+  arguments?: unknown
+}
+
+/**
+ * Logs the answer about a call that waits, once.
+ *
+ * @throws ByrefError `approval_answered` for a call that waits for nobody, `invalid_arguments` for changed arguments
+ *   that its tool does not take; the call then waits on
+ */
+export async function answerApproval(
+  parts: AgentParts,
+  { thread, wake }: OpenConversation,
+  toolCallId: string,
+  { approved, reason, arguments: changed }: ApprovalAnswer,
+): Promise<void> {
+  const args = approved && changed !== undefined ? copyJson(changed) : undefined
+  if (args !== undefined) await checkChanged(parts, thread.state.calls[toolCallId], args)
+  await thread.append((state) => {
+    const call = state.calls[toolCallId]
+    if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)
+    const answer: ConversationEvent = {
+      type: 'APPROVAL_ANSWERED',
+      toolCallId,
+      runId: call.runId,
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(args === undefined ? {} : { arguments: args }),
+    }
+    return { events: [answer] }
+  })
+  wake()
+}
+
+type Call = OpenConversation['thread']['state']['calls'][string]
+
+async function checkChanged(
+  { settings }: AgentParts,
+  call: Call | undefined,
+  args: JsonValue,
+): Promise<void> {
+  const tool = call && settings.tools.get(call.name)
+  // A tool that is not there says so when the call runs.
+  if (!tool || !call.approval) return
+  const isMapped = call.approval.items !== undefined
+  if (isMapped && (!Array.isArray(args) || args.length !== call.approval.items?.length)) {
+    throw new ByrefError(
+      'invalid_arguments',
+      `The call is mapped over ${call.approval.items?.length} items: give the arguments of each, in a list`,
+    )
+  }
+  for (const one of isMapped ? approvedArguments(args) : [{ arguments: args }]) {
+    if (one.arguments)
+      await inputOf(tool, one.arguments as Record<string, unknown>, () => settings.assets)
+  }
+}
+
+function notWaiting(toolCallId: string, call: Call | undefined): ByrefError {
+  const why = !call
+    ? 'there is no such call'
+    : call.approval?.answer
+      ? `it was ${call.approval.answer.approved ? 'approved' : 'refused'} at ${call.approval.answer.at}`
+      : `it is ${call.status}`
+  return new ByrefError('approval_answered', `The call "${toolCallId}" waits for no answer: ${why}`)
+}

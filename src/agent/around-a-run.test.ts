@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest'
+import { PNG } from '../assets/fixtures/stores.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { eventsOf, prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tool.ts'
+
+const object = { type: 'object' } as const
+
+describe('createAgent', () => {
+  it('refuses what is no model, and options that there are not', () => {
+    expect(() => createAgent({ model: 'openai/gpt-5' as never })).toThrow(
+      /model is the text "openai\/gpt-5"/,
+    )
+    expect(() => createAgent({ model: undefined as never })).toThrow(/model is a undefined/)
+    const model = scriptedModel([])
+    expect(() => createAgent({ model, maxSteps: 3 } as never)).toThrow(/"maxSteps".*limits/)
+    const run = createAgent({ model }).run({ messages: say('x'), conversationId: 'c' } as never)
+    return expect(run.result).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+
+  it('keeps namespaces apart, also for conversations of one id', async () => {
+    const log = createMemoryLog()
+    const seen: unknown[] = []
+    const where = defineTool({
+      ...{ id: 'where', description: '', inputSchema: object },
+      execute: (_, { namespace }) => void seen.push(namespace),
+    })
+    const model = scriptedModel([
+      'secret of a',
+      { calls: [{ name: 'where', arguments: {} }] },
+      'I know nothing.',
+    ])
+    const agent = createAgent({ model, log, tools: [where] })
+    await agent.run({ conversation: 'c', namespace: 'tenant-a', messages: say('my secret') }).result
+    await agent.run({ conversation: 'c', namespace: 'tenant-b', messages: say('Who?') }).result
+    expect(prompts(model).at(-1)).not.toContain('secret')
+    expect(seen).toEqual(['tenant-b'])
+    expect(await log.find('c')).toBe(null)
+    expect(await log.scoped('tenant-a').find('c')).toMatchObject({ messages: 2 })
+    expect(await agent.cancel('c')).toBe(false)
+  })
+
+  it('gives tools what the run was given, after a restart too', async () => {
+    const seen: unknown[] = []
+    const look = defineTool({
+      ...{ id: 'look', description: '', inputSchema: object, idempotent: true },
+      execute: (_, { context }) => void seen.push(context),
+    })
+    const callLook = { calls: [{ name: 'look', arguments: {} }] }
+    const log = createMemoryLog()
+    const live = { db: new Map() }
+    const model = scriptedModel([callLook, 'one', callLook, 'two'])
+    const agent = createAgent({ model, tools: [look], log, context: live })
+    await agent.run({ messages: say('a') }).result
+    await agent.run({ messages: say('b'), context: { user: 7 } }).result
+    expect(seen).toEqual([live, { user: 7 }])
+    const bad = agent.run({ messages: say('c'), context: { fn: () => 1 } as never })
+    await expect(bad.result).rejects.toMatchObject({ code: 'invalid_data' })
+  })
+
+  it('tells onEvent of what is saved directly', async () => {
+    const heard: unknown[] = []
+    const agent = createAgent({
+      model: scriptedModel([]),
+      callbacks: {
+        onEvent: (event, { conversation }) => {
+          if (event.type === 'ASSET_CREATED') heard.push([event.payload.base64, conversation])
+        },
+      },
+    })
+    await agent.assets.save(new Uint8Array([1, 2, 3]), 'application/octet-stream')
+    expect(heard).toEqual([['AQID', null]])
+  })
+
+  it('works out the prompt of any step again, as the model was given it', async () => {
+    const photo = defineTool({
+      ...{ id: 'photo', description: 'Takes', inputSchema: object },
+      execute: () => ({ picture: new Uint8Array(PNG) }),
+    })
+    const model = scriptedModel([
+      { text: 'Wait.', calls: [{ name: 'photo', arguments: { _outputPath: '†state.p' } }] },
+      'There.',
+      'More.',
+    ])
+    const log = createMemoryLog()
+    const agent = createAgent({ model, tools: [photo], log, instructions: 'Be kind.' })
+    const run = agent.run({ conversation: 'c', messages: say('Take one') })
+    await run.result
+    await agent.run({ conversation: 'c', messages: say('And?') }).result
+    const answers = run.messages.filter(({ sender }) => sender.participant_role === 'assistant')
+    for (const [i, { id }] of answers.entries()) {
+      const debug = (await agent.debug('c', id)) as { request: { prompt: unknown; tools: unknown } }
+      expect(debug.request.prompt).toEqual(JSON.parse(JSON.stringify(model.requests[i]?.prompt)))
+      expect(debug.request.tools).toEqual(JSON.parse(JSON.stringify(model.requests[i]?.tools)))
+    }
+    expect(await agent.debug('c', 'none')).toBe(null)
+    const size = JSON.stringify(await log.read('c')).length
+    expect(size).toBeLessThan(8_000)
+  })
+})
+
+describe('processors', () => {
+  it('see events of their type and add to them', async () => {
+    const seen: string[] = []
+    const agent = createAgent({
+      model: scriptedModel(['Hello']),
+      processors: [
+        {
+          eventType: 'NEW_MESSAGE',
+          process(event, { context }) {
+            if (event.type !== 'NEW_MESSAGE' || event.payload.message_type === 'log')
+              return undefined
+            seen.push(String(event.payload.content))
+            expect(context.assetStore.save).toBeTypeOf('function')
+            expect(context.conversation).toBe('c')
+            const payload = {
+              ...event.payload,
+              id: `log-${seen.length}`,
+              message_type: 'log' as const,
+            }
+            return { producedEvents: [{ type: 'NEW_MESSAGE', payload }] }
+          },
+        },
+      ],
+    })
+    const run = agent.run({ conversation: 'c', messages: say('Hi') })
+    await run.result
+    expect(seen).toEqual(['Hi', 'Hello'])
+    expect(run.messages.map(({ id }) => id)).toContain('log-1')
+    expect(run.messages.map(({ id }) => id)).toContain('log-2')
+  })
+
+  it('end a run by what they throw, once', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({
+      model: scriptedModel(['Hello']),
+      log,
+      processors: [
+        {
+          eventType: 'STEP_STARTED',
+          process() {
+            throw new Error('no steps')
+          },
+        },
+      ],
+    })
+    await expect(agent.run({ conversation: 'c', messages: say('Hi') }).result).rejects.toThrow(
+      'no steps',
+    )
+    const ends = (await log.read('c')).filter(({ event }) => /^RUN_(FINI|ERR)/.test(event.type))
+    expect(ends).toHaveLength(1)
+  })
+})
+
+describe('agent.fork', () => {
+  it('begins a conversation as another, up to a message, with runs over and debug data', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['one', 'two', 'other'])
+    const agent = createAgent({ model, log })
+    const run = agent.run({ conversation: 'c', messages: say('a') })
+    await run.result
+    await agent.run({ conversation: 'c', messages: say('b') }).result
+    const answer = run.messages[1]?.id
+    const fork = await agent.fork('c', { at: answer })
+    expect((await log.find(fork))?.status).toBe('idle')
+    const other = agent.run({ conversation: fork, messages: say('c') })
+    expect((await other.result).text).toBe('other')
+    expect(other.messages.map(({ content }) => content)).toEqual(['a', 'one', 'c', 'other'])
+    expect(prompts(model)[2]).not.toContain('two')
+    await expect(agent.fork('c', { at: 'none' })).rejects.toMatchObject({
+      code: 'message_not_found',
+    })
+    await expect(agent.fork('none')).rejects.toMatchObject({ code: 'conversation_not_found' })
+    await expect(agent.fork('c', { id: fork })).rejects.toMatchObject({
+      code: 'conversation_exists',
+    })
+  })
+})
+
+describe('agent.asTool', () => {
+  it('runs in a conversation of its own, and sees only what it is given', async () => {
+    const log = createMemoryLog()
+    const inner = scriptedModel(['The sum is 3.'])
+    const helper = createAgent({ model: inner, log, instructions: 'You add.' })
+    const outer = scriptedModel([
+      { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Add 1 and 2' } }] },
+      'It is 3.',
+    ])
+    const add = helper.asTool({
+      id: 'helper',
+      description: 'Adds',
+      data: ['†state.unit', '†secret'],
+    })
+    const agent = createAgent({ model: outer, log, tools: [add] })
+    const run = agent.run({
+      conversation: 'c',
+      messages: [
+        { type: 'state', state: { unit: 'cm', salary: 9 } },
+        ...say('How much is 1 and 2?'),
+      ],
+    })
+    const events = await eventsOf(run)
+    expect((await run.result).text).toBe('It is 3.')
+    expect(prompts(inner)[0]).toContain('Add 1 and 2')
+    expect(prompts(inner)[0]).toContain('cm')
+    expect(prompts(inner)[0]).not.toMatch(/salary|How much/)
+    expect(events.filter(({ type }) => type === 'RUN_FINISHED')).toHaveLength(1)
+    const child = (await log.read('c/h')).map(({ event }) => event)
+    const started = child.find((event) => event.type === 'RUN_STARTED')
+    expect(started).toMatchObject({ parentRunId: run.id })
+    const answer = child.findLast(
+      (event): event is Extract<ConversationEvent, { type: 'NEW_MESSAGE' }> =>
+        event.type === 'NEW_MESSAGE',
+    )
+    expect(answer?.payload.metadata.attribution).toBe('helper')
+  })
+
+  it('goes on where it was after a crash, and is cancelled with its caller', async () => {
+    const log = createMemoryLog()
+    const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
+    const helper = createAgent({ model: hanging, log })
+    const outer = scriptedModel([
+      { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Wait' } }] },
+    ])
+    const agent = createAgent({
+      model: outer,
+      log,
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    await expect.poll(async () => (await log.find('c/h'))?.status).toBe('running')
+    run.cancel()
+    expect((await run.result).reason).toBe('cancelled')
+    await expect.poll(async () => (await log.find('c/h'))?.status).toBe('idle')
+  })
+})

@@ -1,0 +1,23 @@
+import { openRun } from '../content/conversation-state.ts'
+import { unfinishedMessage } from './assistant-message.ts'
+import type { OpenConversation } from './conversations.ts'
+
+/**
+ * Ends the run that is under way, by an append: whoever runs it stops at its next one. What was said so far, as far as
+ * this process heard it, stays. False where no run is open, or not the one of this id.
+ */
+export async function cancelRun(
+  { thread, wake }: OpenConversation,
+  runId?: string,
+): Promise<boolean> {
+  const records = await thread.append((state) => {
+    const run = openRun(state)
+    if (!run || (runId !== undefined && run.runId !== runId)) return null
+    const result = { reason: 'cancelled', usage: run.usage } as const
+    const ids = { threadId: thread.id, runId: run.runId }
+    return { events: [...unfinishedMessage(state, run), { type: 'RUN_FINISHED', ...ids, result }] }
+  })
+  // What waited for the end of the run goes on.
+  if (records.length > 0) wake()
+  return records.length > 0
+}

@@ -1,0 +1,208 @@
+import type { ConversationEvent } from '../content/events.ts'
+import type { Foldable } from '../content/fold.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
+import type { RunFollower } from './follow-run.ts'
+import { type Performer, perform } from './performer.ts'
+import type { AgentSettings } from './run-settings.ts'
+import { openThread, type Thread } from './thread.ts'
+
+/** A conversation that is open in this process. */
+export interface OpenConversation {
+  readonly thread: Thread
+  /** Those who wait for the end of a run in it. */
+  readonly followers: Set<RunFollower>
+  /**
+   * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Resolves when this
+   * process has it, or has seen that another does or that nothing is due.
+   */
+  wake(): void
+}
+
+/** The conversations that are open in this process: each folded once, however many runs it has. */
+export interface OpenConversations {
+  get(conversation: string): Promise<OpenConversation>
+  /** Those that are open now. */
+  all(): Iterable<OpenConversation>
+  /** Takes an error that ended a run here, with its cause. */
+  takeFailure(runId: string): ByrefError | null
+  /** Stops all work and leaves it to others; resolves when it has stopped. */
+  close(): Promise<void>
+}
+
+/** What open conversations work with. */
+export interface OpenConversationsOptions {
+  /** That of the namespace. */
+  log: ConversationLog
+  settings: AgentSettings
+  owner: string
+  leaseMs: number
+  /** Handlers of what happens here; absent where there are none. */
+  tell?(thread: Thread, event: Foldable): Promise<void>
+  /** Hears of what only streams. */
+  onStream(conversation: string, event: ConversationEvent): void
+}
+
+interface Slot {
+  opening: Promise<OpenConversation>
+  open: OpenConversation | null
+  performer: Performer | null
+  /** Changed while it was being read. */
+  missed: boolean
+  /** A handler failed while nothing was performed. */
+  handlerError: { error: unknown } | null
+  retry: ReturnType<typeof setTimeout> | null
+}
+
+/** Conversations that nobody works on or waits for stay open while they are no more than this, records in all. */
+const MAX_OPEN = { conversations: 256, records: 500_000 }
+
+/** Time between the end of another's lease and the attempt to take over, in milliseconds; with a random part. */
+const TAKE_OVER_DELAY = 50
+
+/** Keeps conversations open. */
+export function openConversations(options: OpenConversationsOptions): OpenConversations {
+  const { log, settings, owner, leaseMs, tell, onStream } = options
+  const slots = new Map<string, Slot>()
+  const failures = new Map<string, ByrefError>()
+  let unsubscribe: (() => void) | null = null
+  let closed = false
+  /** Runs since it was last looked whether too much is open. */
+  let untidy = 0
+
+  function changed({ conversation, records, deleted }: LogChange): void {
+    const slot = slots.get(conversation)
+    if (!slot) return
+    if (deleted) drop(conversation, slot)
+    else if (slot.open) slot.open.thread.receive(records)
+    else slot.missed = true
+  }
+
+  function drop(conversation: string, slot: Slot): void {
+    slots.delete(conversation)
+    slot.performer?.stop()
+    const error = new ByrefError(
+      'conversation_not_found',
+      `The conversation "${conversation}" was deleted`,
+    )
+    for (const follower of slot.open?.followers ?? []) follower.fail(error)
+  }
+
+  async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
+    unsubscribe ??= log.subscribe(changed)
+    const thread: Thread = await openThread({
+      log,
+      id: conversation,
+      tell: tell && ((event) => tell(thread, event)),
+      onHandlerError(error) {
+        const runId = thread.state.runs.at(-1)?.runId
+        if (runId !== undefined) failures.set(runId, asByrefError(error))
+        if (slot.performer) slot.performer.fail(error)
+        else slot.handlerError = { error }
+      },
+    })
+    if (slot.missed) await thread.refresh()
+    for (const created of thread.state.assets) settings.assets.remember(created)
+    thread.watch(({ event, position }) => {
+      if (position === undefined) onStream(conversation, event)
+    })
+    slot.open = { thread, followers: new Set(), wake: () => wake(slot, thread) }
+    return slot.open
+  }
+
+  function wake(slot: Slot, thread: Thread): void {
+    if (closed) return
+    if (slot.performer) return slot.performer.wake()
+    if (slot.retry) clearTimeout(slot.retry)
+    slot.retry = null
+    const performer = perform({
+      ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
+      hasHandlers: tell !== undefined,
+      onFailure: (runId, error) => failures.set(runId, error),
+    })
+    slot.performer = performer
+    if (slot.handlerError) performer.fail(slot.handlerError.error)
+    slot.handlerError = null
+    void performer.released.then((release) => {
+      slot.performer = null
+      if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
+      if (release.type === 'failed') {
+        for (const follower of slot.open?.followers ?? []) follower.fail(release.error)
+      }
+      if (release.type === 'idle') tidy()
+    })
+  }
+
+  function retryLater(slot: Slot, thread: Thread, expiresIn: number): void {
+    if (closed) return
+    const delay = Math.max(0, expiresIn) + TAKE_OVER_DELAY * (1 + Math.random())
+    slot.retry = setTimeout(() => wake(slot, thread), delay)
+  }
+
+  /** Closes what nobody needs, the longest unused first. */
+  function tidy(): void {
+    if (slots.size <= MAX_OPEN.conversations && ++untidy < 100) return
+    untidy = 0
+    let records = 0
+    for (const { open } of slots.values()) records += open?.thread.state.position ?? 0
+    for (const [id, { open, performer, retry }] of slots) {
+      if (slots.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
+      if (!open || performer || retry || open.followers.size > 0) continue
+      records -= open.thread.state.position
+      slots.delete(id)
+    }
+  }
+
+  return {
+    get(conversation) {
+      if (closed) throw new ByrefError('interrupted', 'The agent is closed')
+      const known = slots.get(conversation)
+      if (known) {
+        // To the end of the order of use.
+        slots.delete(conversation)
+        slots.set(conversation, known)
+        return known.opening
+      }
+      const slot = {
+        open: null,
+        performer: null,
+        missed: false,
+        handlerError: null,
+        retry: null,
+      } as unknown as Slot
+      slots.set(conversation, slot)
+      slot.opening = open(conversation, slot)
+      slot.opening.catch(() => slots.delete(conversation))
+      return slot.opening
+    },
+    *all() {
+      for (const { open } of slots.values()) if (open) yield open
+    },
+    takeFailure(runId) {
+      const failure = failures.get(runId) ?? null
+      failures.delete(runId)
+      return failure
+    },
+    async close() {
+      closed = true
+      unsubscribe?.()
+      const working: Promise<unknown>[] = []
+      for (const { performer, retry, open } of slots.values()) {
+        if (retry) clearTimeout(retry)
+        performer?.stop()
+        if (performer) working.push(performer.released)
+        const error = new ByrefError(
+          'interrupted',
+          'The agent was closed; the run goes on where it is resumed',
+        )
+        for (const follower of open?.followers ?? []) follower.fail(error)
+      }
+      await Promise.all(working)
+    },
+  }
+}
+
+function asByrefError(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('run_failed', errorMessage(error), { cause: error })
+}

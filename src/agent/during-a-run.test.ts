@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tool.ts'
+
+/** A tool that works until it is let go. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let begun = (): void => {}
+  const started = new Promise<void>((done) => {
+    begun = done
+  })
+  const tool = defineTool({
+    ...{ id: 'gate', description: '', inputSchema: { type: 'object' } },
+    execute: () => {
+      begun()
+      return promise
+    },
+  })
+  return { tool, open: resolve, started }
+}
+
+const callGate = { calls: [{ name: 'gate', arguments: {} }] }
+
+describe('messages during a run', () => {
+  it('wait for a run of their own, in order, with their own context', async () => {
+    const { tool, open, started } = gate()
+    const contexts: unknown[] = []
+    const who = defineTool({
+      ...{ id: 'who', description: '', inputSchema: { type: 'object' } },
+      execute: (_, { context }) => void contexts.push(context),
+    })
+    const callWho = { calls: [{ name: 'who', arguments: {} }] }
+    const model = scriptedModel([callGate, 'one', callWho, 'two', callWho, 'three'])
+    const agent = createAgent({ model, tools: [tool, who] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const second = agent.run({ conversation: 'c', messages: say('b'), context: { n: 2 } })
+    const third = agent.run({ conversation: 'c', messages: say('c'), context: { n: 3 } })
+    open('go')
+    expect((await first.result).text).toBe('one')
+    expect((await second.result).text).toBe('two')
+    expect((await third.result).text).toBe('three')
+    expect(contexts).toEqual([{ n: 2 }, { n: 3 }])
+    expect(second.messageIds).toHaveLength(1)
+    expect(prompts(model)[1]).not.toContain('"b"')
+    expect(new Set([first.id, second.id, third.id]).size).toBe(3)
+  })
+
+  it('steer it with its next step', async () => {
+    const { tool, open, started } = gate()
+    const model = scriptedModel([callGate, 'changed course'])
+    const agent = createAgent({ model, tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const steering = agent.run({ conversation: 'c', messages: say('left!'), ifBusy: 'steer' })
+    await agent.send('c', { role: 'user', content: 'and up!' }, { mode: 'steer' })
+    open('go')
+    expect((await steering.result).text).toBe('changed course')
+    expect(steering.id).toBe(first.id)
+    expect(prompts(model)[1]).toMatch(/left!.*and up!/)
+    expect(first.messages.map(({ content }) => content)).toEqual([
+      'a',
+      '',
+      'go',
+      'left!',
+      'and up!',
+      'changed course',
+    ])
+  })
+
+  it('steer an answer that was the last into a further step', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['first', 'second'])
+    const agent = createAgent({
+      model,
+      log,
+      callbacks: {
+        async onEvent(event) {
+          if (event.type === 'TEXT_MESSAGE_START' && model.requests.length === 1) {
+            await agent.send('c', { role: 'user', content: 'more' }, { mode: 'steer' })
+          }
+        },
+      },
+    })
+    expect((await agent.run({ conversation: 'c', messages: say('a') }).result).text).toBe('second')
+    expect((await log.find('c'))?.queued).toBe(0)
+  })
+
+  it('are refused where that is asked for', async () => {
+    const { tool, open, started } = gate()
+    const agent = createAgent({ model: scriptedModel([callGate, 'one']), tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const refused = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'refuse' })
+    await expect(refused.result).rejects.toMatchObject({ code: 'conversation_busy' })
+    open('go')
+    await first.result
+  })
+
+  it('are said by send, which begins a run where none is under way', async () => {
+    const agent = createAgent({ model: scriptedModel(['Hello']) })
+    const { messageIds } = await agent.send('c', say('Hi'))
+    const { text } = await agent.resume('c').result
+    expect(text).toBe('Hello')
+    expect(messageIds).toHaveLength(1)
+    await expect(
+      agent.send('c', { role: 'user', content: 'x' }, { mode: 'later' } as never),
+    ).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+
+  it('go on after a run that was cancelled', async () => {
+    const { tool, started } = gate()
+    const agent = createAgent({ model: scriptedModel([callGate, 'two']), tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const second = agent.run({ conversation: 'c', messages: say('b') })
+    await second.messages
+    await expect.poll(() => second.messageIds.length).toBe(1)
+    first.cancel()
+    expect((await first.result).reason).toBe('cancelled')
+    expect((await second.result).text).toBe('two')
+  })
+})

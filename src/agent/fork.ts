@@ -1,0 +1,90 @@
+import { openRun } from '../content/conversation-state.ts'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { createFold } from '../content/fold.ts'
+import { newId } from '../content/new-id.ts'
+import { ByrefError } from '../errors.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+
+/** Where a fork leaves its conversation. */
+export interface ForkOptions {
+  /** The id of the last message that both share; default: all of it. */
+  at?: string
+  /** The new conversation's id; default: a new one. */
+  id?: string
+}
+
+/**
+ * Makes a conversation that begins as another one, up to and with a message. A run that was under way there is over in
+ * the fork, and messages that waited are not in it. Bodies are shared, debug data are copied.
+ *
+ * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`
+ */
+export async function forkConversation(
+  log: ConversationLog,
+  conversation: string,
+  { at, id = newId() }: ForkOptions = {},
+): Promise<string> {
+  if (!(await log.find(conversation))) {
+    throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
+  }
+  if (await log.find(id)) {
+    throw new ByrefError('conversation_exists', `There is a conversation "${id}" already`)
+  }
+  const { events, found } = await sharedEvents(log, conversation, at)
+  if (at !== undefined && !found) {
+    throw new ByrefError(
+      'message_not_found',
+      `There is no message "${at}" in the conversation "${conversation}"`,
+    )
+  }
+  const debug = await debugOf(log, conversation, events)
+  await log.append(id, events, { after: 0, debug })
+  return id
+}
+
+/** The events up to the message, each as it is but for the conversation that it names, and the end of a run in them. */
+async function sharedEvents(
+  log: ConversationLog,
+  conversation: string,
+  at: string | undefined,
+): Promise<{ events: ConversationEvent[]; found: boolean }> {
+  const folding = createFold()
+  const events: ConversationEvent[] = []
+  let found = false
+  for await (const record of readAll(log, conversation)) {
+    const { event } = record as LogRecord
+    folding.apply(record)
+    events.push(event)
+    found = event.type === 'NEW_MESSAGE' && event.payload.id === at
+    if (found) break
+  }
+  const { inbox } = folding.state
+  const waiting = new Set(inbox.map(({ message }) => message.id))
+  const kept = events.filter(
+    (event) => event.type !== 'NEW_MESSAGE' || !waiting.has(event.payload.id),
+  )
+  const run = openRun(folding.state)
+  if (run) {
+    const result = { reason: 'cancelled', usage: run.usage } as const
+    kept.push({ type: 'RUN_FINISHED', threadId: conversation, runId: run.runId, result })
+  }
+  return { events: kept, found }
+}
+
+async function debugOf(
+  log: ConversationLog,
+  conversation: string,
+  events: readonly ConversationEvent[],
+): Promise<Record<string, unknown>> {
+  const debug: Record<string, unknown> = {}
+  for (const event of events) {
+    if (event.type !== 'NEW_MESSAGE' || !event.payload.metadata?.has_debug_data) continue
+    const value = await log.debug(conversation, event.payload.id)
+    if (value === null) continue
+    debug[event.payload.id] = value
+    const { settings } = Object(value) as { settings?: unknown }
+    if (typeof settings !== 'string' || settings in debug) continue
+    debug[settings] = await log.debug(conversation, settings)
+  }
+  return debug
+}

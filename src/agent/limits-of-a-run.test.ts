@@ -1,0 +1,236 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { describe, expect, it } from 'vitest'
+import { createMemoryLog } from '../log/memory.ts'
+import type { LanguageModel } from '../model/language-model.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { eventsOf, say } from './fixtures/agent.ts'
+import { defineTool } from './tool.ts'
+
+const never = defineTool({
+  ...{ id: 'never', description: '', inputSchema: { type: 'object' } },
+  execute: () => new Promise(() => {}),
+})
+const quick = defineTool({
+  ...{ id: 'quick', description: '', inputSchema: { type: 'object' } },
+  execute: () => 'ok',
+})
+const callOf = (name: string, usage = { inputTokens: 600, outputTokens: 400 }) => ({
+  calls: [{ name, arguments: {} }],
+  usage,
+})
+
+/** A model whose stream is made of these parts, and then says nothing more. */
+function modelOf(parts: unknown[], { ends = false } = {}): LanguageModel {
+  return {
+    specificationVersion: 'v4',
+    provider: 'test',
+    modelId: 'odd',
+    supportedUrls: {},
+    doGenerate: async () => {
+      throw new Error('never')
+    },
+    doStream: async () => ({
+      stream: new ReadableStream<LanguageModelV4StreamPart>({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part as LanguageModelV4StreamPart)
+          if (ends) controller.close()
+        },
+      }),
+    }),
+  }
+}
+
+describe('limits', () => {
+  it.each([
+    [{ steps: 2 }, 'step_limit'],
+    [{ tokens: 1_500 }, 'token_limit'],
+    [{ cost: 0.003 }, 'cost_limit'],
+  ] as const)('%o end a run with %s', async (limits, reason) => {
+    const model = scriptedModel(Array.from({ length: 5 }, () => callOf('quick')))
+    const price = { input: 1, output: 3 }
+    const run = createAgent({ model, tools: [quick], limits, price }).run({ messages: say('go') })
+    expect((await run.result).reason).toBe(reason)
+    expect(model.requests).toHaveLength(2)
+  })
+
+  it('of time end a run in the middle of a call that does not listen', async () => {
+    const agent = createAgent({
+      model: scriptedModel([callOf('never')]),
+      tools: [never],
+      limits: { durationMs: 30 },
+    })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    const events = await eventsOf(run)
+    expect((await run.result).reason).toBe('time_limit')
+    expect(events.at(-1)?.type).toBe('RUN_FINISHED')
+  })
+
+  it('of a call make it fail, and the run goes on', async () => {
+    const agent = createAgent({
+      model: scriptedModel([callOf('never'), 'Too slow.']),
+      tools: [never],
+      limits: { callMs: 10 },
+    })
+    const run = agent.run({ messages: say('go') })
+    expect((await run.result).text).toBe('Too slow.')
+    const errors = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    expect(errors).toMatchObject([{ code: 'tool_timeout' }])
+  })
+
+  it('of a tool of its own come first, and abort its signal', async () => {
+    let reason: unknown
+    const slow = defineTool({
+      ...{ id: 'slow', description: '', inputSchema: { type: 'object' }, timeoutMs: 5 },
+      execute: (_, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+            reject(signal.reason)
+          })
+        }),
+    })
+    const model = scriptedModel([callOf('slow'), 'Done.'])
+    await createAgent({ model, tools: [slow] }).run({ messages: say('go') }).result
+    expect(reason).toMatchObject({ code: 'tool_timeout' })
+  })
+
+  it('bound the calls of one answer that run at once', async () => {
+    let running = 0
+    let most = 0
+    const busy = defineTool({
+      ...{ id: 'busy', description: '', inputSchema: { type: 'object' } },
+      async execute() {
+        most = Math.max(most, ++running)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        running--
+      },
+    })
+    const calls = Array.from({ length: 20 }, () => ({ name: 'busy', arguments: {} }))
+    const model = scriptedModel([{ calls }, 'Done.'])
+    await createAgent({ model, tools: [busy], limits: { parallelCalls: 3 } }).run({
+      messages: say('go'),
+    }).result
+    expect(most).toBe(3)
+  })
+
+  it('of silence end a model that never answers, before its first part and after', async () => {
+    const silent: LanguageModel = { ...modelOf([]), doStream: () => new Promise(() => {}) } as never
+    const hanging = modelOf([{ type: 'stream-start', warnings: [] }])
+    for (const model of [silent, hanging]) {
+      const run = createAgent({ model, limits: { modelMs: 10 } }).run({ messages: say('go') })
+      await expect(run.result).rejects.toMatchObject({ code: 'model_failed' })
+    }
+  })
+
+  it('are refused where they are unknown or no positive numbers', () => {
+    const model = scriptedModel([])
+    for (const limits of [{ step: 1 }, { steps: 0 }, { steps: 'x' }, { tokens: -1 }]) {
+      expect(() => createAgent({ model, limits: limits as never })).toThrow(/limits/)
+    }
+  })
+})
+
+describe('a model that misbehaves', () => {
+  it('ignores its signal and is cancelled all the same', async () => {
+    const model = modelOf([
+      { type: 'stream-start', warnings: [] },
+      { type: 'text-delta', id: 't', delta: 'As I was' },
+    ])
+    const log = createMemoryLog()
+    const agent = createAgent({ model, log })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    for await (const event of run) if (event.type === 'TEXT_MESSAGE_CONTENT') run.cancel()
+    expect((await run.result).reason).toBe('cancelled')
+    expect(run.messages.at(-1)).toMatchObject({
+      content: 'As I was',
+      metadata: { incomplete: true },
+    })
+    await agent.close()
+  })
+
+  it.each([
+    ['nothing', []],
+    ['no finish', [{ type: 'text-delta', id: 't', delta: 'x' }]],
+    ['a finish without reason or usage', [{ type: 'finish' }]],
+    ['parts that are none', [null, undefined, 1, { type: 'future-part' }, {}]],
+    ['an error part', [{ type: 'error', error: new Error('overloaded') }]],
+    ['an error that cannot be read', [{ type: 'error', error: Object.create(null) }]],
+  ])('streams %s: the run ends once, with model_failed', async (_, parts) => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: modelOf(parts, { ends: true }), log })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    await expect(run.result).rejects.toMatchObject({ code: 'model_failed' })
+    const ends = (await log.read('c')).filter(({ event }) => /^RUN_(FINI|ERR)/.test(event.type))
+    expect(ends).toHaveLength(1)
+  })
+
+  it.each([
+    ['without input', { type: 'tool-call', toolCallId: 'c1', toolName: 'quick' }],
+    [
+      'with an object as input',
+      { type: 'tool-call', toolCallId: 'c1', toolName: 'quick', input: {} },
+    ],
+    ['without an id', { type: 'tool-call', toolName: 'quick', input: '{}' }],
+    ['without a name', { type: 'tool-call', toolCallId: 'c1', input: '{}' }],
+    [
+      'with text that is no JSON',
+      { type: 'tool-call', toolCallId: 'c1', toolName: 'quick', input: '{' },
+    ],
+  ])('makes a call %s: it has a result, and the run goes on to its limit', async (_, part) => {
+    const finish = { type: 'finish', finishReason: { unified: 'tool-calls' }, usage: {} }
+    const model = modelOf([part, finish], { ends: true })
+    const run = createAgent({ model, tools: [quick], limits: { steps: 2 } }).run({
+      messages: say('go'),
+    })
+    expect((await run.result).reason).toBe('step_limit')
+    expect(run.messages.filter(({ metadata }) => metadata.tool_result)).toHaveLength(2)
+  })
+
+  it('breaks off after its second call began: these keep their results, and it is not asked for them again', async () => {
+    let asked = 0
+    const ran: unknown[] = []
+    const work = defineTool({
+      ...{ id: 'work', description: '', inputSchema: { type: 'object' } },
+      execute: ({ n }) => ran.push(n),
+    })
+    const call = (n: number) => ({
+      ...{ type: 'tool-call', toolCallId: `c${n}`, toolName: 'work' },
+      input: JSON.stringify({ n }),
+    })
+    const broken = modelOf(
+      [
+        { type: 'text-delta', id: 't', delta: 'Working' },
+        call(1),
+        call(2),
+        { type: 'error', error: new Error('cut') },
+      ],
+      { ends: true },
+    )
+    const after = scriptedModel(['Both are done.'])
+    const model: LanguageModel = {
+      ...broken,
+      doStream: (options: never) => (asked++ === 0 ? broken : after).doStream(options) as never,
+    } as LanguageModel
+    const run = createAgent({ model, tools: [work] }).run({ messages: say('go') })
+    expect((await run.result).text).toBe('Both are done.')
+    expect(ran).toEqual([1, 2])
+    const answer = run.messages.find(({ metadata }) => metadata.tool_calls)
+    expect(answer).toMatchObject({ content: 'Working', metadata: { incomplete: true } })
+    expect(answer?.metadata.tool_calls?.map(({ id }) => id)).toEqual(['c1', 'c2'])
+  })
+
+  it('makes 2,000 calls in one answer, which all have results in its order', async () => {
+    const calls = Array.from({ length: 2000 }, (_, n) => ({ name: 'echo', arguments: { n } }))
+    const echo = defineTool({
+      ...{ id: 'echo', description: '', inputSchema: { type: 'object' } },
+      execute: ({ n }) => n,
+    })
+    const run = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools: [echo] }).run({
+      messages: say('go'),
+    })
+    await run.result
+    const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual(calls.map(({ arguments: { n } }) => n))
+  })
+})

@@ -1,0 +1,61 @@
+import type { TokenUsage } from '../content/events.ts'
+import { knownOptions } from './known-options.ts'
+
+/** What ends or bounds a run. A number, or Infinity for no limit. */
+export interface Limits {
+  /** Answers of the model in one run; then it ends with `step_limit`. Default 25. */
+  steps?: number
+  /** Tokens of one run, in and out; looked at before each step (`token_limit`). Default: none. */
+  tokens?: number
+  /** US dollars of one run, where `price` says what tokens cost (`cost_limit`). Default: none. */
+  cost?: number
+  /** Milliseconds of one run, waiting for people not counted (`time_limit`). Default: none. */
+  durationMs?: number
+  /** Calls of one answer, and items of a mapped call, that run at once. Default 16. */
+  parallelCalls?: number
+  /** Milliseconds of one execution of a tool that has no `timeoutMs` of its own; the call fails. Default: none. */
+  callMs?: number
+  /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
+  modelMs?: number
+}
+
+/** What a model costs, in US dollars for a million tokens. */
+export interface Price {
+  input: number
+  output: number
+}
+
+/** Limits with their defaults. */
+export interface ResolvedLimits extends Required<Limits> {
+  /** US dollars of these tokens; 0 where nothing is known of the price. */
+  costOf(usage: TokenUsage): number
+}
+
+const DEFAULTS: Required<Limits> = {
+  steps: 25,
+  tokens: Infinity,
+  cost: Infinity,
+  durationMs: Infinity,
+  parallelCalls: 16,
+  callMs: Infinity,
+  modelMs: 600_000,
+}
+
+/**
+ * Limits with their defaults.
+ *
+ * @throws ByrefError `config_invalid` for an unknown limit, or one that is no positive number
+ */
+export function resolveLimits(limits: Limits = {}, price?: Price): ResolvedLimits {
+  knownOptions('limits', limits, Object.keys(DEFAULTS), (value) => Number(value) > 0)
+  const given = Object.fromEntries(
+    Object.entries(limits).filter(([, value]) => value !== undefined),
+  )
+  const { input = 0, output = 0 } = price ?? {}
+  return {
+    ...DEFAULTS,
+    ...given,
+    costOf: ({ inputTokens, outputTokens }) =>
+      ((inputTokens ?? 0) * input + (outputTokens ?? 0) * output) / 1_000_000,
+  }
+}

@@ -1,0 +1,154 @@
+import type { Board } from '../content/board.ts'
+import {
+  type CallState,
+  type ConversationState,
+  openRun,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from '../content/conversation-state.ts'
+import type { FinishReason, TokenUsage } from '../content/events.ts'
+import type { ToolCall } from '../content/message.ts'
+import { type CallGraph, createCallGraph } from './call-graph.ts'
+import { planCall } from './call-plan.ts'
+import type { ResolvedLimits } from './limits.ts'
+import type { Tool } from './tool.ts'
+
+/**
+ * What is due in a conversation.
+ *
+ * - `nothing`: no run is under way and no message waits.
+ * - `start` a run with the messages that wait for one.
+ * - `ask` the model; `messages` are those that waited for this step.
+ * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
+ * - `call`: there are calls of the last answer that nothing holds up.
+ * - `wait` for people's answers about these calls: nothing else can go on.
+ * - `end` the run.
+ */
+export type Next =
+  | { do: 'nothing' }
+  | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
+  | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[] }
+  | { do: 'mend'; run: RunState; step: StepState }
+  | { do: 'call'; run: RunState; step: StepState }
+  | { do: 'wait'; run: RunState; calls: readonly CallState[] }
+  | { do: 'end'; run: RunState; reason: FinishReason }
+
+/** What `next` looks at beside the state. */
+export interface NextSettings {
+  limits: ResolvedLimits
+  tools: ReadonlyMap<string, Tool>
+  /** The data of the same conversation. */
+  board: Pick<Board, 'has'>
+  /** The time, in milliseconds since 1970. */
+  now: number
+}
+
+/**
+ * What is due, as a function of the log's fold alone: whoever folds the same log gets the same answer, after a crash,
+ * after an approval three days later, on another host.
+ */
+export function next(state: ConversationState, settings: NextSettings): Next {
+  const run = openRun(state)
+  if (!run) return startOf(state.inbox)
+  const step = run.steps.at(-1)
+  if (!step) return askOrEnd(state, run, settings)
+  const calls = callsOf(state, step)
+  if (step.finishedAt === undefined) {
+    // An answer of which nothing is known is asked for again, and is no further step.
+    const asked = { ...settings, limits: { ...settings.limits, steps: settings.limits.steps + 1 } }
+    return calls.length > 0 ? { do: 'mend', run, step } : askOrEnd(state, run, asked)
+  }
+  const open = calls.filter(isOpen)
+  if (open.length > 0) {
+    const waiting = open.filter(({ status }) => status === 'waiting')
+    const canGoOn = waiting.length === 0 || graphOf(calls, settings).ready().length > 0
+    // Before the limit of time: that people take theirs does not count.
+    if (!canGoOn) return { do: 'wait', run, calls: waiting }
+    if (isOverdue(run, settings)) return { do: 'end', run, reason: 'time_limit' }
+    return { do: 'call', run, step }
+  }
+  const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
+  if (calls.length > 0 || steering) return askOrEnd(state, run, settings)
+  return { do: 'end', run, reason: reasonOf(step.finishReason) }
+}
+
+/** The complete calls of a step, in the order of the answer. */
+export function callsOf(
+  { calls }: Pick<ConversationState, 'calls'>,
+  { callIds, messageId }: StepState,
+): CallState[] {
+  return callIds.flatMap((id) => {
+    const call = calls[id]
+    return call?.call && call.parentMessageId === messageId ? [call] : []
+  })
+}
+
+/** Whether a call has no result and may get one. */
+export function isOpen({ status }: CallState): boolean {
+  return status === 'planned' || status === 'waiting' || status === 'running'
+}
+
+/** The graph of a whole answer as the log leaves it. */
+export function graphOf(
+  calls: readonly CallState[],
+  { tools, board }: Pick<NextSettings, 'tools' | 'board'>,
+): CallGraph {
+  const graph = createCallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
+  for (const { id, call, problem, status } of calls) {
+    const plan = planCall(call as ToolCall, tools, problem)
+    graph.add(plan)
+    const failed = status === 'failed'
+    if (failed || status === 'done') {
+      graph.settle(id, { failed, written: plan.outputs[failed ? 1 : 0] ?? [] })
+    } else if (status === 'waiting') graph.hold(id)
+  }
+  graph.close()
+  return graph
+}
+
+/** The run that the first message in the inbox asks for takes those behind it that ask for none of their own. */
+function startOf(inbox: readonly QueuedMessage[]): Next {
+  const [first] = inbox
+  if (!first) return { do: 'nothing' }
+  const other = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first.runId)
+  const messages = other === -1 ? inbox : inbox.slice(0, other)
+  return { do: 'start', runId: first.runId, messages }
+}
+
+function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
+  const limit = limitOf(run, settings)
+  if (limit) return { do: 'end', run, reason: limit }
+  const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
+  return { do: 'ask', run, messages }
+}
+
+function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
+  const { limits } = settings
+  if (run.steps.length >= limits.steps) return 'step_limit'
+  if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
+  if (limits.costOf(run.usage) >= limits.cost) return 'cost_limit'
+  return isOverdue(run, settings) ? 'time_limit' : null
+}
+
+function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {
+  return now >= deadlineOf(run, limits)
+}
+
+/** When a run is over by its limit of time, in milliseconds since 1970; waiting for people does not count. */
+export function deadlineOf(
+  { startedAt, waitedMs }: RunState,
+  { durationMs }: Pick<ResolvedLimits, 'durationMs'>,
+): number {
+  return durationMs === Infinity ? Infinity : Date.parse(startedAt) + waitedMs + durationMs
+}
+
+function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
+  return (inputTokens ?? 0) + (outputTokens ?? 0)
+}
+
+/** The reason a run ends with when the answer has no calls. */
+function reasonOf(finishReason: string | undefined): FinishReason {
+  if (finishReason === 'length') return 'length'
+  return finishReason === 'content-filter' ? 'content_filter' : 'done'
+}

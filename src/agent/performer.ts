@@ -1,0 +1,406 @@
+import { type ConversationState, openRun, type RunState } from '../content/conversation-state.ts'
+import type { ConversationEvent, FinishReason } from '../content/events.ts'
+import { foldAll } from '../content/fold.ts'
+import { newId } from '../content/new-id.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
+import { createPromptBuilder, type PromptBuilder } from '../prompt/prompt-builder.ts'
+import { askModel, logBrokenAnswer } from './ask-model.ts'
+import { unfinishedMessage } from './assistant-message.ts'
+import { type CallRunner, createCallRunner } from './call-runner.ts'
+import { keepSettings } from './kept-settings.ts'
+import { callsOf, deadlineOf, type Next, next } from './next.ts'
+import { isRefusal } from './record-call.ts'
+import { RunLostError } from './run-lost-error.ts'
+import type { RunScope } from './run-scope.ts'
+import type { AgentSettings } from './run-settings.ts'
+import { createSlots } from './slots.ts'
+import type { Entry, Thread } from './thread.ts'
+
+/** Why a performer let go of a conversation. */
+export type Release =
+  /** Nothing is due, or only people can go on with it. */
+  | { type: 'idle' }
+  /** Another process runs it, for at least so many milliseconds. */
+  | { type: 'held'; expiresIn: number }
+  /** It was told to stop; what is due is left to others. */
+  | { type: 'stopped' }
+  /** The log failed, and so did ending the run in it. */
+  | { type: 'failed'; runId: string | null; error: ByrefError }
+
+/** Does what is due in one conversation until nothing is. */
+export interface Performer {
+  /** Resolves when it has let go. */
+  readonly released: Promise<Release>
+  /** Looks again before it lets go: something has come. */
+  wake(): void
+  /** A handler of events has failed: the run ends with that. */
+  fail(error: unknown): void
+  /** Stops, and leaves the run to others. */
+  stop(): void
+}
+
+/** What a performer needs. */
+export interface PerformerOptions {
+  thread: Thread
+  log: ConversationLog
+  settings: AgentSettings
+  /** This agent, unique over all processes. */
+  owner: string
+  leaseMs: number
+  namespace: string | null
+  /** Whether events have handlers to be waited for. */
+  hasHandlers: boolean
+  /** Keeps what ended a run, with its cause, for who waits for it here. */
+  onFailure(runId: string, error: ByrefError): void
+}
+
+/** The prompts of conversations that are open in this process. */
+const builders = new WeakMap<Thread, PromptBuilder>()
+
+/** The reason of signals when the run is over; one for all, since its stack says nothing. */
+const OVER = new RunLostError()
+
+/** What ended the work of a moment: the signal's reason. */
+type Halt = 'over' | 'lost' | 'stopped' | 'time' | 'handler' | 'log'
+
+/** Begins to do what is due. */
+export function perform(options: PerformerOptions): Performer {
+  const { thread, log, settings, owner, leaseMs, namespace, hasHandlers, onFailure } = options
+  const { limits } = settings
+  const { state } = thread
+  const slots = createSlots(limits.parallelCalls)
+  const prompts = builders.get(thread) ?? createPromptBuilder()
+  builders.set(thread, prompts)
+  let controller = new AbortController()
+  let halt: { why: Halt; error?: unknown } | null = null
+  /** The step that was begun by the append before, to be asked for. */
+  let begun: string | null = null
+  let runId: string | null = null
+  let lastAppend = 0
+  let woken = false
+  let stopping = false
+
+  function stopWork(why: Halt, error?: unknown): void {
+    halt ??= { why, error }
+    if (!controller.signal.aborted) controller.abort(error ?? OVER)
+  }
+
+  function due(): Next {
+    return next(state, { limits, tools: settings.tools, board: thread.board, now: Date.now() })
+  }
+
+  /** What is due after these events, as far as that is a matter of appending: the next step's beginning, or the run's end. */
+  function followUp(events: readonly ConversationEvent[]): ConversationEvent[] {
+    if (isCallOpen(state, events)) return []
+    const after = foldAll(
+      { ...state, runs: state.runs.slice(-1), messages: [], assets: [], calls: ofLastStep(state) },
+      events.map((event) => ({ event })),
+    )
+    const then = next(after, {
+      limits,
+      tools: settings.tools,
+      board: thread.board,
+      now: Date.now(),
+    })
+    if (then.do === 'end') return [ending(then.run, then.reason)]
+    return then.do === 'ask' ? [stepStart(then)] : []
+  }
+
+  /** What follows, noting the step that begins with it. */
+  function startedBy(events: readonly ConversationEvent[]): ConversationEvent[] {
+    const more = followUp(events)
+    begun = more.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
+    return more
+  }
+
+  function stepStart({ run, messages }: Extract<Next, { do: 'ask' }>): ConversationEvent {
+    const messageIds = messages.map(({ message }) => message.id)
+    return {
+      type: 'STEP_STARTED',
+      stepName: `step ${run.steps.length + 1}`,
+      runId: run.runId,
+      messageId: newId(),
+      ...(messageIds.length > 0 ? { messageIds } : {}),
+    }
+  }
+
+  function ending({ runId: id, usage }: RunState, reason: FinishReason): ConversationEvent {
+    return { type: 'RUN_FINISHED', threadId: thread.id, runId: id, result: { reason, usage } }
+  }
+
+  /** Appends as whoever runs the conversation. */
+  async function append(
+    make: () => Entry,
+    { claims = false, followed = false, patient = false } = {},
+  ): Promise<void> {
+    let frees = false
+    try {
+      await thread.append(
+        (now, before) => {
+          if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
+          if (halt && halt.why !== 'time' && halt.why !== 'handler') throw new RunLostError()
+          const { events, debug } = make()
+          const all = followed ? [...events, ...startedBy([...before, ...events])] : events
+          frees = isEnd(all.at(-1)) && now.inbox.length === 0
+          return { events: all, debug, lease: { owner, ms: frees ? 0 : leaseMs } }
+        },
+        { joins: !claims, patient },
+      )
+      lastAppend = frees ? 0 : Date.now()
+    } catch (error) {
+      begun = null
+      if (isRefusal(error)) throw error
+      const isLost =
+        error instanceof RunLostError ||
+        error instanceof LeaseHeldError ||
+        (error instanceof ByrefError && error.code === 'conversation_not_found')
+      stopWork(isLost ? 'lost' : 'log', error)
+      throw error
+    }
+    if (hasHandlers) await thread.told()
+  }
+
+  function scopeOf(run: RunState): RunScope {
+    return {
+      thread,
+      settings,
+      runId: run.runId,
+      namespace,
+      context: run.context === undefined ? settings.context : run.context,
+      assets: settings.assets,
+      signal: controller.signal,
+      slots,
+      async append(entry, appendOptions) {
+        await append(() => (typeof entry === 'function' ? entry() : entry), appendOptions)
+      },
+      stream(event) {
+        if (halt) return undefined
+        thread.stream(event)
+        return hasHandlers ? thread.told() : undefined
+      },
+    }
+  }
+
+  async function act(what: Next): Promise<void> {
+    switch (what.do) {
+      case 'start': {
+        const id = what.runId ?? newId()
+        const messageIds = what.messages.map(({ message }) => message.id)
+        const context = what.messages.find((one) => one.context !== undefined)?.context
+        await append(() => startOf(id, messageIds, context), {
+          claims: true,
+          followed: true,
+        })
+        return
+      }
+      case 'ask':
+        if (begun === null) await append(() => ({ events: [] }), { followed: true })
+        return ask(what.run)
+      case 'mend':
+        return logBrokenAnswer(scopeOf(what.run), what.step.messageId)
+      case 'call':
+        return createCallRunner(scopeOf(what.run), callsOf(state, what.step)).settled()
+      case 'end':
+        return append(() => ({
+          events: [...unfinishedMessage(state, what.run), ending(what.run, what.reason)],
+        }))
+    }
+  }
+
+  async function ask(run: RunState): Promise<void> {
+    const messageId = begun
+    begun = null
+    if (messageId === null) return
+    const calls: CallRunner | null = await askModel(scopeOf(run), messageId, prompts)
+    await calls?.settled()
+  }
+
+  function startOf(id: string, messageIds: readonly string[], context: RunState['context']): Entry {
+    const { name, debug } = keepSettings(state, settings)
+    const { modelId } = settings.model
+    const run = {
+      threadId: thread.id,
+      runId: id,
+      messageIds,
+      model: modelId,
+      owner,
+      settings: name,
+    }
+    const given = context === undefined ? {} : { context }
+    return { events: [{ type: 'RUN_STARTED', ...run, ...given }], debug }
+  }
+
+  /** Takes over a run that is not this one's; the log refuses while another's lease lasts. */
+  async function claim(): Promise<void> {
+    await append(
+      () => {
+        const run = openRun(state)
+        if (!run || run.owner === owner) return { events: [] }
+        const { name, debug } = keepSettings(state, settings)
+        const claim = { threadId: thread.id, runId: run.runId, owner, settings: name }
+        return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
+      },
+      { claims: true },
+    )
+  }
+
+  /** Ends the run with an error, in the log. */
+  async function fail(error: ByrefError): Promise<void> {
+    const run = openRun(state)
+    const failed = run?.runId ?? runId
+    if (failed !== null) onFailure(failed, error)
+    if (!run) return
+    const { code, message } = error
+    await append(() => ({
+      events: [
+        ...unfinishedMessage(state, run),
+        { type: 'RUN_ERROR', threadId: thread.id, runId: run.runId, code, message },
+      ],
+    }))
+  }
+
+  /** Does one thing that is due; gives why it let go, or null to go on. */
+  async function turn(): Promise<Release | null> {
+    const what = due()
+    const run = openRun(state)
+    runId = run?.runId ?? null
+    if (stopping) return { type: 'stopped' }
+    if (what.do === 'nothing' || what.do === 'wait') return { type: 'idle' }
+    controller = controller.signal.aborted ? new AbortController() : controller
+    halt = null
+    const timer = run && deadlineTimer(run, limits, () => stopWork('time'))
+    try {
+      if (run && run.owner !== owner) await claim()
+      await act(due())
+      return halt ? await afterFailure(null) : null
+    } catch (error) {
+      return await afterFailure(error)
+    } finally {
+      clearTimeout(timer ?? undefined)
+    }
+  }
+
+  async function afterFailure(error: unknown): Promise<Release | null> {
+    if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
+    const why = (halt as { why: Halt; error?: unknown } | null)?.why
+    if (why === 'stopped') return { type: 'stopped' }
+    // Overtaken, or ended by somebody else: what is due now is a new question.
+    if (why === 'lost' || why === 'over' || why === 'time') return null
+    const failure = asByrefError(
+      why === 'handler' ? (halt as unknown as { error: unknown }).error : error,
+    )
+    halt = null
+    try {
+      await fail(failure)
+      return null
+    } catch (second) {
+      if (why !== 'log' && (halt as { why: Halt } | null)?.why === 'lost') return null
+      return { type: 'failed', runId, error: why === 'log' ? failure : asByrefError(second) }
+    }
+  }
+
+  async function loop(): Promise<Release> {
+    for (;;) {
+      woken = false
+      const release = await turn().catch((error: unknown): Release => {
+        return { type: 'failed', runId, error: asByrefError(error) }
+      })
+      if (!release) continue
+      if (release.type === 'held' || release.type === 'failed') return release
+      await giveUp()
+      if (release.type === 'stopped' || (!woken && isIdle(due()))) return release
+    }
+  }
+
+  /** Frees the lease, then looks once more: what others appended while it lasted is this one's to do. */
+  async function giveUp(): Promise<void> {
+    if (lastAppend === 0) return
+    lastAppend = 0
+    if (await log.renew(thread.id, { owner, ms: 0 }).catch(() => false)) await thread.refresh()
+  }
+
+  const heartbeat = setInterval(() => {
+    if (lastAppend === 0 || Date.now() - lastAppend < leaseMs / 3) return
+    log.renew(thread.id, { owner, ms: leaseMs }).then(
+      (isOwn) => {
+        if (isOwn) lastAppend = Date.now()
+        else stopWork('lost')
+      },
+      // A log that fails now may not at the next append, which is what counts.
+      () => {},
+    )
+  }, leaseMs / 4)
+  heartbeat.unref?.()
+  const unwatch = thread.watch(({ event }) => {
+    if (event.type === 'RUN_CLAIMED' && event.owner !== owner) stopWork('lost')
+    else if (
+      (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') &&
+      event.runId === runId
+    ) {
+      stopWork('over')
+    }
+  })
+  const released = loop().finally(() => {
+    clearInterval(heartbeat)
+    unwatch()
+  })
+  return {
+    released,
+    wake() {
+      woken = true
+    },
+    fail: (error) => stopWork('handler', error),
+    stop() {
+      stopping = true
+      stopWork('stopped')
+    },
+  }
+}
+
+function isEnd(event: ConversationEvent | undefined): boolean {
+  return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
+}
+
+function isIdle(what: Next): boolean {
+  return what.do === 'nothing' || what.do === 'wait'
+}
+
+/** Whether a call of the last answer is still to come to its result after these events. */
+function isCallOpen(state: ConversationState, events: readonly ConversationEvent[]): boolean {
+  const open = new Set(state.runs.at(-1)?.steps.at(-1)?.callIds)
+  for (const id of open) if (state.calls[id]?.resultMessageId !== undefined) open.delete(id)
+  for (const event of events) {
+    if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
+    if (event.type === 'NEW_MESSAGE')
+      open.delete(String(event.payload.metadata.tool_result?.tool_call_id))
+  }
+  return open.size > 0
+}
+
+/** The part of the calls that decides what is next. */
+function ofLastStep({ runs, calls }: ConversationState): ConversationState['calls'] {
+  const own = Object.create(null) as Record<string, ConversationState['calls'][string]>
+  for (const id of runs.at(-1)?.steps.at(-1)?.callIds ?? []) {
+    const call = calls[id]
+    if (call) own[id] = call
+  }
+  return own
+}
+
+function deadlineTimer(
+  run: RunState,
+  limits: AgentSettings['limits'],
+  onTime: () => void,
+): ReturnType<typeof setTimeout> | null {
+  const deadline = deadlineOf(run, limits)
+  // Timers hold no more than 24 days.
+  return deadline - Date.now() < 2 ** 31
+    ? setTimeout(onTime, Math.max(0, deadline - Date.now()))
+    : null
+}
+
+function asByrefError(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('run_failed', errorMessage(error), { cause: error })
+}

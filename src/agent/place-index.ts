@@ -1,0 +1,52 @@
+import type { DataPlace } from './call-plan.ts'
+
+/** Things by places among the data. */
+export interface PlaceIndex<T> {
+  add(place: DataPlace, item: T): void
+  /** Everything at places that are this one, hold it, or lie in it; an item may come more than once. */
+  overlapping(place: DataPlace): T[]
+}
+
+interface Node<T> {
+  items: T[]
+  below: Map<string, Node<T>>
+}
+
+/** A tree of places by kind, instance and path: a look-up costs the path's length and what it finds. */
+export function createPlaceIndex<T>(): PlaceIndex<T> {
+  const roots = new Map<string, Node<T>>()
+  const rootKey = ({ kind, instance }: DataPlace): string =>
+    instance === undefined ? kind : `${kind}#${instance}`
+  return {
+    add(place, item) {
+      const key = rootKey(place)
+      let node = roots.get(key) ?? emptyNode()
+      roots.set(key, node)
+      for (const step of place.path) {
+        const next = node.below.get(String(step)) ?? emptyNode()
+        node.below.set(String(step), next)
+        node = next
+      }
+      node.items.push(item)
+    },
+    overlapping(place) {
+      const found: T[] = []
+      let node = roots.get(rootKey(place))
+      for (const step of place.path) {
+        if (!node) return found
+        for (const item of node.items) found.push(item)
+        node = node.below.get(String(step))
+      }
+      const waiting = node ? [node] : []
+      for (let one = waiting.pop(); one; one = waiting.pop()) {
+        for (const item of one.items) found.push(item)
+        waiting.push(...one.below.values())
+      }
+      return found
+    },
+  }
+}
+
+function emptyNode<T>(): Node<T> {
+  return { items: [], below: new Map() }
+}

@@ -1,0 +1,73 @@
+import { toAssetStore } from '../assets/asset-facade.ts'
+import type { AssetStore } from '../assets/asset-store.ts'
+import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { type ConversationEvent, isDurable } from '../content/events.ts'
+import type { Foldable } from '../content/fold.ts'
+import type { Thread } from './thread.ts'
+
+/** Hears of what happens. */
+export interface EventHandlers {
+  /**
+   * Told of every event, in order; a run waits for it. In `ASSET_CREATED`, `payload.base64` and `.dataUrl` are read on
+   * demand. What it throws ends the run with `RUN_ERROR`. `conversation` is null for assets that are saved outside one.
+   */
+  onEvent?(
+    event: ConversationEvent,
+    info: { conversation: string | null; position?: number },
+  ): unknown
+}
+
+/** What a processor is given beside the event (binary-assets.md, "Assets in Custom Processors"). */
+export interface ProcessorContext {
+  conversation: string
+  assetStore: AssetStore
+  resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
+  assetConfig: ResolvedAssetsConfig
+  assets: Assets
+}
+
+/** Sees the events of one type, and may add to them. */
+export interface Processor {
+  eventType: ConversationEvent['type']
+  /**
+   * Runs after the event is in the log, once, in the process where it happened; a crash before its end loses what it
+   * would have produced. The produced events are appended, or streamed, and seen by processors in their turn. What it
+   * throws ends the run.
+   */
+  process(
+    event: ConversationEvent,
+    deps: { context: ProcessorContext },
+  ):
+    | { producedEvents?: readonly ConversationEvent[] }
+    | undefined
+    | Promise<{ producedEvents?: readonly ConversationEvent[] } | undefined>
+}
+
+/** Tells handlers, then processors, of one event. */
+export async function tellHandlers(
+  { onEvent, processors }: EventHandlers & { processors: readonly Processor[] },
+  thread: Thread,
+  { event, position }: Foldable,
+  assets: Assets,
+): Promise<void> {
+  await onEvent?.(event, { conversation: thread.id, position })
+  for (const processor of processors) {
+    if (processor.eventType !== event.type) continue
+    const produced = await processor.process(event, { context: contextOf(thread, assets) })
+    const events = produced?.producedEvents ?? []
+    const durable = events.filter(isDurable)
+    if (durable.length > 0) await thread.append(() => ({ events: durable }))
+    for (const one of events) if (!isDurable(one)) thread.stream(one)
+  }
+}
+
+function contextOf({ id }: Thread, assets: Assets): ProcessorContext {
+  return {
+    conversation: id,
+    assetStore: toAssetStore(assets),
+    resolveAsset: (ref) => assets.get(ref),
+    assetConfig: assets.config,
+    assets,
+  }
+}

@@ -1,0 +1,60 @@
+import { openRun } from '../content/conversation-state.ts'
+import { ByrefError } from '../errors.ts'
+import { cancelRun } from './cancel.ts'
+import type { OpenConversation, OpenConversations } from './conversations.ts'
+import { followRun, type Run, textOf } from './follow-run.ts'
+
+/** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
+export function resumeRun(conversations: OpenConversations, conversation: string): Run {
+  let open: OpenConversation | null = null
+  let runId = ''
+  const follower = followRun({
+    takeFailure: conversations.takeFailure,
+    onEnd: () => open?.followers.delete(follower),
+  })
+
+  async function begin(): Promise<void> {
+    open = await conversations.get(conversation)
+    open.followers.add(follower)
+    const { thread, wake } = open
+    await thread.refresh()
+    const { state } = thread
+    const run = openRun(state)
+    const last = state.runs.at(-1)
+    if (!run && state.inbox.length === 0) {
+      if (!last) throw notFound(conversation)
+      runId = last.runId
+      return follower.settle(last, textOf(thread, last), conversation)
+    }
+    runId = run?.runId ?? state.inbox[0]?.runId ?? ''
+    // Messages that ask for no run of their own begin one whose id is known when it starts.
+    const unwatch = thread.watch(({ event }) => {
+      if (runId === '' && event.type === 'RUN_STARTED') runId = event.runId
+    })
+    follower.watch(thread, { runId: () => runId })
+    follower.result.then(unwatch, unwatch)
+    wake()
+  }
+
+  begin().catch(follower.fail)
+  return {
+    get id() {
+      return runId
+    },
+    conversation,
+    messageIds: [],
+    result: follower.result,
+    get messages() {
+      return open?.thread.state.messages ?? []
+    },
+    cancel: () => void (open && cancelRun(open, runId).catch(follower.fail)),
+    [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
+  }
+}
+
+function notFound(conversation: string): ByrefError {
+  return new ByrefError(
+    'run_not_found',
+    `There never was a run in the conversation "${conversation}": begin one with run or send`,
+  )
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createSlots } from './slots.ts'
+
+/** Lets everything happen that waits for nothing else. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('createSlots', () => {
+  it('gives out so many places, and no more', () => {
+    const slots = createSlots(2)
+    expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false])
+    slots.free()
+    expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false])
+  })
+
+  it('lets those who wait in, first come, first served', async () => {
+    const slots = createSlots(1)
+    const order: number[] = []
+    const waiting = [1, 2, 3].map((i) => slots.take().then(() => order.push(i)))
+    await settle()
+    expect(order).toEqual([1])
+    slots.free()
+    expect(slots.tryTake()).toBe(false)
+    await settle()
+    expect(order).toEqual([1, 2])
+    slots.free()
+    await Promise.all(waiting)
+    expect(order).toEqual([1, 2, 3])
+    slots.free()
+    expect(slots.tryTake()).toBe(true)
+  })
+
+  it('gives a place that was freed to who waits, not to who tries', async () => {
+    const slots = createSlots(1)
+    slots.tryTake()
+    const taken = slots.take()
+    slots.free()
+    expect(slots.tryTake()).toBe(false)
+    await taken
+  })
+
+  it('has no bound where none is wanted', async () => {
+    const slots = createSlots(Infinity)
+    await Promise.all(Array.from({ length: 1000 }, () => slots.take()))
+    slots.free()
+    expect(slots.tryTake()).toBe(true)
+  })
+
+  it('is never taken by more than it has, and leaves nobody waiting', async () => {
+    const work = fc.array(fc.nat(3), { maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), work, async (count, jobs) => {
+        const slots = createSlots(count)
+        let busy = 0
+        let most = 0
+        const run = async (turns: number): Promise<void> => {
+          if (turns > 1 || !slots.tryTake()) await slots.take()
+          most = Math.max(most, ++busy)
+          for (let i = 0; i < turns; i++) await null
+          busy--
+          slots.free()
+        }
+        await Promise.all(jobs.map(run))
+        expect(most).toBeLessThanOrEqual(count)
+        expect(Array.from({ length: count }, () => slots.tryTake())).not.toContain(false)
+        expect(slots.tryTake()).toBe(false)
+      }),
+    )
+  })
+})

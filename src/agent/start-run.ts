@@ -1,0 +1,219 @@
+import { openRun } from '../content/conversation-state.ts'
+import { copyJson } from '../content/copy-json.ts'
+import type { ConversationEvent, Delivery } from '../content/events.ts'
+import type { JsonValue } from '../content/json.ts'
+import { newId } from '../content/new-id.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import { ByrefError } from '../errors.ts'
+import { LeaseHeldError } from '../log/conversation-log.ts'
+import { type Accepted, acceptMessages } from './accept-messages.ts'
+import type { AgentParts, InNamespace } from './agent.ts'
+import { cancelRun } from './cancel.ts'
+import type { OpenConversation } from './conversations.ts'
+import { followRun, type Run } from './follow-run.ts'
+import { keepSettings } from './kept-settings.ts'
+import { knownOptions, oneOf } from './known-options.ts'
+import type { Decide, Thread } from './thread.ts'
+
+/** What to run. */
+export interface RunOptions extends InNamespace {
+  messages: readonly MessageInput[]
+  /** The conversation's id; a new one by default. */
+  conversation?: string
+  /**
+   * What tools find as `context.context`: JSON, kept in the log, so that whoever resumes the run has it too. What cannot
+   * be kept goes to `createAgent({ context })`.
+   */
+  context?: JsonValue
+  /**
+   * During another run: `queue` (default) waits for a run of its own, `steer` joins that run with its next step, `refuse`
+   * throws `conversation_busy`.
+   */
+  ifBusy?: 'queue' | 'steer' | 'refuse'
+  /** For a sub-agent: the run whose call this one is. */
+  parentRunId?: string
+  /** What its messages are signed with, after their sender. */
+  attribution?: string
+  /** Its abort cancels the run. */
+  signal?: AbortSignal
+}
+
+/** How a message is said. */
+export interface SendOptions extends InNamespace {
+  /** During a run: `queue` (default) waits for the next, `steer` for its next step. */
+  mode?: 'queue' | 'steer'
+}
+
+/** A run that was begun. */
+export interface StartedRun {
+  run: Run
+  /** Resolves when its messages are in the log; rejects with what `run.result` rejects with, if that comes first. */
+  accepted: Promise<void>
+}
+
+const OPTIONS: readonly (keyof RunOptions)[] = [
+  'messages',
+  'conversation',
+  'namespace',
+  'context',
+  'ifBusy',
+  'parentRunId',
+  'attribution',
+  'signal',
+]
+
+/** Begins a run: its messages into the log, with its start where no other is under way. */
+export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
+  const { conversation = newId(), namespace = parts.namespace, signal } = options
+  const accepted = Promise.withResolvers<void>()
+  accepted.promise.catch(() => {})
+  let open: OpenConversation | null = null
+  let runId = newId()
+  const messageIds: string[] = []
+  const follower = followRun({
+    takeFailure: (id) => parts.conversations(namespace).takeFailure(id),
+    onEnd() {
+      open?.followers.delete(follower)
+      signal?.removeEventListener('abort', cancel)
+    },
+  })
+
+  function cancel(): void {
+    const target = accepted.promise.then(() => open)
+    target.then((one) => one && cancelRun(one, runId)).catch(follower.fail)
+  }
+
+  async function begin(): Promise<void> {
+    knownOptions('run', options, OPTIONS)
+    oneOf('ifBusy', options.ifBusy ?? 'queue', ['queue', 'steer', 'refuse'])
+    const context = options.context === undefined ? undefined : copyJson(options.context)
+    open = await parts.conversations(namespace).get(conversation)
+    open.followers.add(follower)
+    const { thread } = open
+    const known = new Set(thread.state.assets.map(({ ref }) => ref))
+    const input = await acceptMessages(options.messages, parts.assets.in(namespace), known)
+    follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
+    runId = await appendRun(parts, thread, input, { ...options, context, runId })
+    messageIds.push(...input.messageIds)
+    open.wake()
+  }
+
+  signal?.addEventListener('abort', cancel, { once: true })
+  begin().then(accepted.resolve, (error: unknown) => {
+    accepted.reject(error)
+    follower.fail(error)
+  })
+  if (signal?.aborted) cancel()
+  const run: Run = {
+    get id() {
+      return runId
+    },
+    conversation,
+    messageIds,
+    result: follower.result,
+    get messages() {
+      return open?.thread.state.messages ?? []
+    },
+    cancel,
+    [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
+  }
+  return { run, accepted: accepted.promise }
+}
+
+/** Tells the events of messages that come in from others. */
+function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) => boolean {
+  const refs = new Set(
+    events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
+  )
+  return (event) => {
+    if (event.type === 'NEW_MESSAGE') return messageIds.includes(event.payload.id)
+    return (
+      event.type === 'ASSET_ERROR' ||
+      (event.type === 'ASSET_CREATED' && refs.has(event.payload.ref))
+    )
+  }
+}
+
+interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
+  runId: string
+}
+
+/** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
+async function appendRun(
+  { owner, leaseMs, settings }: AgentParts,
+  thread: Thread,
+  { events, messageIds }: Accepted,
+  { runId, context, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
+): Promise<string> {
+  let taker = runId
+  const decide =
+    (isHeld: boolean): Decide =>
+    (state) => {
+      const run = openRun(state)
+      if (!run && !isHeld && state.inbox.length === 0) {
+        const { name, debug } = keepSettings(state, settings)
+        const started: ConversationEvent = {
+          type: 'RUN_STARTED',
+          threadId: thread.id,
+          runId,
+          ...(parentRunId === undefined ? {} : { parentRunId }),
+          ...(attribution === undefined ? {} : { attribution }),
+          messageIds,
+          model: settings.model.modelId,
+          owner,
+          settings: name,
+          ...(context === undefined ? {} : { context }),
+        }
+        return { events: [...events, started], debug, lease: { owner, ms: leaseMs } }
+      }
+      if (ifBusy === 'refuse') throw busy(thread.id)
+      const steers = ifBusy === 'steer' && run !== null
+      taker = steers ? run.runId : runId
+      const own = steers ? {} : { runId, ...(context === undefined ? {} : { context }) }
+      return {
+        events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', own)),
+      }
+    }
+  try {
+    await thread.append(decide(false))
+  } catch (error) {
+    // Another process has just ended a run here, or is about to begin one.
+    if (!(error instanceof LeaseHeldError)) throw error
+    await thread.append(decide(true))
+  }
+  return taker
+}
+
+function queued(
+  event: ConversationEvent,
+  deliver: Delivery,
+  own: { runId?: string; context?: JsonValue } = {},
+): ConversationEvent {
+  return event.type === 'NEW_MESSAGE' ? { ...event, deliver, ...own } : event
+}
+
+function busy(conversation: string): ByrefError {
+  return new ByrefError(
+    'conversation_busy',
+    `A run is going on in the conversation "${conversation}": wait for its end, cancel it, or let the message wait (ifBusy: 'queue')`,
+  )
+}
+
+/** Appends messages for the next run or the next step, and sees to it that they are answered. */
+export async function sendMessages(
+  parts: AgentParts,
+  conversation: string,
+  messages: MessageInput | readonly MessageInput[],
+  { mode = 'queue', namespace = parts.namespace, ...rest }: SendOptions = {},
+): Promise<{ messageIds: string[] }> {
+  knownOptions('send', rest, ['mode', 'namespace'])
+  oneOf('mode', mode, ['queue', 'steer'])
+  const { thread, wake } = await parts.conversations(namespace).get(conversation)
+  const known = new Set(thread.state.assets.map(({ ref }) => ref))
+  const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
+  const { events, messageIds } = await acceptMessages(inputs, parts.assets.in(namespace), known)
+  const deliver = mode === 'steer' ? 'next_step' : 'next_run'
+  await thread.append(() => ({ events: events.map((event) => queued(event, deliver)) }))
+  wake()
+  return { messageIds }
+}

@@ -1,0 +1,141 @@
+import { copyJson } from '../content/copy-json.ts'
+import { isPlainObject, type JsonValue } from '../content/json.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import { ByrefError } from '../errors.ts'
+import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
+import type { AgentParts } from './agent.ts'
+import { cancelRun } from './cancel.ts'
+import type { Run } from './follow-run.ts'
+import { resumeRun } from './resume.ts'
+import { startRun } from './start-run.ts'
+import type { JsonSchema, Tool, ToolContext } from './tool.ts'
+
+/** Options of `agent.asTool`. */
+export interface SubAgentOptions {
+  /** What the model calls it by. */
+  id: string
+  /** For the model: what it is good at. */
+  description: string
+  /** What it is given; default `{ task, assets? }`: a text, and references to the assets that it may need. */
+  inputSchema?: JsonSchema
+  /** The data of the calling conversation that it sees, as `†` paths such as `†state.user`. Default: none. */
+  data?: readonly string[]
+  /** What its messages are signed with, after their sender; default `id`. */
+  attribution?: string
+  needsApproval?: Tool['needsApproval']
+  timeoutMs?: number
+}
+
+const DEFAULT_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    task: {
+      type: 'string',
+      description: 'What it shall do, in full: it sees nothing of this conversation',
+    },
+    assets: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'References to the assets that it needs, such as "asset://id"',
+    },
+  },
+  required: ['task'],
+  additionalProperties: false,
+}
+
+/**
+ * An agent as a tool (spec T13). Each call is a run in a conversation of its own, whose id is made of the call's, so that
+ * a call that a crash cut off goes on where it was. It sees what it is given: its input, the data named in `data`, the
+ * assets that its input names.
+ */
+export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool {
+  const { id, description, inputSchema = DEFAULT_SCHEMA, data = [], attribution = id } = options
+  return {
+    ...{ id, description, inputSchema },
+    idempotent: true,
+    needsApproval: options.needsApproval,
+    timeoutMs: options.timeoutMs,
+    async execute(input, context) {
+      const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
+      const { namespace } = context
+      const run =
+        (await parts.conversations(namespace).get(conversation)).thread.state.position > 0
+          ? resumeRun(parts.conversations(namespace), conversation)
+          : startRun(parts, {
+              conversation,
+              namespace,
+              parentRunId: context.runId,
+              attribution,
+              messages: [...sharedData(data, context), inputMessage(input)],
+            }).run
+      return await outcome(run, { parts, context, attribution })
+    },
+  }
+}
+
+async function outcome(
+  run: Run,
+  { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
+): Promise<unknown> {
+  const { signal, namespace, progress } = context
+  const cancel = (): void => {
+    parts
+      .conversations(namespace)
+      .get(run.conversation)
+      .then((open) => cancelRun(open))
+      .catch(() => {})
+  }
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    for await (const event of run) {
+      if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
+      if (event.type === 'APPROVAL_REQUESTED')
+        progress(`${attribution} waits for a person, in ${run.conversation}`)
+    }
+    const { text, reason } = await run.result
+    if (reason === 'done') return text
+    throw new ByrefError(
+      'tool_failed',
+      `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
+    )
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** The data that it shares, as they are now. */
+function sharedData(paths: readonly string[], { read }: ToolContext): MessageInput[] {
+  return paths.flatMap((path): MessageInput[] => {
+    const [, kind = 'data'] = /^†([^.#[]+)/.exec(path) ?? []
+    try {
+      return [{ type: 'data', kind, data: read(path) }]
+    } catch (error) {
+      // What is not there yet is not shared.
+      if (error instanceof ByrefError && error.code === 'variable_not_found') return []
+      throw error
+    }
+  })
+}
+
+/** Text where there is a task, else the input as data; the assets that it names are attached. */
+function inputMessage(input: unknown): MessageInput {
+  const value = copyJson(input)
+  const attachments = namedIn(value).map((assetRef) => ({ assetRef }))
+  const metadata = attachments.length > 0 ? { attachments } : {}
+  const { task } = Object(value) as { task?: JsonValue }
+  if (typeof task === 'string') return { role: 'user', content: task, metadata }
+  return { type: 'input', input: value, metadata }
+}
+
+/** The references to assets in a value, and in its texts. */
+function namedIn(value: JsonValue): string[] {
+  if (typeof value === 'string') {
+    if (isAssetRef(value)) return [value]
+    return findEmbeddedRefs(value).map(({ ref }) =>
+      formatAssetRef(parseAssetRef(ref) as AssetRefParts),
+    )
+  }
+  if (Array.isArray(value) || isPlainObject(value)) return Object.values(value).flatMap(namedIn)
+  return []
+}

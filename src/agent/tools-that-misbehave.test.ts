@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { eventsOf, say } from './fixtures/agent.ts'
+import { defineTool, type Tool } from './tool.ts'
+
+const object = { type: 'object' } as const
+const callIt = { calls: [{ name: 'it', arguments: {} }] }
+
+/** A run of a model that calls the tool once. */
+async function runOf(options: Partial<Tool>) {
+  const tool = { id: 'it', description: '', inputSchema: object, execute: () => null, ...options }
+  const log = createMemoryLog()
+  const agent = createAgent({ model: scriptedModel([callIt, 'Done.']), tools: [tool as Tool], log })
+  const run = agent.run({ conversation: 'c', messages: say('go') })
+  const { text } = await run.result
+  const result = run.messages.find(({ metadata }) => metadata.tool_result)
+  return { run, text, log, result, error: result?.metadata.tool_result?.error }
+}
+
+describe('a tool that throws', () => {
+  const trap = () => {
+    throw new Error('trapped')
+  }
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['an object without prototype', Object.create(null)],
+    ['what cannot be made text', { toString: trap }],
+    [
+      'a proxy that refuses everything',
+      new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap }),
+    ],
+    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: trap })],
+    ['an error whose message is no text', Object.assign(new Error(), { message: { a: 1 } })],
+    ['a symbol', Symbol('s')],
+  ])('%s: the model hears of it and the run goes on', async (_, thrown) => {
+    const { text, error } = await runOf({
+      execute() {
+        throw thrown
+      },
+    })
+    expect(text).toBe('Done.')
+    expect(error?.code).toBe('tool_failed')
+    expect(typeof error?.message).toBe('string')
+  })
+
+  it('a message of 50 MB: it is cut', async () => {
+    const { error } = await runOf({
+      execute() {
+        throw new Error('x'.repeat(50_000_000))
+      },
+    })
+    expect(error?.message.length).toBeLessThan(5_000)
+    expect(error?.message).toContain('50000000 characters')
+  })
+
+  it('later than the run: nothing follows its end', async () => {
+    let late = (_: string): void => {}
+    const { run } = await runOf({
+      execute(_, { progress }) {
+        late = progress
+        return 'ok'
+      },
+    })
+    late('too late')
+    const events = await eventsOf(run)
+    expect(events.at(-1)?.type).toBe('RUN_FINISHED')
+    expect(events.filter(({ type }) => type === 'TOOL_PROGRESS')).toEqual([])
+  })
+})
+
+describe('retries', () => {
+  it('try an idempotent tool again, each time begun in the log with its number', async () => {
+    const attempts: number[] = []
+    const { log, result } = await runOf({
+      idempotent: true,
+      retries: 2,
+      execute(_, { attempt, toolCallId }) {
+        attempts.push(attempt)
+        expect(toolCallId).toBeTruthy()
+        if (attempt < 2) throw new Error('not yet')
+        return 'there'
+      },
+    })
+    expect(attempts).toEqual([1, 2])
+    expect(result?.content).toBe('there')
+    const begun = (await log.read('c')).flatMap(({ event }) =>
+      event.type === 'TOOL_STARTED' ? event.attempt : [],
+    )
+    expect(begun).toEqual([1, 2])
+  })
+
+  it('are refused for a tool that is not idempotent', () => {
+    expect(() =>
+      defineTool({ id: 'it', description: '', inputSchema: object, retries: 1, execute: () => 1 }),
+    ).toThrow(/idempotent/)
+  })
+})
+
+describe('output.choose', () => {
+  it('sends the result to the alternative that the tool names', async () => {
+    const model = scriptedModel([
+      { calls: [{ name: 'it', arguments: { _outputPath: '†state.good || †state.odd' } }] },
+      'Done.',
+    ])
+    const it = defineTool({
+      ...{ id: 'it', description: '', inputSchema: object },
+      execute(_, { output }) {
+        expect(() => output.choose('†state.none')).toThrow(/†state.good or †state.odd/)
+        output.choose('†state.odd')
+        return 7
+      },
+    })
+    const run = createAgent({ model, tools: [it] }).run({ messages: say('go') })
+    await run.result
+    const written = run.messages.find(({ content_type }) => content_type === 'data')
+    expect(written?.content).toMatchObject({ _path: ['odd'], data: 7 })
+  })
+
+  it('writes by the method that the call or the tool says', async () => {
+    const push = { name: 'it', arguments: { _outputPath: '†state.all', _outputMethod: 'push' } }
+    const model = scriptedModel([{ calls: [push, push] }, 'Done.'])
+    let n = 0
+    const it = defineTool({
+      ...{ id: 'it', description: '', inputSchema: object },
+      execute: () => ++n,
+    })
+    const read = defineTool({
+      ...{ id: 'read', description: '', inputSchema: object },
+      execute: () => 1,
+    })
+    const agent = createAgent({ model, tools: [it, read] })
+    const run = agent.run({ messages: say('go') })
+    await run.result
+    const methods = run.messages.flatMap(({ content_type, content }) =>
+      content_type === 'data' ? (content as { _outputMethod: string })._outputMethod : [],
+    )
+    expect(methods).toEqual(['push', 'push'])
+  })
+})

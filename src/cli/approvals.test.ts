@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
+import { defineTool } from '../agent/tool.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { type ApprovalsOptions, createApprovals } from './approvals.ts'
+
+const call = (id: string, sum: number) => ({ id, name: 'pay', arguments: { sum } })
+
+/** A run of two calls that both need approval, answered by these means. */
+async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>) {
+  const paid: unknown[] = []
+  const notes: string[] = []
+  const tool = defineTool({
+    id: 'pay',
+    description: '',
+    inputSchema: { type: 'object' },
+    needsApproval: true,
+    execute: (input) => void paid.push(input),
+  })
+  const model = scriptedModel([{ calls: [call('a', 1), call('b', 2)] }, 'Done.'])
+  const agent = createAgent({ model, tools: [tool] })
+  const run = agent.run({ messages: [{ role: 'user', content: 'pay' }] })
+  const note = (line: string) => void notes.push(line)
+  const approvals = createApprovals({ agent, run, note, ...options })
+  const answers: unknown[] = []
+  for await (const event of run) {
+    approvals.hear(event)
+    if (event.type === 'APPROVAL_ANSWERED') answers.push([event.toolCallId, event.approved])
+  }
+  approvals.close()
+  const { reason } = await run.result
+  const told = JSON.stringify(model.requests.at(-1)?.prompt)
+  await agent.close()
+  return { paid, notes, answers: answers.sort(), reason, told, agent, run }
+}
+
+describe('createApprovals', () => {
+  it('approves everything where that is wanted', async () => {
+    const { paid, notes, reason } = await pay({ yes: true, ask: null })
+    expect(paid).toHaveLength(2)
+    expect(notes[0]).toMatch(/approved: pay \{"sum":\d\}/)
+    expect(reason).toBe('done')
+  })
+
+  it('denies where nobody can be asked, and says what to do', async () => {
+    const { paid, notes, told } = await pay({ yes: false, ask: null })
+    expect(paid).toEqual([])
+    expect(notes[0]).toMatch(/denied: pay .*nobody can be asked here; use --yes to approve/)
+    expect(told).toContain('nobody can be asked here')
+  })
+
+  it('asks about one call after the other, and takes only a yes for one', async () => {
+    const questions: string[] = []
+    let asking = 0
+    const { paid, answers } = await pay({
+      yes: false,
+      async ask(question) {
+        expect(++asking).toBe(1)
+        questions.push(question)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        asking--
+        return question.includes('1') ? 'Yes' : ''
+      },
+    })
+    expect(questions).toHaveLength(2)
+    expect(paid).toEqual([{ sum: 1 }])
+    expect(answers).toEqual([
+      ['a', true],
+      ['b', false],
+    ])
+  })
+
+  it('drops the question when the run is cancelled', async () => {
+    const model = scriptedModel([{ calls: [call('a', 1)] }])
+    const tool = defineTool({
+      id: 'pay',
+      description: '',
+      inputSchema: { type: 'object' },
+      needsApproval: true,
+      execute: () => null,
+    })
+    const agent = createAgent({ model, tools: [tool] })
+    const run = agent.run({ messages: [{ role: 'user', content: 'pay' }] })
+    const dropped = Promise.withResolvers<void>()
+    const approvals = createApprovals({
+      ...{ agent, run, yes: false, note: () => {} },
+      ask: (_, signal) =>
+        new Promise((_, reject) => {
+          run.cancel()
+          signal.addEventListener('abort', () => {
+            reject(signal.reason)
+            dropped.resolve()
+          })
+        }),
+    })
+    for await (const event of run) approvals.hear(event)
+    approvals.close()
+    await dropped.promise
+    expect(await run.result).toMatchObject({ reason: 'cancelled' })
+    await agent.close()
+  })
+})

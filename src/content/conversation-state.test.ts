@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { emptyConversation, openRun, type RunState } from './conversation-state.ts'
+
+const run = (runId: string, status: RunState['status']): RunState => ({
+  runId,
+  status,
+  owner: 'host-1',
+  claims: 0,
+  startedAt: '',
+  usage: { inputTokens: null, outputTokens: null },
+  steps: [],
+  messageIds: [],
+  waitedMs: 0,
+})
+
+describe('openRun', () => {
+  it('is the last run while it is under way', () => {
+    const open = run('b', 'running')
+    expect(openRun({ runs: [run('a', 'finished'), open] })).toBe(open)
+    expect(openRun({ runs: [open, run('c', 'failed')] })).toBeNull()
+    expect(openRun({ runs: [run('a', 'finished')] })).toBeNull()
+  })
+
+  it('is null where nothing has happened', () => {
+    expect(openRun(emptyConversation)).toBeNull()
+  })
+})
+
+describe('emptyConversation', () => {
+  it('is at the beginning, and takes any text as an id', () => {
+    expect(emptyConversation).toEqual({
+      ...{ position: 0, updatedAt: '', messages: [], inbox: [], assets: [], assetErrors: [] },
+      ...{ runs: [], calls: {}, streaming: {} },
+    })
+    expect('constructor' in emptyConversation.calls).toBe(false)
+    expect('constructor' in emptyConversation.streaming).toBe(false)
+  })
+})

@@ -1,0 +1,144 @@
+import type {
+  AssetCreated,
+  AssetFailed,
+  CallError,
+  Delivery,
+  FinishReason,
+  TokenUsage,
+} from './events.ts'
+import type { JsonValue } from './json.ts'
+import type { Message, ToolCall } from './message.ts'
+
+/** One step of a run: an answer of the model, and the calls in it. Times are ISO 8601. */
+export interface StepState {
+  name: string
+  /** The step's id: that of the assistant message that it writes, whose debug data are the step's. */
+  messageId: string
+  startedAt: string
+  /** When the whole answer was there; its calls may still be running. */
+  finishedAt?: string
+  usage?: TokenUsage
+  /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
+  finishReason?: string
+  /** The calls of the answer, in its order. */
+  callIds: readonly string[]
+}
+
+/** One run: from a person's message to the agent's last word on it. */
+export interface RunState {
+  runId: string
+  parentRunId?: string
+  /** What its messages are signed with, after their sender. */
+  attribution?: string
+  status: 'running' | 'finished' | 'failed'
+  /** Who runs it, by the last claim. */
+  owner: string
+  /** How often it was taken over. */
+  claims: number
+  /** The name of what its prompts are made with beside the conversation, among the debug data. */
+  settings?: string
+  model?: string
+  startedAt: string
+  finishedAt?: string
+  reason?: FinishReason
+  /** Of the steps so far. */
+  usage: TokenUsage
+  error?: CallError
+  steps: readonly StepState[]
+  /** The messages that it began with. */
+  messageIds: readonly string[]
+  context?: JsonValue
+  /** Milliseconds in which nothing happened but a person's thinking about an approval. */
+  waitedMs: number
+}
+
+/** What a person was asked about a call, and said. */
+export interface ApprovalState {
+  /** What was shown, and runs. */
+  arguments: JsonValue
+  /** The same for each item of a mapped call. */
+  items?: readonly JsonValue[]
+  requestedAt: string
+  answer?: { approved: boolean; reason?: string; arguments?: JsonValue; at: string }
+}
+
+/** One item of a mapped call: begun so often, and what came of it. */
+export interface ItemState {
+  attempts: number
+  done: boolean
+  value?: JsonValue
+  error?: CallError
+}
+
+/**
+ * One call, from its first streamed letter to its result.
+ *
+ * `streaming → planned → (waiting → planned) → running → done | failed`; `unanswered` where its run ended before it.
+ */
+export interface CallState {
+  id: string
+  name: string
+  runId?: string
+  parentMessageId: string
+  /** The arguments as far as they have streamed; the whole of them is in `call`. */
+  argumentsText: string
+  call?: ToolCall
+  /** What is wrong with the arguments. */
+  problem?: string
+  status: 'streaming' | 'planned' | 'waiting' | 'running' | 'done' | 'failed' | 'unanswered'
+  /** How often it was begun. */
+  attempts: number
+  approval?: ApprovalState
+  /** The items of a mapped call that were begun, by their index. */
+  items?: Readonly<Record<number, ItemState>>
+  /** When it was begun. */
+  startedAt?: string
+  finishedAt?: string
+  resultMessageId?: string
+  progress?: { message: string; fraction?: number }
+}
+
+/** A message that is in the log and not yet in the conversation. */
+export interface QueuedMessage {
+  message: Message
+  deliver: Delivery
+  runId?: string
+  context?: JsonValue
+}
+
+/** Everything that the events of one conversation say. Plain data; unchanged parts are shared. */
+export interface ConversationState {
+  /** The position of the last durable event folded in; 0 before the first. */
+  position: number
+  /** When that was, ISO 8601; empty before the first. */
+  updatedAt: string
+  /** In the order in which the model meets them: an answer stands before the results of its calls. */
+  messages: readonly Message[]
+  /** Messages that wait for a run or a step. */
+  inbox: readonly QueuedMessage[]
+  assets: readonly AssetCreated[]
+  assetErrors: readonly AssetFailed[]
+  runs: readonly RunState[]
+  calls: Readonly<Record<string, CallState>>
+  /** Assistant text that is being written now, by message id. */
+  streaming: Readonly<Record<string, string>>
+}
+
+/** A conversation in which nothing has happened. */
+export const emptyConversation: ConversationState = Object.freeze({
+  position: 0,
+  updatedAt: '',
+  messages: [],
+  inbox: [],
+  assets: [],
+  assetErrors: [],
+  runs: [],
+  calls: Object.create(null),
+  streaming: Object.create(null),
+})
+
+/** The run that is under way, or null. A conversation has one at a time. */
+export function openRun({ runs }: Pick<ConversationState, 'runs'>): RunState | null {
+  const run = runs.at(-1)
+  return run?.status === 'running' ? run : null
+}

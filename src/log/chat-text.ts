@@ -1,0 +1,19 @@
+import type { ConversationEvent } from '../content/events.ts'
+
+/** The text of a chat message: its content, or its text parts by lines; null for any other event. Never throws. */
+export function chatText(event: ConversationEvent): string | null {
+  if (event.type !== 'NEW_MESSAGE' || event.payload?.message_type !== 'chat') return null
+  const { content, content_type } = event.payload
+  if (typeof content === 'string') return String(content_type).startsWith('text/') ? content : null
+  if (content_type !== 'multipart/mixed' || !Array.isArray(content)) return null
+  return content
+    .flatMap((part) =>
+      part?.type === 'text' && typeof part.text === 'string' ? [part.text as string] : [],
+    )
+    .join('\n')
+}
+
+/** Text as it is searched: what differs in letter case only is the same. NUL, which SQLite skips, is a character. */
+export function foldCase(text: string): string {
+  return text.toWellFormed().toLowerCase().replaceAll('ς', 'σ').replaceAll('\0', '\ufffd')
+}

@@ -1,0 +1,125 @@
+import type { ConversationEvent } from '../content/events.ts'
+import { isoTime } from '../content/iso-time.ts'
+import { isPlainObject } from '../content/json.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import { checkId, checkTitle } from './check-arguments.ts'
+import {
+  debugLine,
+  type ExportHeader,
+  headerLine,
+  LINES_VERSION,
+  recordLine,
+} from './json-lines.ts'
+
+/** A line that was imported. `kept` is the line itself where it is not what an export would write, else null. */
+export type ImportedLine =
+  | { type: 'header'; header: ExportHeader; kept: string | null }
+  | {
+      type: 'record'
+      position: number
+      at: number
+      event: ConversationEvent
+      json: string
+      kept: string | null
+    }
+  | { type: 'debug'; message: string; json: string; kept: string | null }
+
+/**
+ * The lines of an export, checked one by one: a header, records with dense positions, debug data of messages named once.
+ *
+ * @throws ByrefError `bad_request` with the number of the line and what is wrong with it
+ */
+export async function* readLines(
+  texts: AsyncIterable<string> | Iterable<string>,
+): AsyncGenerator<ImportedLine> {
+  const parse = lineParser()
+  let number = 0
+  for await (const text of texts) {
+    // A text may have several whole lines, the last one ended or not.
+    for (const line of String(text).replace(/\n$/, '').split('\n')) {
+      number++
+      try {
+        yield parse(line)
+      } catch (error) {
+        throw new ByrefError('bad_request', `Line ${number}: ${errorMessage(error)}`)
+      }
+    }
+  }
+  if (number === 0) throw new ByrefError('bad_request', 'Line 1: there is none; it is the header')
+}
+
+function lineParser(): (line: string) => ImportedLine {
+  const messages = new Set<string>()
+  let position: number | null = null
+  return (line) => {
+    const value: unknown = JSON.parse(line)
+    if (!isPlainObject(value)) throw new Error('it must be a JSON object')
+    if (position === null) {
+      position = 0
+      return parseHeader(line, value)
+    }
+    if ('debug' in value) return parseDebug(line, value, messages)
+    if (messages.size > 0) throw new Error('records come before debug data')
+    return parseRecord(line, value, ++position)
+  }
+}
+
+function parseHeader(line: string, value: Record<string, unknown>): ImportedLine {
+  if (value.byref !== 'conversation') {
+    throw new Error('the first line must be a header with "byref": "conversation"')
+  }
+  if (value.version !== LINES_VERSION) {
+    throw new Error(
+      `version ${JSON.stringify(value.version)} is not known, only ${LINES_VERSION}: update byref to read it`,
+    )
+  }
+  const header = {
+    id: checkId(value.id),
+    title: checkTitle(value.title ?? null),
+    created: time(value, 'createdAt'),
+    updated: time(value, 'updatedAt'),
+  }
+  return { type: 'header', header, kept: keptLine(line, headerLine(header)) }
+}
+
+function parseRecord(line: string, value: Record<string, unknown>, position: number): ImportedLine {
+  if (value.v !== 1) throw new Error('a record must have "v": 1')
+  if (value.position !== position) {
+    throw new Error(`position must be ${position}, not ${JSON.stringify(value.position)}`)
+  }
+  const at = time(value, 'timestamp')
+  const { event } = value
+  if (!isPlainObject(event) || typeof event.type !== 'string') {
+    throw new Error('event must be an object with a type')
+  }
+  const json = JSON.stringify(event)
+  const kept = keptLine(line, recordLine(position, at, json))
+  return { type: 'record', position, at, event: event as unknown as ConversationEvent, json, kept }
+}
+
+function parseDebug(
+  line: string,
+  { debug: message, value }: Record<string, unknown>,
+  messages: Set<string>,
+): ImportedLine {
+  if (typeof message !== 'string') throw new Error('debug must be the id of a message')
+  if (value === undefined) throw new Error('debug data has a value')
+  if (messages.has(message)) throw new Error(`there is debug data of ${message} already`)
+  messages.add(message)
+  const json = JSON.stringify(value)
+  return { type: 'debug', message, json, kept: keptLine(line, debugLine(message, json)) }
+}
+
+function time(value: Record<string, unknown>, key: string): number {
+  const text = String(value[key])
+  const at = /(Z|[+-]\d\d:\d\d)$/.test(text) ? isoTime(text) : Number.NaN
+  if (Number.isInteger(at)) return at
+  throw new Error(
+    `${key} must be a time in ISO 8601 such as 2026-01-31T12:00:00.000Z, not ${JSON.stringify(value[key])}`,
+  )
+}
+
+/** What cannot be stored as UTF-8 is not kept: its JSON says the same in escapes. */
+function keptLine(line: string, ours: string): string | null {
+  return line === ours || !line.isWellFormed() ? null : line
+}

@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { mountSmallDisk } from '../assets/fixtures/small-disk.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { createSqliteLog } from './sqlite.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
+const disk = mountSmallDisk(join(folder, 'disk'))
+afterAll(() => {
+  disk?.unmount()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const started: ConversationEvent = {
+  type: 'RUN_STARTED',
+  threadId: 'c',
+  runId: 'r',
+  messageIds: [],
+  owner: 'o',
+}
+
+describe.skipIf(!disk)('createSqliteLog on a full disk', () => {
+  it('says so, and goes on when there is room', async () => {
+    const path = join(disk?.path ?? '', 'log.sqlite')
+    const log = createSqliteLog(path)
+    await log.append('c', [started], { after: 0 })
+    disk?.fill()
+    const big: ConversationEvent = { ...started, context: 'x'.repeat(100_000) }
+    const full = { code: 'storage_full', message: expect.stringContaining('make room') }
+    await expect(log.append('c', [big])).rejects.toMatchObject(full)
+    const both = [log.append('c', [big]), log.append('c', [big])]
+    for (const result of await Promise.allSettled(both)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: full })
+    }
+    expect(await log.read('c')).toHaveLength(1)
+    for (const name of readdirSync(disk?.path ?? '')) {
+      if (/^(big|empty)/.test(name)) rmSync(join(disk?.path ?? '', name))
+    }
+    expect(await log.append('c', [big], { after: 1 })).toHaveLength(1)
+    await log.close()
+    const again = createSqliteLog(path)
+    expect(await again.read('c')).toHaveLength(2)
+    await again.close()
+  })
+})

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { createSqliteLog } from './sqlite.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+const file = (): string => join(folder, `${++files}.sqlite`)
+
+const claimed: ConversationEvent = { type: 'RUN_CLAIMED', threadId: 'c', runId: 'r', owner: 'o' }
+
+function start(script: string, ...options: string[]): ChildProcess {
+  const path = fileURLToPath(new URL(`./fixtures/${script}`, import.meta.url))
+  const stdio = ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit']
+  return spawn(process.execPath, [path, ...options], { stdio })
+}
+
+/** Another process that holds the write lock, from now on and for a time. */
+async function holdLock(path: string, ms: number): Promise<ChildProcess> {
+  const child = start('hold-lock.ts', path, `${ms}`)
+  if (child.stdout) await once(child.stdout, 'data')
+  return child
+}
+
+async function ended(child: ChildProcess): Promise<unknown> {
+  return child.exitCode ?? (await once(child, 'exit'))[0]
+}
+
+/** Measures the longest time in which no timer came. */
+function watchTimers(): () => number {
+  let last = performance.now()
+  let longest = 0
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 10)
+  return () => {
+    clearInterval(timer)
+    return longest
+  }
+}
+
+describe('createSqliteLog, with other processes', () => {
+  it('waits for one that writes without blocking its own', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    const child = await holdLock(path, 2_000)
+    const longest = watchTimers()
+    let done = false
+    const appends = Promise.all(
+      Array.from({ length: 20 }, (_, i) => log.append(`${i}`, [claimed], { after: 0 })),
+    ).finally(() => {
+      done = true
+    })
+    expect(await log.read('0')).toEqual([])
+    expect(done).toBe(false)
+    await appends
+    expect(longest()).toBeLessThan(200)
+    expect(await log.read('19')).toHaveLength(1)
+    expect(await ended(child)).toBe(0)
+    await log.close()
+  })
+
+  it('opens a file that is busy when it is first used', async () => {
+    const path = file()
+    const child = await holdLock(path, 500)
+    const log = createSqliteLog(path)
+    const told: LogRecord[] = []
+    log.subscribe(({ records }) => told.push(...records))
+    const longest = watchTimers()
+    expect(await log.list()).toEqual({ conversations: [], next: null })
+    expect(longest()).toBeLessThan(200)
+    expect(await ended(child)).toBe(0)
+    expect(await log.append('c', [claimed])).toEqual(told)
+    await log.close()
+  })
+
+  it('fails when it has waited long enough, and is usable after that', async () => {
+    const path = file()
+    const log = createSqliteLog(path, { busyTimeoutMs: 50 })
+    const child = await holdLock(path, 600)
+    const failed = { code: 'log_failed', message: expect.stringContaining('busyTimeoutMs') }
+    await expect(log.append('c', [claimed])).rejects.toMatchObject(failed)
+    await expect(log.append('c', [claimed])).rejects.toMatchObject(failed)
+    expect(await ended(child)).toBe(0)
+    expect(await log.append('c', [claimed], { after: 0 })).toHaveLength(1)
+    await log.close()
+  })
+
+  it('loses nothing where many decide on one conversation', async () => {
+    const path = file()
+    const log = createSqliteLog(path)
+    const told: LogRecord[] = []
+    log.subscribe(({ records }) => told.push(...records))
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    const children = names.map((name) => start('append-many.ts', path, name, '25'))
+    expect(await Promise.all(children.map(ended))).toEqual(names.map(() => 0))
+    const records = await log.read('c')
+    expect(records.map(({ position }) => position)).toEqual(
+      Array.from({ length: 200 }, (_, i) => i + 1),
+    )
+    for (const name of names) expect(runsOf(records, name)).toEqual(runs(25))
+    await expect.poll(() => told.length).toBe(200)
+    expect(told).toEqual(records)
+    await log.close()
+  })
+})
+
+function runsOf(records: readonly LogRecord[], name: string): string[] {
+  return records.flatMap(({ event }) =>
+    event.type === 'RUN_CLAIMED' && event.owner === name ? [event.runId] : [],
+  )
+}
+
+function runs(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${i}`)
+}

@@ -1,0 +1,95 @@
+import type { LogChange } from '../conversation-log.ts'
+import { type Audience, listeners } from '../listeners.ts'
+import { CHUNK, pause } from '../pause.ts'
+import type { Connection, TransactionHooks } from './connection.ts'
+import { type Marks, readChanges, readMarks } from './foreign-changes.ts'
+import type { Statements } from './statements.ts'
+
+const POLL_MS = 100
+
+/** Tells subscribers what changes in the file, whoever changes it. */
+export interface Feed extends TransactionHooks {
+  subscribe(
+    connection: Connection,
+    listener: (change: LogChange) => void,
+    audience: Audience,
+  ): () => void
+  /** Tells a change of this log object, after its transaction. */
+  tell(change: LogChange): void
+}
+
+/**
+ * What other processes wrote is read behind marks that it shares for all subscribers: by a look at the file every 100 ms, and
+ * in each transaction of our own before its first write, so that ours is never told before theirs.
+ */
+export function feed(): Feed {
+  const subscribers = listeners()
+  let marks: Marks | null = null
+  let marksOfCommit: Marks | null = null
+  let version: unknown
+  const foreign: LogChange[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  function tellForeign(): void {
+    for (const change of foreign.splice(0)) subscribers.tell(change)
+  }
+
+  /** Reads on; gives whether there is more. */
+  function catchUp(sql: Statements, limit: number): boolean {
+    if (!marks) {
+      marks = readMarks(sql)
+      return false
+    }
+    const read = readChanges(sql, marks, limit)
+    marks = read.marks
+    foreign.push(...read.changes)
+    return read.more
+  }
+
+  /** Looks whether another connection has committed anything; gives whether there is more than was read. */
+  function look(sql: Statements): boolean {
+    const now = sql.dataVersion.get()?.data_version
+    if (marks && now === version) return false
+    const more = catchUp(sql, CHUNK)
+    if (!more) version = now
+    return more
+  }
+
+  async function poll(connection: Connection): Promise<void> {
+    while (!connection.closed && connection.glance(look)) {
+      tellForeign()
+      await pause()
+    }
+    tellForeign()
+    schedule(connection)
+  }
+
+  function schedule(connection: Connection): void {
+    timer = undefined
+    if (subscribers.size === 0) marks = null
+    else if (!connection.closed) timer = setTimeout(() => void poll(connection), POLL_MS).unref()
+  }
+
+  return {
+    subscribe(connection, listener, audience) {
+      // Those who are there already hear what came before; the new one does not.
+      connection.glance((sql) => catchUp(sql, -1))
+      tellForeign()
+      const leave = subscribers.add(listener, audience)
+      if (!timer) schedule(connection)
+      return leave
+    },
+    tell: subscribers.tell,
+    begun(sql) {
+      if (subscribers.size > 0) catchUp(sql, -1)
+    },
+    ending(sql) {
+      if (subscribers.size > 0) marksOfCommit = readMarks(sql)
+    },
+    ended(committed) {
+      if (committed && marksOfCommit) marks = marksOfCommit
+      marksOfCommit = null
+      tellForeign()
+    },
+  }
+}

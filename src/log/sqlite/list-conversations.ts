@@ -1,0 +1,92 @@
+import { foldCase } from '../chat-text.ts'
+import { checkPage, formatCursor, type ListPlace, parseCursor } from '../check-arguments.ts'
+import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
+import { summaryOf } from '../summary.ts'
+import type { Connection } from './connection.ts'
+import { indexRecords, phrase, scan, TRIGRAM } from './search-index.ts'
+import { leaseOf } from './sqlite-append.ts'
+import { type ConversationRow, stateOf } from './state-columns.ts'
+
+/** What is looked for, and how many. */
+interface Query {
+  namespace: string
+  options: ListOptions
+  /** Folded text to find in the index; null for none. */
+  words: string | null
+  size: number
+}
+
+/** One page of a list of conversations. A namespace '' is none. */
+export async function listConversations(
+  connection: Connection,
+  namespace: string,
+  options: ListOptions,
+): Promise<{ conversations: ConversationSummary[]; next: string | null }> {
+  const limit = checkPage(options.limit ?? 50)
+  const place = options.cursor ? parseCursor(options.cursor) : null
+  const words = options.search ? foldCase(options.search) : null
+  const isShort = words !== null && [...words].length < TRIGRAM
+  if (words !== null && !isShort) await indexRecords(connection)
+  const query = { namespace, options, words: isShort ? null : words, size: limit + 1 }
+  const rows = isShort
+    ? await scanRows(connection, { ...query, size: 100 }, { place, words, size: limit + 1 })
+    : await readRows(connection, query, place)
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const now = Date.now()
+  return {
+    conversations: page.map((row) => summaryOfRow(row, now)),
+    next: last && rows.length > limit ? formatCursor(last) : null,
+  }
+}
+
+/** The summary that a row holds. */
+export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
+  const { id, name, created, updated, position } = row
+  const namespace = row.namespace || null
+  const stored = { id, namespace, name, created, updated, position }
+  return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
+}
+
+async function scanRows(
+  connection: Connection,
+  query: Query,
+  { place, words, size }: { place: ListPlace | null; words: string; size: number },
+): Promise<ConversationRow[]> {
+  const found: ConversationRow[] = []
+  for (let after = place; ; ) {
+    const rows = await readRows(connection, query, after)
+    for (const row of rows) {
+      if (await scan(connection, row, words)) found.push(row)
+      if (found.length === size) return found
+    }
+    if (rows.length < query.size) return found
+    after = rows.at(-1) ?? null
+  }
+}
+
+function readRows(
+  { read }: Connection,
+  { namespace, options, words, size }: Query,
+  place: ListPlace | null,
+): Promise<ConversationRow[]> {
+  const conditions: string[] = []
+  const values: (string | number)[] = []
+  const where = (condition: string, ...used: (string | number)[]): void => {
+    conditions.push(condition)
+    values.push(...used)
+  }
+  if (!options.allNamespaces) where('namespace = ?', namespace)
+  if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL)')
+  if (place) where('(updated, key) < (?, ?)', place.updated, place.key)
+  if (words !== null) where(`key IN (${FOUND})`, phrase(words))
+  const all = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+  const index = options.due ? 'INDEXED BY conversations_due' : ''
+  const sql = `SELECT * FROM conversations ${index} ${all} ORDER BY updated DESC, key DESC LIMIT ?`
+  return read(({ other }) => other(sql).all(...values, size) as unknown as ConversationRow[])
+}
+
+/** The keys of the conversations that the index finds. */
+const FOUND = `SELECT CASE WHEN rowid & 1 THEN rowid >> 1
+  ELSE (SELECT conversation FROM records WHERE id = search.rowid >> 1) END
+  FROM search WHERE search MATCH ?`

@@ -1,0 +1,84 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ByrefError } from '../../errors.ts'
+
+/** Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. */
+const MIGRATIONS: readonly string[] = [
+  // Row ids that are never used again: other processes read on behind the last one that they saw.
+  `CREATE TABLE conversations (
+     key INTEGER PRIMARY KEY AUTOINCREMENT,
+     namespace TEXT NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT,
+     created INTEGER NOT NULL,
+     updated INTEGER NOT NULL,
+     position INTEGER NOT NULL DEFAULT 0,
+     title TEXT,
+     messages INTEGER NOT NULL DEFAULT 0,
+     open_run TEXT,
+     queued TEXT,
+     approvals TEXT,
+     failed INTEGER NOT NULL DEFAULT 0,
+     lease_owner TEXT,
+     lease_until INTEGER,
+     header TEXT,
+     imported INTEGER NOT NULL DEFAULT 0,
+     UNIQUE (namespace, id)
+   ) STRICT;
+   CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
+   CREATE INDEX conversations_due ON conversations (updated, key)
+     WHERE open_run IS NOT NULL OR queued IS NOT NULL;
+   CREATE TABLE records (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     conversation INTEGER NOT NULL,
+     position INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     event TEXT NOT NULL,
+     line TEXT
+   ) STRICT;
+   CREATE UNIQUE INDEX records_by_position ON records (conversation, position);
+   CREATE TABLE debug (
+     id INTEGER PRIMARY KEY,
+     conversation INTEGER NOT NULL,
+     message TEXT NOT NULL,
+     value TEXT NOT NULL,
+     line TEXT,
+     UNIQUE (conversation, message)
+   ) STRICT;
+   CREATE TABLE notices (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     record INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     namespace TEXT NOT NULL,
+     conversation TEXT NOT NULL,
+     deleted INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE leftovers (key INTEGER PRIMARY KEY, touched INTEGER NOT NULL) STRICT;
+   CREATE TABLE searchable (indexed INTEGER NOT NULL) STRICT;
+   INSERT INTO searchable (indexed) VALUES (0);
+   CREATE VIRTUAL TABLE search USING fts5 (
+     text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
+   );`,
+]
+
+/** Brings the file to this version's tables; safe when two processes do it at once. */
+export function migrate(db: DatabaseSync): void {
+  if (versionOf(db) === MIGRATIONS.length) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (const sql of MIGRATIONS.slice(versionOf(db))) db.exec(sql)
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function versionOf(db: DatabaseSync): number {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version <= MIGRATIONS.length) return version
+  throw new ByrefError(
+    'log_failed',
+    `The log has version ${version}; this byref knows up to ${MIGRATIONS.length}. Update byref to read it.`,
+  )
+}

@@ -1,0 +1,96 @@
+import type { ConversationEvent, LogRecord } from '../../content/events.ts'
+import { admit, leaseAfter, type StoredLease } from '../admit.ts'
+import { foldCase } from '../chat-text.ts'
+import type { AppendOptions } from '../conversation-log.ts'
+import { stateAfter } from '../summary.ts'
+import { readRecords } from './record-rows.ts'
+import { type ConversationRow, stateColumns, stateOf } from './state-columns.ts'
+import type { Statements } from './statements.ts'
+
+/** Where a conversation is. A namespace '' is none. */
+export interface Place {
+  namespace: string
+  id: string
+}
+
+/** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
+export interface Appendix {
+  events: readonly ConversationEvent[]
+  texts: readonly string[]
+  debug: readonly (readonly [string, string])[]
+}
+
+/** Appends within a transaction, or throws what refuses it before anything is written. */
+export function sqliteAppend(
+  sql: Statements,
+  place: Place,
+  { events, texts, debug, ...options }: Appendix & AppendOptionsWithoutDebug,
+): LogRecord[] {
+  const now = Date.now()
+  const before = findRow(sql, place)
+  const lease = before && leaseOf(before)
+  admit(place.id, before && { position: before.position, lease }, {
+    ...options,
+    now,
+    missed: (after) => (before ? readRecords(sql, before.key, { after, limit: -1 }) : []),
+  })
+  const row = before ?? createRow(sql, place, now)
+  const records = insert(sql, row, { events, texts, now })
+  for (const [message, value] of debug) sql.putDebug.run(row.key, message, value, null)
+  update(sql, row, { events, now, lease: leaseAfter(lease, options.lease, now) })
+  return records
+}
+
+type AppendOptionsWithoutDebug = Omit<AppendOptions, 'debug'>
+
+/** The row of a conversation, or null. */
+export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
+  return (sql.find.get(namespace, id) as unknown as ConversationRow | undefined) ?? null
+}
+
+/** Makes the row of a conversation that is not there. */
+export function createRow(sql: Statements, { namespace, id }: Place, now: number): ConversationRow {
+  sql.create.run(namespace, id, now, now)
+  return sql.find.get(namespace, id) as unknown as ConversationRow
+}
+
+/** Whose lease it is, and until when. */
+export function leaseOf(row: ConversationRow): StoredLease | null {
+  return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
+}
+
+function insert(
+  sql: Statements,
+  { key, position }: ConversationRow,
+  { events, texts, now }: { now: number } & Pick<Appendix, 'events' | 'texts'>,
+): LogRecord[] {
+  const timestamp = new Date(now).toISOString()
+  return events.map((event, i): LogRecord => {
+    const at = position + i + 1
+    sql.insert.run(key, at, now, texts[i] ?? '')
+    return { v: 1, position: at, timestamp, event }
+  })
+}
+
+function update(
+  sql: Statements,
+  row: ConversationRow,
+  change: { events: readonly ConversationEvent[]; now: number; lease: StoredLease | null },
+): void {
+  const { events, lease } = change
+  const owner = [lease?.owner ?? null, lease?.until ?? null] as const
+  if (events.length === 0) {
+    sql.lease.run(...owner, row.key)
+    return
+  }
+  const state = stateAfter(stateOf(row), events)
+  const end = row.position + events.length
+  sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
+  if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
+}
+
+/** Makes a title the one that is found for a conversation. */
+export function indexTitle(sql: Statements, key: number, title: string | null): void {
+  sql.unindex.run(2 * key + 1)
+  if (title !== null) sql.index.run(2 * key + 1, foldCase(title))
+}

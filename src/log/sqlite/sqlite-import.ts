@@ -1,0 +1,115 @@
+import { ByrefError } from '../../errors.ts'
+import type { ExportHeader } from '../json-lines.ts'
+import { existsError } from '../log-errors.ts'
+import { CHUNK } from '../pause.ts'
+import { type ImportedLine, readLines } from '../read-lines.ts'
+import { type ConversationState, NEW_CONVERSATION, stateAfter } from '../summary.ts'
+import type { Connection } from './connection.ts'
+import { giveNotice } from './notices.ts'
+import { removeAll, removeLeftovers } from './remove-records.ts'
+import { createRow, findRow, indexTitle, type Place } from './sqlite-append.ts'
+import { stateColumns } from './state-columns.ts'
+import type { Statements } from './statements.ts'
+
+/** What becomes a conversation when the last line was right. */
+interface Staged {
+  key: number
+  header: ExportHeader
+  kept: string | null
+  position: number
+  state: ConversationState
+}
+
+/**
+ * Imports by pieces: records are stored under a key that is no conversation yet, so that nobody sees them and others write
+ * between them, and one last transaction makes the conversation. Calls `published` with its id after that.
+ */
+export async function sqliteImport(
+  connection: Connection,
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: { namespace: string; id: string | undefined; published(id: string): void },
+): Promise<string> {
+  const { namespace, id, published } = options
+  await removeLeftovers(connection)
+  const key = await connection.write(newKey)
+  try {
+    const staged = await stage(connection, lines, key)
+    const place = { namespace, id: id ?? staged.header.id }
+    await connection.write(
+      (sql) => publish(sql, place, staged),
+      () => published(place.id),
+    )
+    return place.id
+  } catch (error) {
+    // What cannot be removed now is removed as a leftover.
+    await removeAll(connection, key).catch(() => {})
+    throw error
+  }
+}
+
+async function stage(
+  { write }: Connection,
+  lines: AsyncIterable<string> | Iterable<string>,
+  key: number,
+): Promise<Staged> {
+  const header = { id: '', title: null, created: 0, updated: 0 }
+  const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
+  let piece: ImportedLine[] = []
+  const store = (): Promise<void> => {
+    const full = piece
+    piece = []
+    return write((sql) => storeLines(sql, key, full))
+  }
+  for await (const line of readLines(lines)) {
+    if (line.type === 'header') {
+      Object.assign(staged, { header: line.header, kept: line.kept })
+      continue
+    }
+    if (line.type === 'record') {
+      staged.position = line.position
+      staged.state = stateAfter(staged.state, [line.event])
+    }
+    if (piece.push(line) === CHUNK) await store()
+  }
+  await store()
+  return staged
+}
+
+/** A key that no conversation has or will have. */
+function newKey(sql: Statements): number {
+  const now = Date.now()
+  const { key } = createRow(sql, { namespace: '\0import', id: crypto.randomUUID() }, now)
+  sql.forget.run(key)
+  sql.putLeftover.run(key, now)
+  return key
+}
+
+function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]): void {
+  if (Number(sql.touchLeftover.run(Date.now(), key).changes) === 0) {
+    throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
+  }
+  for (const line of lines) {
+    if (line.type === 'record') {
+      sql.insertLine.run(key, line.position, line.at, line.json, line.kept)
+    } else if (line.type === 'debug') {
+      sql.putDebug.run(key, line.message, line.json, line.kept)
+    }
+  }
+}
+
+function publish(sql: Statements, place: Place, staged: Staged): void {
+  const { key, header, position, state } = staged
+  if (findRow(sql, place)) throw existsError(place.id)
+  const { created, updated, title } = header
+  const imported = Number(sql.lastRecord.get()?.seq ?? 0)
+  const { namespace, id } = place
+  const columns = stateColumns(state)
+  sql.dropLeftover.run(key)
+  sql.publish.run(
+    ...[key, namespace, id, title, created, updated, position],
+    ...columns,
+    ...[staged.kept, imported],
+  )
+  indexTitle(sql, key, title ?? state.title)
+  giveNotice(sql, place, { deleted: false })
+}

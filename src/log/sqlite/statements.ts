@@ -1,0 +1,79 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  // conversations
+  find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
+  create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
+  update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
+    approvals = ?, failed = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+  lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
+  name: 'UPDATE conversations SET name = ? WHERE key = ?',
+  forget: 'DELETE FROM conversations WHERE key = ?',
+  // records and debug data
+  insert: 'INSERT INTO records (conversation, position, at, event) VALUES (?, ?, ?, ?)',
+  insertLine:
+    'INSERT INTO records (conversation, position, at, event, line) VALUES (?, ?, ?, ?, ?)',
+  read: `SELECT position, at, event FROM records WHERE conversation = ? AND position > ?
+    ORDER BY position LIMIT ?`,
+  lines: `SELECT id, position, at, event, line FROM records WHERE conversation = ? AND position > ?
+    AND position <= ? ORDER BY position LIMIT ?`,
+  putDebug: `INSERT INTO debug (conversation, message, value, line) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value, line = excluded.line`,
+  debug: 'SELECT value FROM debug WHERE conversation = ? AND message = ?',
+  debugLines: `SELECT id, message, value, line FROM debug WHERE conversation = ? AND id > ?
+    ORDER BY id LIMIT ?`,
+  // what other processes do
+  dataVersion: 'PRAGMA data_version',
+  lastRecord: "SELECT seq FROM sqlite_sequence WHERE name = 'records'",
+  lastNotice: "SELECT seq FROM sqlite_sequence WHERE name = 'notices'",
+  recordsBetween: `SELECT r.id, r.position, r.at, r.event, c.namespace, c.id AS conversation FROM records r
+    JOIN conversations c ON c.key = r.conversation
+    WHERE r.id > ? AND r.id <= ? AND r.id > c.imported ORDER BY r.id LIMIT ?`,
+  noticesBetween: 'SELECT * FROM notices WHERE id > ? AND record <= ? ORDER BY id',
+  notice: `INSERT INTO notices (record, at, namespace, conversation, deleted)
+    VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0), ?, ?, ?, ?)`,
+  pruneNotices: 'DELETE FROM notices WHERE at < ?',
+  // what is being imported or removed
+  putLeftover: 'INSERT INTO leftovers (key, touched) VALUES (?, ?)',
+  touchLeftover: 'UPDATE leftovers SET touched = ? WHERE key = ?',
+  dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
+  oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
+  publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
+    open_run, queued, approvals, failed, header, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  unindexSome: `DELETE FROM search WHERE rowid IN
+    (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
+  removeSome: `DELETE FROM records WHERE id IN
+    (SELECT id FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
+  removeDebug: 'DELETE FROM debug WHERE conversation = ?',
+  // the search
+  indexed: 'SELECT indexed FROM searchable',
+  setIndexed: 'UPDATE searchable SET indexed = ?',
+  toIndex: 'SELECT id, event FROM records WHERE id > ? ORDER BY id LIMIT ?',
+  index: 'INSERT INTO search (rowid, text) VALUES (?, ?)',
+  unindex: 'DELETE FROM search WHERE rowid = ?',
+  messages: `SELECT position, event FROM records WHERE conversation = ? AND position > ?
+    AND instr(event, 'NEW_MESSAGE') > 0 ORDER BY position LIMIT ?`,
+} as const
+
+/** Every statement of the log, prepared once. */
+export type Statements = Record<keyof typeof SQL, StatementSync> & {
+  /** One that is put together, prepared when it is first asked for. */
+  other(sql: string): StatementSync
+}
+
+/** Prepares them. @throws What SQLite throws */
+export function prepareStatements(db: DatabaseSync): Statements {
+  const others = new Map<string, StatementSync>()
+  const entries = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
+  return {
+    ...(Object.fromEntries(entries) as Record<keyof typeof SQL, StatementSync>),
+    other(sql) {
+      const statement = others.get(sql) ?? db.prepare(sql)
+      others.set(sql, statement)
+      return statement
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { pause } from '../pause.ts'
+import type { Connection, TransactionHooks } from './connection.ts'
+import type { OpenFile } from './open-file.ts'
+import { busyError, isBusy, isSqliteError, toLogError } from './sqlite-errors.ts'
+import type { Statements } from './statements.ts'
+
+interface Job {
+  since: number
+  work(sql: Statements): unknown
+  done(value: unknown): void
+  failed(error: unknown): void
+}
+
+interface QueueOptions {
+  open(): OpenFile
+  path: string
+  busyTimeoutMs: number
+  hooks: TransactionHooks
+  backOff(attempt: number): Promise<void>
+}
+
+/**
+ * Writes in the order of call. The first goes at the next microtask; those that come before a commit ends, or while the
+ * file is busy, share the next transaction and its sync. Between transactions everything else has its turn.
+ */
+export function writeQueue(options: QueueOptions): Connection['write'] {
+  const waiting: Job[] = []
+  let running = false
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      await settle(waiting, options)
+      await pause()
+    }
+    running = false
+  }
+
+  return (work, committed) =>
+    new Promise((resolve, reject) => {
+      const done = (value: unknown): void => {
+        committed?.(value as Awaited<ReturnType<typeof work>>)
+        resolve(value as never)
+      }
+      waiting.push({ since: Date.now(), work, done, failed: reject })
+      if (running) return
+      running = true
+      queueMicrotask(() => void run())
+    })
+}
+
+/** Empties the queue: commits what is in it, or rejects what cannot be. */
+async function settle(waiting: Job[], options: QueueOptions): Promise<void> {
+  const { path } = options
+  for (let attempt = 0; waiting.length > 0; attempt++) {
+    try {
+      commit(waiting, options)
+      return
+    } catch (error) {
+      if (isBusy(error)) {
+        expire(waiting, options, error)
+        await options.backOff(attempt)
+      } else if (waiting.length > 1) {
+        // Whose fault it is shows when each has a transaction of its own.
+        for (const job of waiting.splice(0)) await settle([job], options)
+      } else {
+        waiting.pop()?.failed(toLogError(error, path))
+      }
+    }
+  }
+}
+
+function expire(waiting: Job[], { busyTimeoutMs, path }: QueueOptions, cause: unknown): void {
+  const limit = Date.now() - busyTimeoutMs
+  while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, path))
+}
+
+/** One transaction. Where it throws, nothing was stored and nobody was told. */
+function commit(waiting: Job[], { open, hooks }: QueueOptions): void {
+  const { db, sql } = open()
+  const outcomes: (() => void)[] = []
+  try {
+    sql.begin.run()
+    hooks.begun(sql)
+    for (const job of waiting) outcomes.push(outcomeOf(job, sql))
+    hooks.ending(sql)
+    sql.commit.run()
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    hooks.ended(false)
+    throw error
+  }
+  waiting.splice(0)
+  hooks.ended(true)
+  for (const tell of outcomes) tell()
+}
+
+function outcomeOf(job: Job, sql: Statements): () => void {
+  try {
+    const value = job.work(sql)
+    return () => job.done(value)
+  } catch (error) {
+    if (isSqliteError(error)) throw error
+    return () => job.failed(error)
+  }
+}

@@ -1,0 +1,135 @@
+import type { ConversationEvent } from '../content/events.ts'
+import { chatText } from './chat-text.ts'
+import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
+
+/** What a log keeps of a conversation's events, so that a list need not read them. */
+export interface ConversationState {
+  /** Of the first chat message that has text; null before there is one. */
+  title: string | null
+  messages: number
+  openRun: string | null
+  /** The ids of the messages that wait for a run or a step of their own. */
+  queued: readonly string[]
+  /** The ids of the calls of the open run that wait for a person's answer. */
+  approvals: readonly string[]
+  /** The last run failed. */
+  failed: boolean
+}
+
+/** Before the first event. */
+export const NEW_CONVERSATION: ConversationState = {
+  title: null,
+  messages: 0,
+  openRun: null,
+  queued: [],
+  approvals: [],
+  failed: false,
+}
+
+/** What is stored of a conversation beside its events, in any log. */
+export interface StoredSummary {
+  id: string
+  namespace: string | null
+  /** The title that it was given. */
+  name: string | null
+  created: number
+  updated: number
+  position: number
+  state: ConversationState
+  lease: { owner: string; until: number } | null
+}
+
+/** The state after more events, as one fold for every log. Never throws, whatever an imported event holds. */
+export function stateAfter(
+  before: ConversationState,
+  events: readonly ConversationEvent[],
+): ConversationState {
+  const state = { ...before }
+  for (const event of events) apply(state, event)
+  return state
+}
+
+/** The summary as readers see it at a time, in milliseconds since 1970. */
+export function summaryOf(stored: StoredSummary, now: number): ConversationSummary {
+  const { id, namespace, name, position, state, lease } = stored
+  return {
+    id,
+    namespace,
+    title: name ?? state.title,
+    createdAt: new Date(stored.created).toISOString(),
+    updatedAt: new Date(stored.updated).toISOString(),
+    messages: state.messages,
+    position,
+    status: statusOf(state),
+    openRun: state.openRun,
+    queued: state.queued.length,
+    lease: lease && { owner: lease.owner, expiresIn: lease.until - now },
+  }
+}
+
+/** Whether there is something to go on with. */
+export function isDue({ openRun, queued }: ConversationState): boolean {
+  return openRun !== null || queued.length > 0
+}
+
+function statusOf({ openRun, approvals, failed }: ConversationState): ConversationStatus {
+  if (openRun !== null) return approvals.length > 0 ? 'waiting' : 'running'
+  return failed ? 'failed' : 'idle'
+}
+
+function apply(state: ConversationState, event: ConversationEvent): void {
+  switch (event.type) {
+    case 'NEW_MESSAGE':
+      addMessage(state, event)
+      return
+    case 'RUN_STARTED':
+      state.openRun = event.runId
+      state.failed = false
+      state.queued = without(state.queued, event.messageIds)
+      return
+    case 'STEP_STARTED':
+      state.queued = without(state.queued, event.messageIds)
+      return
+    case 'APPROVAL_REQUESTED':
+      state.approvals = withOne(state.approvals, event.toolCallId)
+      return
+    case 'APPROVAL_ANSWERED':
+      state.approvals = without(state.approvals, [event.toolCallId])
+      return
+    case 'RUN_FINISHED':
+    case 'RUN_ERROR':
+      if (state.openRun !== null && state.openRun !== event.runId) return
+      state.failed = event.type === 'RUN_ERROR'
+      state.openRun = null
+      state.approvals = []
+  }
+}
+
+function addMessage(
+  state: ConversationState,
+  event: ConversationEvent & { type: 'NEW_MESSAGE' },
+): void {
+  state.messages++
+  state.title ??= titleOf(event)
+  if (event.deliver) state.queued = withOne(state.queued, event.payload?.id)
+  const answered = event.payload?.metadata?.tool_result?.tool_call_id
+  if (answered !== undefined) state.approvals = without(state.approvals, [answered])
+}
+
+/** The first line of a chat message, at most 80 characters; null for what has no text. */
+function titleOf(event: ConversationEvent): string | null {
+  const text = chatText(event)?.trim()
+  if (!text) return null
+  const line = (text.split('\n', 1)[0] ?? '').trimEnd().toWellFormed()
+  return line.length > 80 ? `${line.slice(0, 79).replace(/[\ud800-\udbff]$/, '')}…` : line
+}
+
+function withOne(ids: readonly string[], id: unknown): readonly string[] {
+  return typeof id !== 'string' || ids.includes(id) ? ids : [...ids, id]
+}
+
+function without(ids: readonly string[], gone: unknown): readonly string[] {
+  if (ids.length === 0 || !Array.isArray(gone)) return ids
+  const left = ids.filter((id) => !gone.includes(id))
+  return left.length === ids.length ? ids : left
+}

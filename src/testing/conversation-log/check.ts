@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ByrefError } from '../../errors.ts'
+import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
+
+/** Adds a test of the contract. */
+export type Check = (name: string, run: (log: ConversationLog) => Promise<void>) => void
+
+/** Checks that something fails with a code, and gives the error. */
+export async function rejects(promise: Promise<unknown>, code: string): Promise<ByrefError> {
+  try {
+    await promise
+  } catch (error) {
+    assert.ok(error instanceof ByrefError, `a ByrefError, not ${error}`)
+    assert.equal(error.code, code)
+    return error
+  }
+  assert.fail(`it should have failed with ${code}`)
+}
+
+/** The summary of a conversation that is there. */
+export async function summary(log: ConversationLog, id: string): Promise<ConversationSummary> {
+  const found = await log.find(id)
+  assert.ok(found, `there is a conversation ${id}`)
+  return found
+}
+
+/** Waits until the clock of the log goes on, so that what changes next changed later. */
+export async function later(): Promise<void> {
+  await sleep(5)
+}
+
+/** Waits until something is so; fails after a second, the time in which other processes are noticed. */
+export async function soon(isSo: () => boolean): Promise<void> {
+  const end = Date.now() + 1000
+  while (!isSo() && Date.now() < end) await sleep(10)
+  assert.ok(isSo(), 'it is noticed within a second')
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { type ConversationLog, type ListOptions, listAll } from '../../log/conversation-log.ts'
+import type { Check } from './check.ts'
+import { later, rejects, summary } from './check.ts'
+import { chat, queued, runError, runFinished, runStarted } from './events.ts'
+
+/** Lists of conversations. */
+export function testLists(check: Check): void {
+  check('lists what changed last first, as find sums it up', async (log) => {
+    await log.append('old', [chat('first')])
+    await later()
+    await log.create('empty')
+    await later()
+    await log.append('new', [runStarted()])
+    await later()
+    await log.append('old', [chat('later')])
+    const { conversations, next } = await log.list()
+    assert.deepEqual(
+      conversations.map(({ id }) => id),
+      ['old', 'new', 'empty'],
+    )
+    assert.equal(next, null)
+    for (const found of conversations) assert.deepEqual(found, await summary(log, found.id))
+  })
+
+  check('lists page by page', async (log) => {
+    const ids = Array.from({ length: 5 }, (_, i) => `c${i}`)
+    for (const id of ids) await log.create(id)
+    const first = await log.list({ limit: 2 })
+    const second = await log.list({ limit: 2, cursor: first.next })
+    const third = await log.list({ limit: 2, cursor: second.next })
+    assert.equal(third.next, null)
+    const all = [first, second, third].flatMap(({ conversations }) => conversations)
+    assert.equal(all.length, 5)
+    assert.deepEqual(all.map(({ id }) => id).sort(), ids)
+    assert.equal((await log.list({ limit: 5 })).next, null)
+    assert.deepEqual(await idsOf(log, { limit: 2 }), await idsOf(log))
+  })
+
+  check('moves to the front what changes while pages are read', async (log) => {
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await log.create(id)
+      await later()
+    }
+    const { next } = await log.list({ limit: 2 })
+    await log.append('b', [chat('x')])
+    const { conversations } = await log.list({ limit: 2, cursor: next })
+    assert.deepEqual(
+      conversations.map(({ id }) => id),
+      ['a'],
+    )
+    assert.equal((await log.list({ limit: 1 })).conversations[0]?.id, 'b')
+  })
+
+  check('gives 50 unless it is told how many', async (log) => {
+    await Promise.all(Array.from({ length: 51 }, (_, i) => log.create(`c${i}`)))
+    assert.equal((await log.list()).conversations.length, 50)
+    assert.equal((await log.list({ limit: 5_000 })).conversations.length, 51)
+    await rejects(log.list({ limit: 0 }), 'bad_request')
+    await rejects(log.list({ cursor: 'no cursor' }), 'bad_request')
+  })
+
+  check('lists what there is to go on with', async (log) => {
+    await log.append('idle', [chat('x')])
+    await log.append('open', [chat('x'), runStarted()])
+    await log.append('queued', [queued('m')])
+    await log.append('failed', [runStarted(), runError()])
+    await log.append('done', [queued('m'), runStarted('r', ['m']), runFinished()])
+    assert.deepEqual((await idsOf(log, { due: true })).sort(), ['open', 'queued'])
+    assert.equal((await log.list({ due: true, limit: 1 })).conversations.length, 1)
+    assert.deepEqual((await idsOf(log, { due: true, limit: 1 })).sort(), ['open', 'queued'])
+  })
+}
+
+async function idsOf(log: ConversationLog, options: ListOptions = {}): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { id } of listAll(log, options)) ids.push(id)
+  return ids
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import {
+  type ConversationLog,
+  LeaseHeldError,
+  LogConflictError,
+} from '../../log/conversation-log.ts'
+import { rejects, soon, summary } from './check.ts'
+import { batch, chat, contentOf } from './events.ts'
+import { exported } from './exports.ts'
+import { listen, words } from './subscriptions.ts'
+
+/** Adds a test with two log objects on one storage. */
+type CheckTwo = (
+  name: string,
+  run: (log: ConversationLog, other: ConversationLog) => Promise<void>,
+) => void
+
+/** What one process knows of another's. */
+export function testProcesses(check: CheckTwo): void {
+  check('sees at once what another process wrote', async (log, other) => {
+    const records = await log.append('c', [chat('x')], { debug: { m: 1 } })
+    assert.deepEqual(await other.read('c'), records)
+    assert.equal(await other.debug('c', 'm'), 1)
+    await other.rename('c', 'y')
+    assert.deepEqual(await log.find('c'), await other.find('c'))
+    await other.delete('c')
+    assert.equal(await log.find('c'), null)
+    assert.deepEqual(await log.read('c'), [])
+  })
+
+  check('decides between processes', async (log, other) => {
+    const results = await Promise.allSettled(
+      [log, other, log, other].map((each, i) => each.append('c', [chat(`${i}`)], { after: 0 })),
+    )
+    const lost = results.filter((result) => result.status === 'rejected')
+    assert.equal(lost.length, 3)
+    const winner = await log.read('c')
+    for (const { reason } of lost) {
+      assert.ok(reason instanceof LogConflictError)
+      assert.deepEqual(reason.records, winner)
+    }
+  })
+
+  check('keeps positions dense while processes write to one conversation', async (log, other) => {
+    await Promise.all(
+      [log, other].map(async (each, n) => {
+        for (let i = 0; i < 10; i++) await each.append('c', batch(`${n}:${i}.`, 2))
+      }),
+    )
+    const records = await log.read('c')
+    assert.deepEqual(
+      records.map(({ position }) => position),
+      Array.from({ length: 40 }, (_, i) => i + 1),
+    )
+    assert.deepEqual(await other.read('c'), records)
+  })
+
+  check("refuses another process' owner", async (log, other) => {
+    await log.append('c', [chat('x')], { lease: { owner: 'a', ms: 60_000 } })
+    assert.equal((await summary(other, 'c')).lease?.owner, 'a')
+    const lease = { owner: 'b', ms: 60_000 }
+    const error = await rejects(other.append('c', [chat('y')], { lease }), 'lease_held')
+    assert.ok(error instanceof LeaseHeldError)
+    assert.equal(await other.renew('c', lease), false)
+    await log.renew('c', { owner: 'a', ms: 0 })
+    await other.append('c', [chat('y')], { lease })
+    assert.equal((await summary(log, 'c')).lease?.owner, 'b')
+  })
+
+  check("tells of another process' appends within a second, nothing twice", async (log, other) => {
+    await other.append('c', [chat('before')])
+    const { told, leave } = listen(log)
+    const late = listen(log.scoped('n'))
+    for (let i = 0; i < 5; i++) await other.append('c', [chat(`${i}`)])
+    await other.scoped('n').append('c', [chat('n')])
+    await soon(() => said(told).length >= 5 && late.told.length > 0)
+    assert.deepEqual(said(told), ['0', '1', '2', '3', '4'])
+    assert.deepEqual(late.told.map(words), ['c:n'])
+    const after = listen(log)
+    await other.append('c', [chat('5')])
+    await soon(() => said(after.told).length > 0)
+    assert.deepEqual(said(after.told), ['5'])
+    assert.deepEqual(said(told).length, 6)
+    leave()
+  })
+
+  check(
+    'tells both processes the records of a conversation in order, each once',
+    async (log, other) => {
+      const heard = [listen(log), listen(other)]
+      await Promise.all(
+        [log, other].map(async (each, n) => {
+          for (let i = 0; i < 15; i++) await each.append('c', batch(`${n}:${i}.`, 2))
+        }),
+      )
+      const expected = (await log.read('c')).map(contentOf)
+      for (const { told } of heard) {
+        await soon(() => said(told).length >= expected.length)
+        assert.deepEqual(said(told), expected)
+      }
+    },
+  )
+
+  check(
+    "tells another process' records before its own that stand behind them",
+    async (log, other) => {
+      const { told } = listen(log)
+      await other.append('c', [chat('theirs')])
+      await log.append('c', [chat('ours')])
+      assert.deepEqual(said(told), ['theirs', 'ours'])
+    },
+  )
+
+  check("tells of another process' titles, removals and imports, in order", async (log, other) => {
+    await log.append('c', [chat('x')])
+    const lines = await exported(log, 'c')
+    const { told } = listen(log)
+    await other.append('c', [chat('y')])
+    await other.rename('c', 'Title')
+    await other.append('c', [chat('z')])
+    await other.delete('c')
+    await other.append('c', [chat('new')])
+    await other.import(lines, { id: 'd' })
+    await other.append('d', [chat('more')])
+    await soon(() => told.some((change) => words(change) === 'd:more'))
+    const order = told.map(words)
+    const gone = order.indexOf('c:deleted')
+    assert.ok(gone >= 0 && gone < order.indexOf('c:new'))
+    assert.ok(order.includes('c:'))
+    assert.deepEqual(order.slice(order.indexOf('c:new')), ['c:new', 'd:', 'd:more'])
+  })
+
+  check('imports an id once', async (log, other) => {
+    await log.append('c', [chat('x')])
+    const lines = await exported(log, 'c')
+    const results = await Promise.allSettled(
+      [log, other].map((each) => each.import(lines, { id: 'd' })),
+    )
+    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.equal((await log.read('d')).length, 1)
+  })
+}
+
+function said(changes: ReturnType<typeof listen>['told']): unknown[] {
+  return changes.flatMap(({ records }) => records.map(contentOf))
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import type { ConversationLog, LogChange } from '../../log/conversation-log.ts'
+import type { Check } from './check.ts'
+import { rejects } from './check.ts'
+import { chat, contentOf } from './events.ts'
+
+/** What subscribers are told of their own log. */
+export function testSubscriptions(check: Check): void {
+  check('tells subscribers of later appends until they leave', async (log) => {
+    await log.append('c', [chat('before')])
+    const { told, leave } = listen(log)
+    const records = await log.append('c', [chat('one'), chat('two')])
+    assert.deepEqual(told, [{ conversation: 'c', namespace: null, records }])
+    await log.append('d', [chat('three')])
+    leave()
+    leave()
+    await log.append('c', [chat('after')])
+    assert.deepEqual(told.map(words), ['c:one,two', 'd:three'])
+  })
+
+  check('tells within the append, before it resolves', async (log) => {
+    const order: string[] = []
+    log.subscribe(({ records }) => order.push(`told ${records.map(contentOf)}`))
+    const appends = ['a', 'b'].map((text) =>
+      log.append('c', [chat(text)]).then(() => order.push(`resolved ${text}`)),
+    )
+    await Promise.all(appends)
+    for (const text of ['a', 'b']) {
+      assert.ok(order.indexOf(`told ${text}`) < order.indexOf(`resolved ${text}`))
+    }
+    assert.ok(order.indexOf('told a') < order.indexOf('told b'))
+  })
+
+  check('tells nothing of what was refused or says nothing', async (log) => {
+    const { told } = listen(log)
+    await log.append('c', [])
+    await log.create('d')
+    await rejects(log.append('c', [chat('x')], { after: 7 }), 'conversation_not_found')
+    await assert.rejects(log.append('c', [{ type: 'TEXT_MESSAGE_END', messageId: 'm' }]))
+    assert.deepEqual(told, [])
+  })
+
+  check('tells of new titles and removals', async (log) => {
+    await log.append('c', [chat('x')])
+    const { told } = listen(log)
+    await log.rename('c', 'y')
+    await log.delete('c')
+    await log.delete('c')
+    await log.rename('c', 'y')
+    assert.deepEqual(told, [
+      { conversation: 'c', namespace: null, records: [] },
+      { conversation: 'c', namespace: null, records: [], deleted: true },
+    ])
+  })
+
+  check('tells of its own namespace, or of all', async (log) => {
+    const one = log.scoped('one')
+    const mine = listen(one)
+    const all = listen(one, true)
+    await log.append('c', [chat('none')])
+    await log.scoped('one').append('c', [chat('one')])
+    await log.scoped('two').append('c', [chat('two')])
+    assert.deepEqual(mine.told.map(words), ['c:one'])
+    assert.deepEqual(
+      all.told.map((change) => [change.namespace, words(change)]),
+      [
+        [null, 'c:none'],
+        ['one', 'c:one'],
+        ['two', 'c:two'],
+      ],
+    )
+  })
+
+  check('lets a listener leave, come and write while it is told', async (log) => {
+    const told: string[] = []
+    const leave = log.subscribe((change) => {
+      told.push(`first ${words(change)}`)
+      leaveSecond()
+      leave()
+      log.subscribe((later) => told.push(`third ${words(later)}`))
+      void log.append('d', [chat('from a listener')])
+    })
+    const leaveSecond = log.subscribe((change) => told.push(`second ${words(change)}`))
+    await Promise.all([log.append('c', [chat('one')]), log.append('c', [chat('two')])])
+    await log.append('c', [chat('end')])
+    assert.deepEqual(
+      told.filter((text) => !text.startsWith('third')),
+      ['first c:one'],
+    )
+    const heard = told.filter((text) => text.startsWith('third') && !text.endsWith('c:one'))
+    assert.deepEqual(heard.sort(), ['third c:end', 'third c:two', 'third d:from a listener'])
+  })
+}
+
+/** Collects what a subscriber is told. */
+export function listen(
+  log: ConversationLog,
+  allNamespaces = false,
+): { told: LogChange[]; leave: () => void } {
+  const told: LogChange[] = []
+  const leave = log.subscribe((change) => told.push(change), { allNamespaces })
+  return { told, leave }
+}
+
+/** A change in short: `c:one,two`. */
+export function words({ conversation, records, deleted }: LogChange): string {
+  return `${conversation}:${deleted ? 'deleted' : records.map(contentOf).join(',')}`
+}

@@ -1,0 +1,94 @@
+import type { ApprovalState } from 'byref/client'
+import { useState } from 'react'
+import { client } from '../app/client.ts'
+import { useConversationId } from '../app/conversation-context.tsx'
+import { JsonTree } from '../json/json-tree.tsx'
+import { isBranch } from '../json/tree-rows.ts'
+import { Button } from '../ui/button.tsx'
+import { errorText } from '../ui/error-text.ts'
+import { formatCount } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { CallArguments } from './call-arguments.tsx'
+
+/** Properties of {@link Approval}. */
+export interface ApprovalProps {
+  callId: string
+  name: string
+  approval: ApprovalState
+}
+
+/** Asks a person whether a call may run, with the arguments that will run. */
+export function Approval({ callId, name, approval }: ApprovalProps) {
+  const conversation = useConversationId()
+  const [reason, setReason] = useState('')
+  const [sent, setSent] = useState(false)
+  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+
+  async function answer(approved: boolean): Promise<void> {
+    if (conversation === null || sent) return
+    setSent(true)
+    setProblem(null)
+    const why = approved || reason.trim() === '' ? undefined : reason.trim()
+    try {
+      // The card changes when the log says so.
+      await client.approve(conversation, callId, { approved, reason: why })
+    } catch (error) {
+      setProblem(errorText(error))
+      setSent(false)
+    }
+  }
+
+  return (
+    <form
+      aria-label={`Approval of ${name}`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void answer(false)
+      }}
+    >
+      <Shown approval={approval} />
+      {problem && (
+        <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
+          {problem.message}
+        </Notice>
+      )}
+      <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
+        <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
+          Approve
+        </Button>
+        <Button look="outline" type="submit" disabled={sent}>
+          Deny
+        </Button>
+        <input
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          disabled={sent}
+          aria-label="Reason for denying (optional)"
+          placeholder="Why not? (optional)"
+          className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[16px] pointer-coarse:h-9"
+        />
+      </div>
+    </form>
+  )
+}
+
+/** Exactly what will run: the arguments, or those of each item of a mapped call. */
+function Shown({ approval: { arguments: values, items } }: Pick<ApprovalProps, 'approval'>) {
+  if (items) {
+    return (
+      <div className="space-y-1.5 px-2.5 py-2">
+        <p className="text-ink-2">
+          Will run {items.length === 1 ? 'once' : `${formatCount(items.length)} times`}, with these
+          arguments:
+        </p>
+        <JsonTree
+          value={items}
+          label="Arguments of each item"
+          className="max-h-80 overflow-auto rounded-md bg-sunken px-1.5 py-1"
+        />
+      </div>
+    )
+  }
+  const named = isBranch(values) && !Array.isArray(values)
+  return <CallArguments values={named ? (values as Record<string, unknown>) : { value: values }} />
+}

@@ -1,0 +1,97 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import type { ConversationEvent, Message } from 'byref/client'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { asked, message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { InProgress } from './in-progress.tsx'
+import { Queued } from './queued.tsx'
+import { ThreadItem } from './thread-item.tsx'
+import { timeline } from './timeline.ts'
+
+beforeEach(() => {
+  vi.stubGlobal('fetch', async () => Response.json({ error: {} }, { status: 404 }))
+})
+
+const ids = (toolCallId: string) => ({ toolCallId, runId: 'r' })
+const calls = (id: string, args: Record<string, unknown> = {}): ConversationEvent => ({
+  ...{ type: 'TOOL_CALL_END', ...ids(id), parentMessageId: 'q' },
+  call: { id, name: `tool_${id}`, arguments: args },
+})
+
+function show(...parts: (Message | ConversationEvent)[]) {
+  const state = stateOf(...parts)
+  const page = (
+    <>
+      {timeline(state).map((item) => (
+        <ThreadItem key={item.key} item={item} />
+      ))}
+      <InProgress />
+      <Queued />
+    </>
+  )
+  return renderInApp(page, { state })
+}
+
+function shown(): (string | null)[] {
+  return screen.getAllByRole('article').map((article) => article.getAttribute('aria-label'))
+}
+
+describe('InProgress', () => {
+  it('shows the text so far, the calls in it and below them what they came to already', async () => {
+    await show(
+      runStarted(),
+      stepStarted('q'),
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'q', delta: 'Half of' },
+      calls('1'),
+      calls('2'),
+      { type: 'TOOL_STARTED', ...ids('1'), attempt: 1 },
+      message({ content: 'seen', metadata: { tool_result: { tool_call_id: '1' } } }),
+    )
+    expect(screen.getByText('Half of')).toBeTruthy()
+    expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2', 'Result of tool_1'])
+    expect(screen.getByText('waiting for other calls')).toBeTruthy()
+    expect(screen.queryByText('Thinking…')).toBeNull()
+  })
+
+  it('says that the agent thinks, but not while a person is asked', async () => {
+    const thinking = await show(runStarted(), stepStarted('q'))
+    expect(screen.getByText('Thinking…')).toBeTruthy()
+    thinking.unmount()
+    await show(...asked({ sum: 5 }))
+    expect(screen.queryByText('Thinking…')).toBeNull()
+    expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy()
+  })
+
+  it('counts the items of a mapped call', async () => {
+    const item = (n: number): ConversationEvent[] => [
+      { type: 'TOOL_STARTED', ...ids('1'), attempt: 1, item: n },
+      n === 1
+        ? {
+            ...{ type: 'TOOL_ITEM_FINISHED', ...ids('1'), item: n },
+            error: { code: 'tool_failed', message: 'no' },
+          }
+        : { type: 'TOOL_ITEM_FINISHED', ...ids('1'), item: n, value: n },
+    ]
+    const begun = [runStarted(), stepStarted('q')]
+    const known = await show(...begun, calls('1', { _each: [7, 8, 9] }), ...item(0), ...item(1))
+    expect(screen.getByText(/of 3 items done/).textContent).toBe('2 of 3 items done, 1 failed')
+    known.unmount()
+    await show(...begun, calls('1', { _each: '†state.rows' }), ...item(0))
+    expect(screen.getByText('1 item done')).toBeTruthy()
+  })
+})
+
+describe('Queued', () => {
+  it('shows what waits at the end of the thread', async () => {
+    const queued = (id: string, deliver: 'next_run' | 'next_step'): ConversationEvent => ({
+      type: 'NEW_MESSAGE',
+      payload: message({ id, content_type: 'text/plain', content: id }),
+      deliver,
+    })
+    await show(runStarted(), queued('later', 'next_run'), queued('soon', 'next_step'))
+    expect(screen.getByText('later')).toBeTruthy()
+    expect(screen.getByText('queued for the next run')).toBeTruthy()
+    expect(screen.getByText('queued for the next step')).toBeTruthy()
+  })
+})

@@ -1,0 +1,46 @@
+import { type CallState, type ConversationState, type Message, openRun } from 'byref/client'
+import { readBlock } from '../references/data-block.ts'
+import { readMetadata } from './read-metadata.ts'
+import { callsOf } from './run-phase.ts'
+
+/** An answer that is being written and is no message yet. */
+export interface OpenAnswer {
+  /** That of the message that it becomes. */
+  id: string
+  text: string
+  calls: CallState[]
+  /** What its first calls came to already; in the conversation these will follow the answer. */
+  results: Message[]
+}
+
+/** The answer that is being written now, or null. */
+export function openAnswer(
+  state: Pick<ConversationState, 'messages' | 'runs' | 'calls' | 'streaming'>,
+): OpenAnswer | null {
+  const step = openRun(state)?.steps.at(-1)
+  if (!step || step.finishedAt !== undefined) return null
+  const { messageId } = step
+  return {
+    id: messageId,
+    text: state.streaming[messageId] ?? '',
+    calls: callsOf(state, step),
+    results: earlyResults(state),
+  }
+}
+
+/** Results, and what was written with them, of an answer that is still being written. */
+export function earlyResults(state: Pick<ConversationState, 'messages' | 'runs'>): Message[] {
+  const run = openRun(state)
+  const step = run?.steps.at(-1)
+  if (!run || !step || step.finishedAt !== undefined || step.callIds.length === 0) return []
+  const own = new Set<unknown>(step.callIds)
+  const before = run.steps.at(-2)?.messageId ?? run.messageIds.at(-1)
+  const start = state.messages.findLastIndex(({ id }) => id === before) + 1
+  return state.messages.slice(start).filter((message) => own.has(callBehind(message)))
+}
+
+/** The id of the call whose result this is, or that wrote it. */
+function callBehind(message: Message): string | undefined {
+  const { result } = readMetadata(message)
+  return result?.callId ?? (message.content_type === 'data' ? readBlock(message)._call : undefined)
+}
