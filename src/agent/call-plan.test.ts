@@ -4,9 +4,7 @@ import { defineTool, type Tool } from './tool.ts'
 
 const inputSchema = { type: 'object' } as const
 const toolOf = (id: string, more: Partial<Tool> = {}): Tool =>
-  defineTool({ id, description: '', inputSchema, execute: () => null, ...more } as Tool<
-    Record<string, unknown>
-  > & { inputSchema: typeof inputSchema }) as Tool
+  defineTool({ ...{ id, description: '', execute: () => null, ...more }, inputSchema }) as Tool
 const tools = new Map(
   [
     toolOf('free'),

@@ -16,7 +16,7 @@ describe('resolveLimits', () => {
     expect(resolveLimits({ steps: Infinity }).steps).toBe(Infinity)
   })
 
-  it.each([0, -1, Number.NaN, -Infinity, null, 'many', {}])('refuses %s', (steps) => {
+  it.each([0, -1, Number.NaN, -Infinity, null, '5', {}])('refuses %s', (steps) => {
     expect(() => resolveLimits({ steps } as Limits)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',

@@ -31,6 +31,8 @@ export interface ResolvedLimits extends Required<Limits> {
   costOf(usage: TokenUsage): number
 }
 
+const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0
+
 const DEFAULTS: Required<Limits> = {
   steps: 25,
   tokens: Infinity,
@@ -47,7 +49,7 @@ const DEFAULTS: Required<Limits> = {
  * @throws ByrefError `config_invalid` for an unknown limit, or one that is no positive number
  */
 export function resolveLimits(limits: Limits = {}, price?: Price): ResolvedLimits {
-  knownOptions('limits', limits, Object.keys(DEFAULTS), (value) => Number(value) > 0)
+  knownOptions('limits', limits, Object.keys(DEFAULTS), isPositive)
   const given = Object.fromEntries(
     Object.entries(limits).filter(([, value]) => value !== undefined),
   )

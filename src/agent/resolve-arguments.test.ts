@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import { createBoard } from '../content/board.ts'
-import { resolveArguments } from './resolve-arguments.ts'
-import { defineTool, type JsonSchema } from './tool.ts'
+import { resolveAssets, resolveVariables } from './resolve-arguments.ts'
+import { defineTool, type JsonSchema, type Tool } from './tool.ts'
 
 const assets = createAssets()
 const board = createBoard([
@@ -17,41 +17,81 @@ const table = await assets.saveAsset({
   content: { rows: [{ x: 1 }] },
 })
 
-/** What a tool with one parameter `p` of this schema is given for `value`. */
-async function given(value: unknown, schema: JsonSchema, variables = true): Promise<unknown> {
+/** A tool with one parameter `p` of this schema. */
+function toolOf(schema: JsonSchema, variables = true): Tool {
   const inputSchema = { type: 'object', properties: { p: schema } }
-  const tool = defineTool({ id: 't', description: '', inputSchema, variables, execute: () => null })
-  return (await resolveArguments(tool, { p: value }, { assets, read })).p
+  const tool = { id: 't', description: '', inputSchema, variables, execute: () => null }
+  return defineTool(tool) as Tool
 }
+
+const variable = (p: unknown, variables?: boolean): unknown =>
+  resolveVariables(toolOf({}, variables), { p }, read).p
+
+/** What the tool is given where a parameter of this schema is `p`. */
+const given = async (p: unknown, schema: JsonSchema): Promise<unknown> =>
+  (await resolveAssets(toolOf(schema), { p }, () => assets)).p
 
 const accepting = (schema: JsonSchema): JsonSchema => ({ ...schema, asset_ref_acceptable: true })
 
-describe('resolveArguments', () => {
-  it('puts the typed value in the place of a variable, at any depth', async () => {
-    expect(await given('†state.n', { type: 'number' })).toBe(7)
-    expect(await given([{ a: '†state.nested' }, 'plain'], {})).toEqual([
+const nested = (levels: number): unknown =>
+  JSON.parse(`${'['.repeat(levels)}"†state.n"${']'.repeat(levels)}`)
+
+describe('resolveVariables', () => {
+  it('puts the typed value in the place of a variable, at any depth', () => {
+    expect(variable('†state.n')).toBe(7)
+    expect(variable([{ a: '†state.nested' }, 'plain', null, 1])).toEqual([
       { a: { deep: true } },
-      'plain',
+      ...['plain', null, 1],
     ])
-    expect(await given(' †state.none || †state.list[1] ', {})).toBe(2)
+    expect(variable(' †state.none || †state.list[1] ')).toBe(2)
   })
 
-  it('leaves text that is none, and takes the backslash off a literal dagger', async () => {
+  it('leaves text that is none, and takes the backslash off a literal dagger', () => {
     for (const value of ['† 1540', '†1540', 'see †state.n', '']) {
-      expect(await given(value, { type: 'string' })).toBe(value)
+      expect(variable(value)).toBe(value)
     }
-    expect(await given('\\†state.n', { type: 'string' })).toBe('†state.n')
+    expect(variable('\\†state.n')).toBe('†state.n')
   })
 
-  it('never scans what a reference gave', async () => {
-    expect(await given('†state.dagger', { type: 'string' })).toBe('†state.n')
+  it('never scans what a variable gave', () => {
+    expect(variable('†state.dagger')).toBe('†state.n')
   })
 
-  it('leaves variables alone where the tool forbids them', async () => {
-    expect(await given('†state.n', { type: 'string' }, false)).toBe('†state.n')
+  it('leaves everything alone where the tool forbids variables', () => {
+    const args = { p: ['†state.n', '\\†state.n'] }
+    expect(resolveVariables(toolOf({}, false), args, read)).toBe(args)
   })
 
-  it('resolves asset references only in accepting parameters', async () => {
+  it('says what there is not', () => {
+    expect(() => variable(['†state.m'])).toThrow(
+      expect.objectContaining({ code: 'variable_not_found' }),
+    )
+  })
+
+  it('refuses arguments that are nested too deep', () => {
+    expect(() => variable(nested(300))).toThrow('deeper than 200')
+    expect(() => variable(nested(200_000))).toThrow('deeper than 200')
+    expect(JSON.stringify(variable(nested(100)))).toContain('7')
+  })
+
+  it('keeps keys such as __proto__ as plain data', () => {
+    const value = JSON.parse('{"__proto__": {"polluted": "†state.n"}, "constructor": 1}')
+    const result = variable(value) as object
+    expect(Object.keys(result)).toEqual(['__proto__', 'constructor'])
+    expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":7},"constructor":1}')
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it('does not change what the model sent', () => {
+    const args = { p: ['†state.n', { q: '†state.list' }] }
+    const before = structuredClone(args)
+    resolveVariables(toolOf({}), args, read)
+    expect(args).toEqual(before)
+  })
+})
+
+describe('resolveAssets', () => {
+  it('resolves references only in accepting parameters', async () => {
     const rows = `${table.ref}/content/rows`
     expect(await given(rows, accepting({ type: 'array' }))).toEqual([{ x: 1 }])
     const object = { asset_id: table.assetId, field_path: ['content', 'rows', 0, 'x'] }
@@ -60,14 +100,34 @@ describe('resolveArguments', () => {
     expect(await given(object, { type: 'object' })).toEqual(object)
   })
 
-  it('resolves the reference that a variable gives', async () => {
-    const own = createBoard([{ type: 'state', state: { file: table.ref } }])
-    const inputSchema = { type: 'object', properties: { p: accepting({ type: 'object' }) } }
-    const tool = defineTool({ id: 't', description: '', inputSchema, execute: () => null })
-    const sources = { assets, read: (variable: string) => own.read(variable) }
-    expect(await resolveArguments(tool, { p: '†state.file' }, sources)).toEqual({
-      p: { rows: [{ x: 1 }] },
+  it('finds the parameters below lists and objects', async () => {
+    const n = accepting({ type: 'number' })
+    const ref = `${table.ref}/content/rows/0/x`
+    const listed = { type: 'array', items: { type: 'object', properties: { n } } }
+    expect(await given([{ n: ref, m: ref }], listed)).toEqual([{ n: 1, m: ref }])
+    expect(await given({ any: ref }, { type: 'object', additionalProperties: n })).toEqual({
+      any: 1,
     })
+  })
+
+  it('gives the arguments as they are where nothing accepts references', async () => {
+    const args = { p: { deep: [table.ref] } }
+    const open = (): never => {
+      throw new Error('no assets are needed')
+    }
+    expect(await resolveAssets(toolOf({ type: 'object' }), args, open)).toBe(args)
+  })
+
+  it('leaves variables, and what is no reference, as they are', async () => {
+    expect(await given('†state.n', accepting({ type: 'string' }))).toBe('†state.n')
+    expect(await given('plain', accepting({ type: 'string' }))).toBe('plain')
+  })
+
+  it('resolves the reference that a variable gave', async () => {
+    const own = createBoard([{ type: 'state', state: { file: table.ref } }])
+    const tool = toolOf(accepting({ type: 'object' }))
+    const args = resolveVariables(tool, { p: '†state.file' }, (one) => own.read(one))
+    expect(await resolveAssets(tool, args, () => assets)).toEqual({ p: { rows: [{ x: 1 }] } })
   })
 
   it('converts what it resolves to what the schema asks for', async () => {
@@ -95,15 +155,12 @@ describe('resolveArguments', () => {
     await expect(given('asset://none', accepting({}))).rejects.toMatchObject({
       code: 'asset_not_found',
     })
-    await expect(given('†state.m', {})).rejects.toMatchObject({ code: 'variable_not_found' })
-    const deep = JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`)
-    await expect(given(deep, {})).rejects.toThrow('deeper than 200')
+    await expect(given(nested(300), accepting({}))).rejects.toThrow('deeper than 200')
   })
 
   it('keeps keys such as __proto__ as plain data', async () => {
-    const value = JSON.parse('{"__proto__": {"polluted": "†state.n"}, "constructor": 1}')
-    const result = (await given(value, {})) as object
-    expect(Object.keys(result)).toEqual(['__proto__', 'constructor'])
+    const value = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 1}')
+    expect(JSON.stringify(await given(value, accepting({})))).toBe(JSON.stringify(value))
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 })

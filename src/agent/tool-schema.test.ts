@@ -1,11 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from './tool.ts'
-import { toolForModel } from './tool-schema.ts'
+import { defineTool, type Tool } from './tool.ts'
+import { toolsForModel } from './tool-schema.ts'
 
 const noop = () => null
+const numbers = { type: 'object', properties: { n: { type: 'number' } } } as const
 
-describe('toolForModel', () => {
+/** How one tool is shown. */
+function shown(tool: Tool) {
+  const [only] = toolsForModel(new Map([[tool.id, tool]]))
+  if (!only) throw new Error('it is not shown')
+  return only
+}
+
+/** The names of the parameters of a tool with these options. */
+function parametersOf(options: Partial<Tool>): string[] {
+  const tool = defineTool({
+    id: 't',
+    description: '',
+    execute: noop,
+    ...options,
+    inputSchema: numbers,
+  })
+  return Object.keys(shown(tool as Tool).inputSchema.properties ?? {})
+}
+
+describe('toolsForModel', () => {
   it('shows references where a parameter takes them, and variables everywhere', () => {
     const tool = defineTool({
       id: 't',
@@ -20,7 +40,7 @@ describe('toolForModel', () => {
       }),
       execute: noop,
     })
-    const { name, description, inputSchema } = toolForModel(tool)
+    const { name, description, inputSchema } = shown(tool as Tool)
     expect([name, description]).toEqual(['t', 'd'])
     const properties = inputSchema.properties as Record<string, Record<string, unknown>>
     expect(properties.rows?.description).toMatch(
@@ -36,24 +56,65 @@ describe('toolForModel', () => {
   })
 
   it('leaves out what the tool does not want', () => {
-    const inputSchema = { type: 'object', properties: { n: { type: 'number' } } }
+    const own = { inputSchema: numbers, variables: false, outputPath: false }
+    const tool = defineTool({ id: 't', description: '', execute: noop, ...own })
+    expect(shown(tool as Tool).inputSchema).toEqual(numbers)
+  })
+
+  it('lets the model choose where and how a result is written, unless the tool says it', () => {
+    expect(parametersOf({})).toEqual(['n', '_outputPath', '_outputMethod'])
+    expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath', '_outputMethod'])
+    expect(parametersOf({ outputMethod: 'push' })).toEqual(['n', '_outputPath'])
+    expect(parametersOf({ outputPath: '†state.x' })).toEqual(['n'])
+    expect(parametersOf({ outputPath: false })).toEqual(['n'])
+  })
+
+  it('offers mapping on what can be mapped', () => {
+    const own = { outputPath: false } as const
+    expect(parametersOf({ ...own, idempotent: true })).toEqual(['n', '_each'])
+    expect(parametersOf({ ...own, mappable: true })).toEqual(['n', '_each'])
+    expect(parametersOf({ ...own, idempotent: true, mappable: false })).toEqual(['n'])
+  })
+
+  it('asks for none of the engine’s parameters', () => {
+    const inputSchema = { ...numbers, required: ['n'] }
     const tool = defineTool({
       id: 't',
       description: '',
       inputSchema,
-      variables: false,
-      outputPath: false,
+      mappable: true,
       execute: noop,
     })
-    expect(toolForModel(tool).inputSchema).toEqual(inputSchema)
-    const fixed = defineTool({ ...tool, inputSchema, outputPath: '†state.x' })
-    expect(toolForModel(fixed).inputSchema.properties).not.toHaveProperty('_outputPath')
+    expect(shown(tool as Tool).inputSchema.required).toEqual(['n'])
+  })
+
+  it('takes a tool without parameters', () => {
+    const inputSchema = { type: 'object' } as const
+    const tool = defineTool({ id: 't', description: '', inputSchema, execute: noop })
+    expect(shown(tool as Tool).inputSchema).toMatchObject({
+      type: 'object',
+      properties: { _outputPath: { type: 'string' } },
+    })
+  })
+
+  it('shows the tools in their order, worked out once', () => {
+    const tools = new Map(
+      ['b', 'a'].map((id) => {
+        const tool = defineTool({ id, description: id, inputSchema: numbers, execute: noop })
+        return [id, tool as Tool]
+      }),
+    )
+    expect(toolsForModel(tools).map(({ name }) => name)).toEqual(['b', 'a'])
+    expect(toolsForModel(tools)).toBe(toolsForModel(tools))
+    expect(toolsForModel(new Map())).toEqual([])
   })
 
   it('does not change the tool', () => {
     const inputSchema = { type: 'object', properties: { n: { type: 'number' } } }
     const before = JSON.stringify(inputSchema)
-    toolForModel(defineTool({ id: 't', description: '', inputSchema, execute: noop }))
+    shown(
+      defineTool({ id: 't', description: '', inputSchema, mappable: true, execute: noop }) as Tool,
+    )
     expect(JSON.stringify(inputSchema)).toBe(before)
   })
 })

@@ -206,8 +206,9 @@ describe('fold', () => {
 
   it('notes assets and bodies that became none', () => {
     const payload = {
-      ...{ assetId: 'a', ref: 'asset://a', mime: 'image/png', kind: 'image', by: 'tool' },
-    } as const
+      ...{ assetId: 'a', ref: 'asset://a', mime: 'image/png' },
+      ...({ kind: 'image', by: 'tool' } as const),
+    }
     const failure = { code: 'asset_too_large', message: 'x', by: 'tool' } as const
     const state = stateOf([
       { type: 'ASSET_CREATED', payload },

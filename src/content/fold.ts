@@ -308,8 +308,8 @@ function closeCall(draft: Draft, message: Message, at: string): void {
   // A record that some other program wrote may have any metadata, or none.
   const mark = message.metadata?.tool_result
   const id: unknown = mark?.tool_call_id
-  const call = mark && typeof id === 'string' ? openCallOf(draft, id) : null
-  if (!call) return
+  const call = typeof id === 'string' ? openCallOf(draft, id) : null
+  if (!mark || !call) return
   call.status = mark.error ? 'failed' : 'done'
   call.finishedAt = at
   call.resultMessageId = message.id

@@ -1,0 +1,45 @@
+// A process is killed in the middle of a run; another goes on where it was, and repeats nothing that has a result.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createAgent, defineTool } from 'byref'
+import { createSqliteLog } from 'byref/log/sqlite'
+import { scriptedModel } from 'byref/testing'
+
+const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'byref-'))
+const isChild = process.argv[2] !== undefined
+const effects = join(folder, 'effects.txt')
+
+const work = defineTool({
+  id: 'work',
+  description: 'Has an effect',
+  inputSchema: { type: 'object', properties: { step: { type: 'number' } } },
+  idempotent: true,
+  execute({ step }) {
+    if (isChild && step === 3) process.kill(process.pid, 'SIGKILL')
+    appendFileSync(effects, `effect ${step} in ${isChild ? 'the first' : 'the second'} process\n`)
+    return `step ${step} done`
+  },
+})
+const steps = [1, 2, 3, 4].map((step) => ({ calls: [{ name: 'work', arguments: { step } }] }))
+// The first process asks for steps 1 to 3; the second goes on with 3, which has no result, then asks for the rest.
+const model = scriptedModel(isChild ? steps : [...steps.slice(3), 'All done.'])
+const log = createSqliteLog(join(folder, 'conversations.sqlite'))
+// A short lease, so that the example need not wait for ten seconds.
+const agent = createAgent({ model, tools: [work], log, leaseMs: 500 })
+
+if (isChild) {
+  await agent.run({ conversation: 'job', messages: [{ role: 'user', content: 'Go' }] }).result
+} else {
+  const options = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+  const child = spawn(process.execPath, [...options, fileURLToPath(import.meta.url), folder])
+  const [, signal] = await once(child, 'exit')
+  console.log('the first process ended by', signal)
+  console.log((await agent.resume('job').result).text)
+  console.log(readFileSync(effects, 'utf8').trim())
+  await log.close()
+  rmSync(folder, { recursive: true })
+}

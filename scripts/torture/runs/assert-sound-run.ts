@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import type { ConversationState } from '../../../src/content/conversation-state.ts'
+import type { LogRecord } from '../../../src/content/events.ts'
+import { foldAll } from '../../../src/content/fold.ts'
+import type { Effect } from './effects.ts'
+import { type Called, type Execution, executionsOf } from './executions.ts'
+import { ITEMS, SCENARIO } from './scenario.ts'
+import { isIdempotent } from './tools.ts'
+
+/** What is left of a scenario that has come to its end, after any number of deaths. */
+export interface Outcome {
+  records: readonly LogRecord[]
+  effects: readonly Effect[]
+  /** Ids of the messages that were accepted. */
+  accepted: readonly string[]
+}
+
+/** Everything that has to hold of it, however often the process died, and where. Gives its state. */
+export function assertSoundRun({ records, effects, accepted }: Outcome): ConversationState {
+  const state = foldAll(undefined, records)
+  assertOneRun(records, state)
+  for (const id of accepted) {
+    assert.equal(state.messages.filter((one) => one.id === id).length, 1, `the message ${id}`)
+  }
+  const called = executionsOf(records, effects)
+  assertAllCalled(called)
+  const claims = records.flatMap(({ event, position }) =>
+    event.type === 'RUN_CLAIMED' ? position : [],
+  )
+  for (const execution of called.executions) assertSoundExecution(execution, claims)
+  assertInOrder(called)
+  assertAssets(state)
+  return state
+}
+
+function assertOneRun(records: readonly LogRecord[], state: ConversationState): void {
+  const ends = records.flatMap(({ event }) => {
+    if (event.type === 'RUN_ERROR') return `${event.code}: ${event.message}`
+    return event.type === 'RUN_FINISHED' ? event.result.reason : []
+  })
+  assert.deepEqual(ends, ['done'], 'exactly one ending')
+  assert.equal(state.runs.length, 1, 'one run')
+  assert.equal(records.at(-1)?.event.type, 'RUN_FINISHED', 'nothing after the end')
+  assert.deepEqual(state.inbox, [], 'no message waits')
+}
+
+/** Every call of the scenario was made once and has a result; no answer was asked for again after one of its calls. */
+function assertAllCalled({ calls }: Called): void {
+  const planned = SCENARIO.flat().map(({ name, arguments: { label } }) => `${name} ${label}`)
+  const made = calls.map(({ tool, label }) => `${tool} ${label}`)
+  assert.deepEqual(made.toSorted(), planned.toSorted(), 'each call once')
+  for (const { label, ended, mapped } of calls) {
+    assert.ok(ended, `the call ${label} has no result`)
+    if (mapped) assert.equal(ended.error, undefined, `the mapped call ${label}`)
+  }
+}
+
+/**
+ * What a claim cut off is begun again where it may be, and else reported as interrupted; everything else ran once. Where
+ * no claim is between two positions, one process did what they say.
+ */
+function assertSoundExecution(
+  { id, tool, begun, ended, effects }: Execution,
+  claims: readonly number[],
+): void {
+  assert.ok(ended, `${id} has no result`)
+  assert.ok(begun.length > 0, `${id} (${tool}) never ran`)
+  const isCut = (i: number): boolean => {
+    const until = begun[i + 1] ?? ended.position
+    return claims.some((claim) => claim > (begun[i] as number) && claim < until)
+  }
+  const cut = begun.map((_, i) => isCut(i))
+  if (isIdempotent(tool)) {
+    assert.equal(ended.error, undefined, `${id} (${tool})`)
+    assert.deepEqual(cut, [...begun.slice(1).map(() => true), false], `${id}: begun as often as cut`)
+    assert.equal(effects.at(-1)?.attempt, begun.length, `${id}: the last attempt did its work`)
+    return
+  }
+  assert.equal(begun.length, 1, `${id} (${tool}) was begun again`)
+  assert.equal(ended.error, cut[0] ? 'interrupted' : undefined, `${id} (${tool})`)
+  assert.ok(effects.length <= 1, `${id} (${tool}) had its effect twice`)
+  if (!cut[0]) assert.equal(effects.length, 1, `${id} (${tool}) had its effect`)
+}
+
+/** Results stand in the log in the order of the answer, but for those that waited for a person. */
+function assertInOrder({ calls }: Called): void {
+  for (const answer of new Set(calls.map((call) => call.answer))) {
+    const positions = calls.flatMap((call) =>
+      call.answer === answer && !call.asked ? (call.ended?.position ?? []) : [],
+    )
+    assert.deepEqual(positions, positions.toSorted((a, b) => a - b), 'results in order')
+  }
+}
+
+/** What the tools gave is where it belongs: the list, what reads it, an asset for each that was to become one. */
+function assertAssets(state: ConversationState): void {
+  const results = new Map(
+    state.messages.flatMap(({ metadata, content }) => {
+      const call = state.calls[metadata.tool_result?.tool_call_id ?? '']
+      const { label } = Object(call?.call?.arguments) as { label?: string }
+      return metadata.tool_result?.error ? [] : [[label, content] as const]
+    }),
+  )
+  const refs = state.assets.map(({ ref }) => ref)
+  const photo = Object(results.get('photo')) as { picture?: { assetRef?: string } }
+  const report = Object(results.get('report')) as { assetRef?: string }
+  assert.deepEqual(refs.toSorted(), [photo.picture?.assetRef, report.assetRef].toSorted())
+  assert.equal((results.get('each') as unknown[]).length, ITEMS.idempotent)
+  if (results.has('reads')) assert.equal(results.get('reads'), 'item 0')
+  if (results.has('second')) {
+    assert.deepEqual(results.get('second'), { shipped: { label: 'second', value: 'changed' } })
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import type { LogRecord } from '../../../src/content/events.ts'
+import type { Effect } from './effects.ts'
+
+/** One execution of a tool, of a call or of an item of a mapped one, by what the log and the world say of it. */
+export interface Execution {
+  id: string
+  tool: string
+  /** Positions at which it was begun. */
+  begun: number[]
+  /** Where its result is in the log; null where there is none. */
+  ended: { position: number; error?: string } | null
+  effects: Effect[]
+}
+
+/** One call: whose answer it is of, and where its result is. */
+export interface LoggedCall {
+  id: string
+  tool: string
+  label: string
+  answer: string
+  mapped: boolean
+  asked: boolean
+  ended: Execution['ended']
+}
+
+/** Everything that was called, in the order of the answers. */
+export interface Called {
+  calls: LoggedCall[]
+  executions: Execution[]
+}
+
+/**
+ * Reads what was called and executed. Of each execution the attempts are counted from 1, none begins after its result,
+ * and none had an effect that the log does not know to have begun, or two in one attempt.
+ */
+export function executionsOf(records: readonly LogRecord[], effects: readonly Effect[]): Called {
+  const calls = new Map<string, LoggedCall>()
+  const executions = new Map<string, Execution>()
+  const executionOf = (call: string, item?: number): Execution => {
+    const id = item === undefined ? call : `${call}/${item}`
+    const tool = calls.get(call)?.tool ?? ''
+    const known = executions.get(id) ?? { id, tool, begun: [], ended: null, effects: [] }
+    executions.set(id, known)
+    return known
+  }
+  const end = (target: { ended: Execution['ended'] }, position: number, error?: string): void => {
+    assert.equal(target.ended, null, 'nothing ends twice')
+    target.ended = { position, error }
+  }
+
+  for (const { position, event } of records) {
+    if (event.type === 'TOOL_CALL_END') {
+      const { toolCallId: id, parentMessageId: answer, call } = event
+      assert.ok(!calls.has(id), `the call ${id} is there twice`)
+      const { label, _each } = call.arguments as { label: string; _each?: unknown }
+      const mapped = _each !== undefined
+      calls.set(id, { id, tool: call.name, label, answer, mapped, asked: false, ended: null })
+      if (!mapped) executionOf(id)
+    } else if (event.type === 'APPROVAL_REQUESTED') {
+      const call = calls.get(event.toolCallId)
+      assert.ok(call && !call.asked, 'people are asked once')
+      call.asked = true
+    } else if (event.type === 'TOOL_STARTED') {
+      const execution = executionOf(event.toolCallId, event.item)
+      assert.equal(execution.ended, null, `${execution.id} was begun after its result`)
+      assert.equal(event.attempt, execution.begun.push(position), `attempts of ${execution.id}`)
+    } else if (event.type === 'TOOL_ITEM_FINISHED') {
+      end(executionOf(event.toolCallId, event.item), position, event.error?.code)
+    } else if (event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result) {
+      const { tool_call_id, error } = event.payload.metadata.tool_result
+      const call = calls.get(tool_call_id)
+      assert.ok(call, `a result of the unknown call ${tool_call_id}`)
+      end(call, position, error?.code)
+      if (!call.mapped) end(executionOf(call.id), position, error?.code)
+    }
+  }
+  for (const effect of effects) {
+    const execution = executions.get(effect.execution)
+    assert.ok(execution, `an effect of the unknown execution ${effect.execution}`)
+    const { id, begun } = execution
+    assert.ok(effect.attempt <= begun.length, `${id} had an effect before it was begun in the log`)
+    const isTwice = execution.effects.some(({ attempt }) => attempt === effect.attempt)
+    assert.ok(!isTwice, `${id} had its effect twice in one attempt`)
+    execution.effects.push(effect)
+  }
+  return { calls: [...calls.values()], executions: [...executions.values()] }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Agent, createAgent } from '../../../src/agent/agent.ts'
+import type { RunResult } from '../../../src/agent/follow-run.ts'
+import type { FullAssetStore } from '../../../src/assets/asset-store.ts'
+import type { Message } from '../../../src/content/message.ts'
+import { foldAll } from '../../../src/content/fold.ts'
+import { ByrefError } from '../../../src/errors.ts'
+import { type ConversationLog, readAll } from '../../../src/log/conversation-log.ts'
+import { assertValidPrompt } from './assert-valid-prompt.ts'
+import type { Effects } from './effects.ts'
+import { createLife, type Life } from './life.ts'
+import { mortalLog } from './mortal-log.ts'
+import { mortalStore } from './mortal-store.ts'
+import { plannedModel } from './planned-model.ts'
+import { answerAbout, MESSAGES, SCENARIO } from './scenario.ts'
+import { effectTools } from './tools.ts'
+
+/** What outlives a process. */
+export interface World {
+  log: ConversationLog
+  store: FullAssetStore
+  effects: Effects
+  /** Told of each message that is accepted. */
+  accepted(id: string): void
+  /** Told of a prompt that no provider would take. */
+  invalid(error: unknown): void
+}
+
+/** How a life came to the end of the scenario. */
+export interface Played {
+  result: RunResult
+  /** The conversation as the process had it at the end. */
+  messages: readonly Message[]
+}
+
+/** The agent of the scenario, in a life of its own. Its approvals are answered by a handler of its events. */
+export function scenarioAgent(world: World, life: Life = createLife()): Agent {
+  const agent = createAgent({
+    model: plannedModel({
+      plan: () => SCENARIO,
+      pass: life.pass,
+      asked(prompt) {
+        try {
+          assertValidPrompt(prompt)
+        } catch (error) {
+          world.invalid(error)
+        }
+      },
+    }),
+    tools: effectTools(world.effects, life),
+    log: mortalLog(world.log, life),
+    assets: { store: mortalStore(world.store, life) },
+    callbacks: {
+      async onEvent(event, { conversation }) {
+        if (event.type !== 'APPROVAL_REQUESTED' || conversation === null) return
+        await answer(agent, conversation, event.toolCallId, event.arguments)
+      },
+    },
+  })
+  return agent
+}
+
+/** Begins the scenario or goes on with it, to its end. */
+export async function play(agent: Agent, world: World, conversation: string): Promise<Played> {
+  const isThere = (await world.log.find(conversation)) !== null
+  if (isThere) await answerAsked(agent, world, conversation)
+  const run = isThere
+    ? agent.resume(conversation)
+    : await agent.start({ conversation, messages: [MESSAGES.first] })
+  if (!isThere) {
+    world.accepted(MESSAGES.first.id)
+    await agent.send(conversation, MESSAGES.steering, { mode: 'steer' })
+    world.accepted(MESSAGES.steering.id)
+  }
+  const result = await run.result
+  return { result, messages: run.messages }
+}
+
+/** Answers what was asked in an earlier life: no handler hears of that any more. */
+async function answerAsked(agent: Agent, { log }: World, conversation: string): Promise<void> {
+  const { calls } = foldAll(undefined, await Array.fromAsync(readAll(log, conversation)))
+  for (const { id, status, approval } of Object.values(calls)) {
+    if (status === 'waiting') await answer(agent, conversation, id, approval?.arguments)
+  }
+}
+
+async function answer(
+  agent: Agent,
+  conversation: string,
+  toolCallId: string,
+  shown: unknown,
+): Promise<void> {
+  try {
+    await agent.approve(conversation, toolCallId, answerAbout(shown))
+  } catch (error) {
+    // Another life's answer was stored after all.
+    if (!(error instanceof ByrefError && error.code === 'approval_answered')) throw error
+  }
+}
+
+/** Gives up on what takes too long, which is a failure of its own kind: a run that hangs. */
+export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const late = sleep(ms, undefined, { signal: controller.signal }).then(() => {
+    throw new Error(`${what} did not end within ${ms} ms`)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    controller.abort()
+    late.catch(() => {})
+  }
+}

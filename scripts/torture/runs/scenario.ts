@@ -1,0 +1,56 @@
+import type { ApprovalAnswer } from '../../../src/agent/approve.ts'
+import type { MessageInput } from '../../../src/content/to-message.ts'
+import type { PlannedCall } from './planned-model.ts'
+
+/** Rows of the list that is written by the first call, and mapped by two. */
+export const ITEMS = { idempotent: 30, once: 5 }
+
+const LIST = Array.from({ length: ITEMS.idempotent }, (_, i) => `item ${i}`)
+
+/**
+ * A run of twelve calls in four answers: in parallel, one reading what another writes, two mapped (over 30 items, and over
+ * 5 by a tool that may run only once for each), two that need a person, one with an asset, one whose result spills.
+ */
+export const SCENARIO: readonly (readonly PlannedCall[])[] = [
+  [
+    { name: 'put', arguments: { label: 'list', value: LIST, _outputPath: '†state.list' } },
+    { name: 'add', arguments: { label: 'reads', value: '†state.list[0]' } },
+    { name: 'add', arguments: { label: 'apart', value: 1 } },
+  ],
+  [
+    { name: 'put', arguments: { label: 'each', value: '†item', _each: '†state.list' } },
+    { name: 'photo', arguments: { label: 'photo' } },
+    { name: 'report', arguments: { label: 'report' } },
+  ],
+  [
+    { name: 'ship', arguments: { label: 'first', value: '†state.list[1]' } },
+    { name: 'add', arguments: { label: 'beside', _outputPath: '†state.beside' } },
+    { name: 'ship', arguments: { label: 'second', value: '†state.list[2]' } },
+  ],
+  [
+    {
+      name: 'add',
+      arguments: {
+        label: 'once each',
+        value: '†index',
+        _each: LIST.slice(0, ITEMS.once),
+        _outputPath: '†state.indices',
+      },
+    },
+    { name: 'add', arguments: { label: 'other', value: '†state.list[3]' } },
+    { name: 'put', arguments: { label: 'last', value: '†state.indices' } },
+  ],
+]
+
+/** What is said: the first begins the run, the other joins it. */
+export const MESSAGES = {
+  first: { id: 'first', role: 'user', content: 'Go on' },
+  steering: { id: 'steering', role: 'user', content: 'And be quick' },
+} satisfies Record<string, MessageInput>
+
+/** What people say about the calls that are shown to them: one runs as it is, the other with changed arguments. */
+export function answerAbout(shown: unknown): ApprovalAnswer {
+  const { label } = shown as { label: string }
+  if (label !== 'second') return { approved: true }
+  return { approved: true, arguments: { label, value: 'changed' } }
+}

@@ -1,0 +1,61 @@
+import { defineTool, type Tool, type ToolContext } from '../../../src/agent/tool.ts'
+import { bodyOf } from '../bodies.ts'
+import type { Effects } from './effects.ts'
+import type { Life } from './life.ts'
+
+interface Input {
+  label: string
+  value?: unknown
+}
+
+const inputSchema = {
+  type: 'object',
+  properties: { label: { type: 'string' }, value: {} },
+  required: ['label'],
+  additionalProperties: false,
+} as const
+
+/** The tools that may be run twice. */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['put', 'photo', 'report'])
+
+/** Whether a tool of {@link effectTools} may be run twice. */
+export function isIdempotent(tool: string): boolean {
+  return IDEMPOTENT.has(tool)
+}
+
+/**
+ * Tools with effects outside of the log, and a point of life before and after each:
+ *
+ * - `add` once for a call, `put` as often as need be; both give back what they were given, and can be mapped
+ * - `ship` once, and a person is asked before
+ * - `photo` gives bytes, `report` more than fits a result
+ */
+export function effectTools(effects: Effects, life: Life): Tool[] {
+  function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
+    return defineTool({
+      ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
+      ...more,
+      async execute(given: Record<string, unknown>, context: ToolContext) {
+        const { label, value } = given as unknown as Input
+        const { toolCallId: execution, attempt } = context
+        await life.pass()
+        effects.add({ execution, attempt, tool: id, label, value })
+        await life.pass()
+        return resultOf({ label, value })
+      },
+    }) as Tool
+  }
+  return [
+    tool('add', ({ value }) => value ?? null),
+    tool('put', ({ value }) => value ?? null),
+    tool('ship', (input) => ({ shipped: input })),
+    tool('photo', ({ label }) => ({ label, picture: bodyOf(7, 500) })),
+    tool('report', ({ label }) => ({ label, rows: Array.from({ length: 200 }, rowOf) }), {
+      maxResultChars: 1000,
+    }),
+  ].map((one) => (one.id === 'ship' ? { ...one, needsApproval: true } : one))
+}
+
+function rowOf(_: unknown, n: number): { n: number; name: string } {
+  return { n, name: `row ${n}` }
+}

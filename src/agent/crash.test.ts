@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, expect, it } from 'vitest'
+import { assertSoundRun } from '../../scripts/torture/runs/assert-sound-run.ts'
+import { memoryEffects } from '../../scripts/torture/runs/effects.ts'
+import { createLife } from '../../scripts/torture/runs/life.ts'
+import { play, scenarioAgent, type World, within } from '../../scripts/torture/runs/play.ts'
+import { createMemoryAssetStore } from '../assets/stores/memory.ts'
+import { readAll } from '../log/conversation-log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+
+/** Longer than any of these takes on a busy machine. */
+const PATIENCE = 20_000
+
+describe('a process that dies', () => {
+  it('costs nothing, at whichever point of a run it dies', { timeout: 120_000 }, async () => {
+    const deaths = await everyPoint(async (diesAt) => {
+      return (await lives([diesAt]))[0] === 'died'
+    })
+    expect(deaths).toBeGreaterThan(100)
+  })
+
+  it('costs nothing where whoever goes on dies too', { timeout: 120_000 }, async () => {
+    const pairs = Array.from({ length: 60 }, (_, i): [number, number] => [
+      1 + ((i * 37) % 260),
+      1 + ((i * i * 7) % 90),
+    ])
+    const ends = await inGroups(pairs, (pair) => lives(pair))
+    expect(ends.filter(([, second]) => second === 'died').length).toBeGreaterThan(20)
+  })
+})
+
+/** Lives that each die at their point, if they come to it, and one more that comes to the end; then what is left is sound. */
+async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
+  const accepted: string[] = []
+  const invalid: unknown[] = []
+  const world: World = {
+    log: createMemoryLog(),
+    store: createMemoryAssetStore(),
+    effects: memoryEffects(),
+    accepted: (id) => void accepted.push(id),
+    invalid: (error) => void invalid.push(error),
+  }
+  const ends: ('died' | 'ended')[] = []
+  for (const diesAt of deaths) {
+    const life = createLife(diesAt)
+    const played = play(scenarioAgent(world, life), world, 'c').then(() => 'ended' as const)
+    const died = life.ended.then(() => 'died' as const)
+    ends.push(await within(PATIENCE, `life ${deaths}`, Promise.race([played, died])))
+  }
+  try {
+    const agent = scenarioAgent(world)
+    const { result, messages } = await within(PATIENCE, 'the last life', play(agent, world, 'c'))
+    assert.deepEqual([result.reason, result.text], ['done', 'done'])
+    const records = await Array.fromAsync(readAll(world.log, 'c'))
+    const state = assertSoundRun({ records, effects: world.effects.all(), accepted })
+    assert.deepEqual(messages, state.messages, 'a log that is folded anew says the same')
+    await agent.run({ conversation: 'c', messages: [{ role: 'user', content: 'Thank you' }] }).result
+    await agent.close()
+    assert.deepEqual(invalid, [], 'every prompt is one that providers take')
+  } catch (error) {
+    throw new Error(`After deaths at ${deaths}: ${error}`, { cause: error })
+  }
+  return ends
+}
+
+/** Tries 1, 2, 3 … until a life comes to its end before it dies; gives the number of deaths. */
+async function everyPoint(dies: (point: number) => Promise<boolean>): Promise<number> {
+  for (let first = 1; ; first += GROUP) {
+    const points = Array.from({ length: GROUP }, (_, i) => first + i)
+    const died = await Promise.all(points.map(dies))
+    const last = died.indexOf(false)
+    if (last !== -1) return first + last - 1
+  }
+}
+
+/** So many at once: most of their time is waiting for the leases of the dead. */
+const GROUP = 20
+
+async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let start = 0; start < items.length; start += GROUP) {
+    results.push(...(await Promise.all(items.slice(start, start + GROUP).map(work))))
+  }
+  return results
+}
