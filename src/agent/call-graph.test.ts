@@ -401,8 +401,9 @@ describe('CallGraph.takeTurn', () => {
   })
 })
 
-/** A call of a generated answer: what it reads, where it writes, and its instance. */
+/** A call of a generated answer: what it reads, where it writes, its instance, and whether a person is asked. */
 interface Generated {
+  asks: boolean
   reads: string[]
   write: string | undefined
   instance: string | undefined
@@ -422,19 +423,22 @@ function inTurn(board: Board, plans: readonly CallPlan[]): Map<string, unknown> 
 function byGraph(
   board: Board,
   plans: readonly CallPlan[],
-  choose: (count: number) => number,
+  { choose, asks = new Set() }: { choose: (count: number) => number; asks?: ReadonlySet<CallPlan> },
 ): Map<string, unknown> {
   const seen = new Map<string, unknown>()
   const graph = createCallGraph((read, one) => has(board, read, one))
   const coming = [...plans]
   const running: CallPlan[] = []
   let ended: CallPlan[] = []
+  const waiting = new Set(asks)
   let closed = false
   for (let left = plans.length; left > 0; ) {
     for (const { plan: one, error } of graph.ready()) {
       if (error) throw new Error(error.message)
-      graph.begin(one.id)
+      // What a person is shown is what runs.
       seen.set(one.id, valuesFor(board, one))
+      if (waiting.has(one)) graph.hold(one.id)
+      else graph.begin(one.id)
       running.push(one)
     }
     const takes = closed ? 0 : 1
@@ -445,7 +449,13 @@ function byGraph(
       if (next) graph.add(next)
       else graph.close()
       closed = next === undefined
-    } else ended.push(...running.splice(choice, 1))
+    } else {
+      const [one] = running.splice(choice, 1) as [CallPlan]
+      if (waiting.delete(one)) {
+        graph.begin(one.id)
+        running.push(one)
+      } else ended.push(one)
+    }
     ended.sort((a, b) => plans.indexOf(a) - plans.indexOf(b))
     const turns = ended.filter(({ id }) => graph.takeTurn(id))
     ended = ended.filter((one) => !turns.includes(one))
@@ -475,6 +485,9 @@ function writeOf(board: Board, { id, outputs }: CallPlan): void {
   }
 }
 
+const askedOf = (plans: readonly CallPlan[], calls: readonly Generated[]): Set<CallPlan> =>
+  new Set(plans.filter((_, i) => calls[i]?.asks))
+
 const choices = fc.infiniteStream(fc.nat(1000))
 const chooser = (stream: IterableIterator<number>) => (count: number) =>
   (stream.next().value as number) % count
@@ -485,6 +498,7 @@ describe('the calls of an answer', () => {
     reads: fc.array(fc.constantFrom(...names, '†state.a || †other', '†state.b && †state.a')),
     write: fc.constantFrom(undefined, ...names, '†state.b && †other'),
     instance: fc.constantFrom(undefined, undefined, 'i'),
+    asks: fc.boolean(),
   })
 
   it('see what they would see one after the other, whenever each of them ends', () => {
@@ -500,7 +514,9 @@ describe('the calls of an answer', () => {
           plan(`${i}`, reads, write, { instance }),
         )
         const expected = inTurn(start(), plans)
-        expect(byGraph(start(), plans, chooser(stream))).toEqual(expected)
+        expect(
+          byGraph(start(), plans, { choose: chooser(stream), asks: askedOf(plans, calls) }),
+        ).toEqual(expected)
       }),
       { numRuns: 500 },
     )
@@ -512,9 +528,11 @@ describe('the calls of an answer', () => {
         const plans = calls.map(({ write, instance }, i) => plan(`${i}`, [], write, { instance }))
         const [board, expected] = [createBoard(), createBoard()]
         inTurn(expected, plans)
-        byGraph(board, plans, chooser(stream))
+        byGraph(board, plans, { choose: chooser(stream), asks: askedOf(plans, calls) })
         const values = (one: Board) =>
-          one.entries().map(({ kind, instance, data }) => [kind, instance, data])
+          Object.fromEntries(
+            one.entries().map(({ kind, instance, data }) => [`${kind}#${instance}`, data]),
+          )
         expect(values(board)).toEqual(values(expected))
       }),
       { numRuns: 300 },
@@ -532,7 +550,7 @@ describe('the calls of an answer', () => {
         })
         const order = hidden.map((one) => ({ one, key: shuffle.next().value as number }))
         const plans = order.sort((a, b) => a.key - b.key).map(({ one }) => one)
-        const seen = byGraph(createBoard(), plans, chooser(stream))
+        const seen = byGraph(createBoard(), plans, { choose: chooser(stream) })
         expect(seen).toEqual(inTurn(createBoard(), hidden))
         for (const { id, reads } of plans) {
           expect(seen.get(id)).toEqual(

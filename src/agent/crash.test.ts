@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
+import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { assertSoundRun } from '../../scripts/torture/runs/assert-sound-run.ts'
+import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-prompt.ts'
 import { memoryEffects } from '../../scripts/torture/runs/effects.ts'
 import { createLife } from '../../scripts/torture/runs/life.ts'
+import { mortalLog } from '../../scripts/torture/runs/mortal-log.ts'
 import { play, scenarioAgent, type World, within } from '../../scripts/torture/runs/play.ts'
+import { MESSAGES } from '../../scripts/torture/runs/scenario.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
+import type { LogRecord } from '../content/events.ts'
 import { readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
+import { answerStream } from '../model/answer-stream.ts'
+import type { ModelStreamPart } from '../model/language-model.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { defineTool, type Tool } from './tool.ts'
 
 /** Longer than any of these takes on a busy machine. */
 const PATIENCE = 20_000
@@ -28,6 +38,69 @@ describe('a process that dies', () => {
     expect(ends.filter(([, second]) => second === 'died').length).toBeGreaterThan(20)
   })
 })
+
+describe('a process that dies while the model still speaks', () => {
+  it('leaves an answer that is never asked for again once a call of it began', async () => {
+    const prompts: LanguageModelV4Prompt[] = []
+    const model: LanguageModelV4 = {
+      ...scriptedModel([]),
+      async doStream({ prompt }) {
+        prompts.push(prompt)
+        return { stream: prompts.length === 1 ? unfinished() : answerStream({ text: 'done' }) }
+      },
+    }
+    const done: string[] = []
+    const tool = (id: string, result: unknown): Tool =>
+      defineTool({
+        ...{ id, description: id, inputSchema: { type: 'object' } },
+        execute() {
+          done.push(id)
+          return result
+        },
+      })
+    const tools = [tool('quick', 'here'), tool('slow', new Promise(() => {}))]
+    const log = createMemoryLog()
+    const life = createLife()
+    await createAgent({ model, tools, log: mortalLog(log, life) }).start({
+      ...{ conversation: 'c', messages: [MESSAGES.first] },
+    })
+    await expect.poll(async () => resultsIn(await log.read('c'))).toEqual(['quick: "here"'])
+    await expect.poll(() => done).toEqual(['quick', 'slow'])
+    life.end()
+
+    const agent = createAgent({ model, tools, log })
+    expect(await agent.resume('c').result).toMatchObject({ text: 'done', reason: 'done' })
+    expect(prompts).toHaveLength(2)
+    expect(done).toEqual(['quick', 'slow'])
+    expect(resultsIn(await log.read('c'))).toEqual(['quick: "here"', 'slow: interrupted'])
+    const said = prompts[1]?.flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+    expect(said).toMatchObject([{ toolCallId: 'quick' }, { toolCallId: 'slow' }])
+    assertValidPrompt(prompts[1] ?? [])
+    await agent.close()
+  })
+})
+
+/** An answer that stops in its third call. */
+async function* broken(): AsyncGenerator<ModelStreamPart> {
+  const calls = ['quick', 'slow', 'never'].map((id) => ({ id, name: id, arguments: {} }))
+  for await (const part of answerStream({ text: 'I shall see.', calls })) {
+    yield part
+    if (part.type === 'tool-input-start' && part.id === 'never') await new Promise(() => {})
+  }
+}
+
+function unfinished(): ReadableStream<ModelStreamPart> {
+  return ReadableStream.from(broken())
+}
+
+/** What calls came to, in the order of the log. */
+function resultsIn(records: readonly LogRecord[]): string[] {
+  return records.flatMap(({ event }) => {
+    const result = event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result
+    if (!result || event.type !== 'NEW_MESSAGE') return []
+    return `${result.tool_call_id}: ${result.error?.code ?? JSON.stringify(event.payload.content)}`
+  })
+}
 
 /** Lives that each die at their point, if they come to it, and one more that comes to the end; then what is left is sound. */
 async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {

@@ -4,7 +4,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool, type Tool } from './tool.ts'
+import { defineTool, type JsonSchema, type Tool } from './tool.ts'
 
 const comments = [{ text: 'a', by: 'x' }, { text: 'b' }, { text: 'c', by: 'z' }]
 
@@ -23,7 +23,7 @@ function rateTool(options: Partial<Tool> = {}) {
       return `${input.text}!`
     },
     ...options,
-  })
+  } as Tool<Record<string, unknown>> & { inputSchema: JsonSchema })
   return { rate, seen, keys }
 }
 

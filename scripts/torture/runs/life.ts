@@ -5,6 +5,8 @@ export interface Life {
   readonly points: number
   /** Resolves when it has died. */
   readonly ended: Promise<void>
+  /** Dies here and now. */
+  end(): void
   /** Counts a point. Never resolves where that is the last one, or was before. */
   pass(): Promise<void>
   /** Does something that is no point of its own; what is done in the moment of death comes to nothing. */
@@ -20,6 +22,13 @@ export function createLife(diesAt = Infinity, die: () => void = () => {}): Life 
   let alive = true
   let points = 0
   const forever = (): Promise<never> => new Promise(() => {})
+
+  function end(): void {
+    alive = false
+    die()
+    resolve()
+  }
+
   return {
     get alive() {
       return alive
@@ -28,12 +37,11 @@ export function createLife(diesAt = Infinity, die: () => void = () => {}): Life 
       return points
     },
     ended,
+    end,
     async pass() {
       if (!alive) return forever()
       if (++points < diesAt) return
-      alive = false
-      die()
-      resolve()
+      end()
       return forever()
     },
     async during(work) {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { defineTool, type Tool, type ToolContext } from '../../../src/agent/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from './effects.ts'
@@ -40,6 +41,8 @@ export function effectTools(effects: Effects, life: Life): Tool[] {
         const { toolCallId: execution, attempt } = context
         await life.pass()
         effects.add({ execution, attempt, tool: id, label, value })
+        // Others go on meanwhile.
+        await turn()
         await life.pass()
         return resultOf({ label, value })
       },
