@@ -19,7 +19,6 @@ export {
   type ToolContext,
   type ToolSchema,
 } from './agent/tool.ts'
-export type { AssetEvent } from './assets/asset-events.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
 export type {
@@ -89,6 +88,7 @@ export {
 export { escapeBlocks } from './content/escape-blocks.ts'
 export type {
   AssetCreated,
+  AssetEvent,
   AssetFailed,
   ConversationEvent,
   FinishReason,
@@ -97,7 +97,6 @@ export type {
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
 export { createFold, type Fold, type Foldable, fold, foldAll } from './content/fold.ts'
-export { applyPatch, jsonPatch, type PatchOperation } from './content/json-patch.ts'
 export type {
   Attachment,
   DataBlock,

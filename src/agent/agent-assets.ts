@@ -1,9 +1,9 @@
-import type { AssetEvent } from '../assets/asset-events.ts'
 import type { AssetStore } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
+import type { AssetEvent } from '../content/events.ts'
 
 /** The assets of an agent. */
 export interface AgentAssets {

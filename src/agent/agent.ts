@@ -65,6 +65,13 @@ export interface AgentOptions {
   callbacks?: EventHandlers
 }
 
+/** Hears of what streams in a conversation. */
+export type StreamListener = (
+  conversation: string,
+  event: ConversationEvent,
+  info: { namespace: string | null },
+) => void
+
 /** What names a conversation beside its id. */
 export interface InNamespace {
   /** Default: the agent's. */
@@ -77,6 +84,7 @@ export interface Agent {
   readonly tools: readonly Tool[]
   /** Its assets; what is saved through it is told to `callbacks.onEvent`. */
   readonly assets: Assets
+  /** Its log, in its namespace. */
   readonly log: ConversationLog
   /**
    * Starts a run. A conversation has one at a time: during another the messages wait for a run of their own, unless
@@ -125,8 +133,10 @@ export interface Agent {
   asTool(options: SubAgentOptions): Tool
   /** The debug data of a message, with the prompt of its step as the model saw it; null where there are none. */
   debug(conversation: string, messageId: string, options?: InNamespace): Promise<unknown>
-  /** Tells of events that only stream and are not in the log. Returns the function that ends it. */
-  onStream(listener: (conversation: string, event: ConversationEvent) => void): () => void
+  /**
+   * Tells of events that only stream and are not in the log, of all namespaces. Returns the function that ends it.
+   */
+  onStream(listener: StreamListener): () => void
   /**
    * Stops working and leaves what is under way to others, who may go on at once: nothing is cancelled, `result`s of open
    * runs reject with `interrupted`. Log and assets stay open: they are the caller's.
@@ -175,7 +185,7 @@ export function createAgent(options: AgentOptions): Agent {
   const model = asLanguageModel(options.model)
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
-  const streamListeners = new Set<(conversation: string, event: ConversationEvent) => void>()
+  const streamListeners = new Set<StreamListener>()
   const handlers = { ...callbacks, processors }
   const assets = openAssets(options, namespace, async (event) => {
     await callbacks.onEvent?.(event, { conversation: null })
@@ -197,18 +207,22 @@ export function createAgent(options: AgentOptions): Agent {
     await tellHandlers(handlers, thread, event, own)
   }
 
+  function logOf(of: string | null): ConversationLog {
+    return of === log.namespace ? log : log.scoped(of)
+  }
+
   function conversations(of: string | null): OpenConversations {
     const known = open.get(of)
     if (known) return known
     const own = assets.in(of)
     const made = openConversations({
-      log: of === log.namespace ? log : log.scoped(of),
+      log: logOf(of),
       settings: { ...settings, assets: own },
       owner,
       leaseMs,
       tell: hasHandlers ? (thread, event) => tell(thread, event, own) : undefined,
       onStream(conversation, event) {
-        for (const listener of streamListeners) listener(conversation, event)
+        for (const listener of streamListeners) listener(conversation, event, { namespace: of })
       },
     })
     open.set(of, made)
@@ -229,7 +243,7 @@ export function createAgent(options: AgentOptions): Agent {
     model,
     tools,
     assets: assets.told,
-    log,
+    log: logOf(namespace),
     run: (runOptions) => startRun(parts, runOptions).run,
     async start(runOptions) {
       const { run, accepted } = startRun(parts, runOptions)
@@ -252,16 +266,11 @@ export function createAgent(options: AgentOptions): Agent {
       await answerApproval(parts, await get(conversation, given), toolCallId, answer)
     },
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
-    fork: (conversation, given) =>
-      forkConversation(
-        of(given) === log.namespace ? log : log.scoped(of(given)),
-        conversation,
-        given,
-      ),
+    fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: (conversation, messageId, given) => {
       const its = of(given)
-      const source = { log: its === log.namespace ? log : log.scoped(its), assets: assets.in(its) }
+      const source = { log: logOf(its), assets: assets.in(its) }
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },
     onStream(listener) {

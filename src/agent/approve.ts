@@ -28,8 +28,10 @@ export async function answerApproval(
   toolCallId: string,
   { approved, reason, arguments: changed }: ApprovalAnswer,
 ): Promise<void> {
+  const asked = thread.state.calls[toolCallId]
+  if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
-  if (args !== undefined) await checkChanged(parts, thread.state.calls[toolCallId], args)
+  if (args !== undefined) await checkChanged(parts, asked, args)
   await thread.append((state) => {
     const call = state.calls[toolCallId]
     if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)

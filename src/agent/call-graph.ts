@@ -54,6 +54,8 @@ interface Node {
   dependents: Set<Node>
   /** Reads that no earlier call writes and that have no value yet. */
   missing: Set<CallRead>
+  /** Whether it waited for a name, or for a call that did: it may come after later calls. */
+  isLate: boolean
   error: CallError | null
 }
 
@@ -112,7 +114,12 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
         if (reader.missing.size === 0) follow(node, reader)
       }
     }
-    for (const place of places) writers.add(place, node)
+    // Who comes later and minds this call need not mind those that it minds itself, at the same place.
+    for (const place of places) {
+      writers.retain(place, (writer) => writer.isLate)
+      readers.retain(place, (reader) => reader.isLate)
+      writers.add(place, node)
+    }
   }
 
   function isReady(node: Node): boolean {
@@ -131,10 +138,12 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
           stage: 'waiting',
           end: null,
           error: plan.problem,
+          isLate: false,
         },
         ...{ needs: new Set(), follows: new Set(), dependents: new Set(), missing: new Set() },
       }
       if (!plan.problem) findSources(node)
+      node.isLate = node.missing.size > 0 || [...node.needs].some((source) => source.isLate)
       announceWrites(node)
       nodes.set(plan.id, node)
       inOrder.push(node)

@@ -61,7 +61,10 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   function openDesk(): ApprovalDesk {
     desk ??= createApprovalDesk(scope, {
-      held: (plan) => graph.hold(plan.id),
+      held(plan) {
+        graph.hold(plan.id)
+        recordSoon()
+      },
       answered: (plan) => start({ plan, error: null }),
       argumentsOf,
     })
@@ -155,10 +158,20 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     const place = order.get(plan.id) ?? 0
     const at = ended.findLastIndex((one) => (order.get(one.plan.id) ?? 0) < place)
     ended.splice(at + 1, 0, { plan, outcome })
+    await recordInTurn()
+  }
+
+  /** Records what has ended, as far as its turn has come; to be asked again whenever calls come or are held. */
+  async function recordInTurn(): Promise<void> {
     if (recording) return
     recording = true
     for (let results = inTurn(); results.length > 0; results = inTurn()) await record(results)
     recording = false
+  }
+
+  /** As work that the end waits for, where something waits for its turn. */
+  function recordSoon(): void {
+    if (ended.length > 0) work(recordInTurn).catch(() => {})
   }
 
   /** The results whose turn it is. */
@@ -193,6 +206,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
         order.set(call.id, order.size)
         graph.add(plan)
         open++
+        recordSoon()
         const ready = graph.ready()
         const isPlain = plan.each === undefined && !plan.tool?.needsApproval && !plan.problem
         const isReady = ready.some((one) => one.plan === plan && !one.error)
@@ -210,6 +224,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     close() {
       closed = true
       graph.close()
+      recordSoon()
       pump()
       check()
     },

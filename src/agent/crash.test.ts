@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
+import { allRecords } from '../../scripts/torture/runs/all-records.ts'
 import { assertSoundRun } from '../../scripts/torture/runs/assert-sound-run.ts'
 import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-prompt.ts'
 import { memoryEffects } from '../../scripts/torture/runs/effects.ts'
@@ -10,7 +11,6 @@ import { play, scenarioAgent, type World, within } from '../../scripts/torture/r
 import { MESSAGES } from '../../scripts/torture/runs/scenario.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import type { LogRecord } from '../content/events.ts'
-import { readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { answerStream } from '../model/answer-stream.ts'
 import type { ModelStreamPart } from '../model/language-model.ts'
@@ -31,8 +31,8 @@ describe('a process that dies', () => {
 
   it('costs nothing where whoever goes on dies too', { timeout: 120_000 }, async () => {
     const pairs = Array.from({ length: 60 }, (_, i): [number, number] => [
-      1 + ((i * 37) % 260),
-      1 + ((i * i * 7) % 90),
+      1 + ((i * 37) % 300),
+      1 + ((i * i * 7) % 120),
     ])
     const ends = await inGroups(pairs, (pair) => lives(pair))
     expect(ends.filter(([, second]) => second === 'died').length).toBeGreaterThan(20)
@@ -110,7 +110,7 @@ async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
     log: createMemoryLog(),
     store: createMemoryAssetStore(),
     effects: memoryEffects(),
-    accepted: (id) => void accepted.push(id),
+    accepted: (_, id) => void accepted.push(id),
     invalid: (error) => void invalid.push(error),
   }
   const ends: ('died' | 'ended')[] = []
@@ -124,10 +124,11 @@ async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
     const agent = scenarioAgent(world)
     const { result, messages } = await within(PATIENCE, 'the last life', play(agent, world, 'c'))
     assert.deepEqual([result.reason, result.text], ['done', 'done'])
-    const records = await Array.fromAsync(readAll(world.log, 'c'))
+    const records = await allRecords(world.log, 'c')
     const state = assertSoundRun({ records, effects: world.effects.all(), accepted })
     assert.deepEqual(messages, state.messages, 'a log that is folded anew says the same')
-    await agent.run({ conversation: 'c', messages: [{ role: 'user', content: 'Thank you' }] }).result
+    await agent.run({ conversation: 'c', messages: [{ role: 'user', content: 'Thank you' }] })
+      .result
     await agent.close()
     assert.deepEqual(invalid, [], 'every prompt is one that providers take')
   } catch (error) {

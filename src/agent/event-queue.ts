@@ -1,44 +1,60 @@
-/** Values that one side pushes and the other iterates; each iteration begins with the first value. */
+/** Values that one side pushes and others iterate. */
 export interface EventQueue<T> extends AsyncIterable<T> {
-  push(value: T): void
+  /** `keep`: also those who begin to iterate later get it; else only those who iterate now. */
+  push(value: T, keep: boolean): void
   end(): void
   /** Ends it with an error, which every iteration throws. */
   fail(error: unknown): void
 }
 
-/** An unbounded queue: a run never waits for those who watch it. */
+interface Reader<T> {
+  values: T[]
+  wake(): void
+}
+
+/** An unbounded queue: a run never waits for those who watch it, and holds little for who does not. */
 export function eventQueue<T>(): EventQueue<T> {
-  const values: T[] = []
-  const waiting = new Set<() => void>()
+  const kept: T[] = []
+  const readers = new Set<Reader<T>>()
   let state: 'open' | 'ended' | { error: unknown } = 'open'
 
-  const wake = (): void => {
-    for (const resolve of waiting) resolve()
-    waiting.clear()
-  }
-
-  async function* iterate(): AsyncGenerator<T> {
-    for (let i = 0; ; ) {
-      while (i < values.length) yield values[i++] as T
-      if (typeof state === 'object') throw state.error
-      if (state === 'ended') return
-      await new Promise<void>((resolve) => waiting.add(resolve))
+  async function* iterate(reader: Reader<T>): AsyncGenerator<T> {
+    try {
+      for (;;) {
+        const values = reader.values.splice(0)
+        for (const value of values) yield value
+        // Nothing may come between this look and the wait.
+        if (reader.values.length > 0) continue
+        if (typeof state === 'object') throw state.error
+        if (state === 'ended') return
+        await new Promise<void>((resolve) => {
+          reader.wake = resolve
+        })
+      }
+    } finally {
+      readers.delete(reader)
     }
   }
 
+  function end(next: typeof state): void {
+    if (state === 'open') state = next
+    for (const reader of readers) reader.wake()
+  }
+
   return {
-    push(value) {
-      values.push(value)
-      wake()
+    push(value, keep) {
+      if (keep) kept.push(value)
+      for (const reader of readers) {
+        reader.values.push(value)
+        reader.wake()
+      }
     },
-    end() {
-      if (state === 'open') state = 'ended'
-      wake()
+    end: () => end('ended'),
+    fail: (error) => end({ error }),
+    [Symbol.asyncIterator]() {
+      const reader: Reader<T> = { values: [...kept], wake() {} }
+      readers.add(reader)
+      return iterate(reader)
     },
-    fail(error) {
-      if (state === 'open') state = { error }
-      wake()
-    },
-    [Symbol.asyncIterator]: iterate,
   }
 }

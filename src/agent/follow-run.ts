@@ -17,7 +17,7 @@ export interface RunResult {
 
 /**
  * One run, which goes on whether or not anybody watches, in this process or another. Iterating it gives its events, from
- * the first; the bodies of new assets are read by `assets`, or in `callbacks.onEvent`.
+ * the first; of what only streams, what comes from then on. The bodies of new assets are read by `assets`, or in `callbacks.onEvent`.
  */
 export interface Run extends AsyncIterable<ConversationEvent> {
   /** The run's id; empty while it is not known which run takes the messages. */
@@ -102,12 +102,13 @@ export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
     result,
     watch(thread, { runId, isIncoming }) {
       const isUnderWay = (): boolean => thread.state.runs.at(-1)?.runId === runId()
-      unwatch = thread.watch(({ event }: Foldable) => {
+      unwatch = thread.watch(({ event, position }: Foldable) => {
+        const keep = position !== undefined
         const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
-        if (!started && !isFirst && isIncoming?.(event)) return queue.push(event)
+        if (!started && !isFirst && isIncoming?.(event)) return queue.push(event, keep)
         started ||= isFirst || isUnderWay()
         if (!started) return
-        queue.push(event)
+        queue.push(event, keep)
         const isEnd = event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR'
         if (isEnd && event.runId === runId()) void end(thread, runId())
       })

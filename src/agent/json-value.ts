@@ -1,4 +1,6 @@
+import { Branch, copyTree, isOpen } from '../content/copy-tree.ts'
 import { ByrefError } from '../errors.ts'
+import { toPointer } from '../refs/json-pointer.ts'
 
 /**
  * A tool's result as the JSON that log and model get: a Map is an object (with keys that are no text, a list of pairs),
@@ -7,44 +9,34 @@ import { ByrefError } from '../errors.ts'
  *
  * @throws ByrefError `invalid_data` for a cycle, with its path.
  */
-export function jsonValue(value: unknown): unknown {
-  return convert(value, '', new Set()) ?? null
-}
-
-function convert(value: unknown, path: string, open: Set<object>): unknown {
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-  if (typeof value === 'function' || typeof value === 'symbol') return undefined
-  if (typeof value !== 'object' || value === null) return value
-  if (open.has(value)) {
+export function jsonValue(root: unknown): unknown {
+  return copyTree(root, (given, open) => {
+    const value = told(given)
+    const inList = Array.isArray(open.at(-1)?.out)
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) {
+      return inList ? null : undefined
+    }
+    if (typeof value !== 'object' || value === null) return value as string | boolean | null
+    if (!isOpen(value, open)) return branchOf(value)
     throw new ByrefError(
       'invalid_data',
-      `The result holds itself at ${path || '/'}, which JSON cannot carry`,
+      `The result holds itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot carry`,
     )
-  }
-  open.add(value)
-  const converted = convertObject(value, path, open)
-  open.delete(value)
-  return converted
+  })
 }
 
-function convertObject(value: object, path: string, open: Set<object>): unknown {
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return convert(value.toJSON(), path, open)
-  }
-  const list = (items: readonly unknown[]): unknown[] =>
-    items.map((item, i) => convert(item, `${path}/${i}`, open) ?? null)
-  if (Array.isArray(value)) return list(value)
-  if (value instanceof Set) return list([...value])
-  if (value instanceof Map && [...value.keys()].some((key) => typeof key !== 'string')) {
-    return list([...value])
-  }
-  const entries: Iterable<[string, unknown]> = value instanceof Map ? value : Object.entries(value)
-  const kept: [string, unknown][] = []
-  for (const [key, item] of entries) {
-    const converted = convert(item, `${path}/${key}`, open)
-    if (converted !== undefined) kept.push([key, converted])
-  }
-  // fromEntries defines keys, so that "__proto__" is one like any other.
-  return Object.fromEntries(kept)
+/** What a value says of itself by `toJSON`. */
+function told(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? toJSON.call(value) : value
+}
+
+function branchOf(value: object): Branch {
+  if (Array.isArray(value)) return new Branch(value, true, value.entries())
+  if (value instanceof Set) return new Branch(value, true, [...value].entries())
+  if (!(value instanceof Map)) return new Branch(value, false, Object.entries(value))
+  const isRecord = [...value.keys()].every((key) => typeof key === 'string')
+  return new Branch(value, !isRecord, isRecord ? value.entries() : [...value].entries())
 }

@@ -105,6 +105,10 @@ export async function runMapped(
   items: readonly MappedArguments[],
 ): Promise<CallOutcome> {
   const state = scope.thread.state.calls[plan.id]
+  if (!state?.attempts) {
+    const started = { toolCallId: plan.id, runId: scope.runId, attempt: 1, items: items.length }
+    await scope.append({ events: [{ type: 'TOOL_STARTED', ...started }] })
+  }
   const results = await Promise.all(
     items.map(async (args, index) => {
       const known = state?.items?.[index]

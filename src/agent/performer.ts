@@ -369,7 +369,11 @@ function isIdle(what: Next): boolean {
 /** Whether a call of the last answer is still to come to its result after these events. */
 function isCallOpen(state: ConversationState, events: readonly ConversationEvent[]): boolean {
   const open = new Set(state.runs.at(-1)?.steps.at(-1)?.callIds)
-  for (const id of open) if (state.calls[id]?.resultMessageId !== undefined) open.delete(id)
+  for (const id of open) {
+    // One that only streamed, until its answer broke off, is none.
+    const { call, resultMessageId } = state.calls[id] ?? {}
+    if (!call || resultMessageId !== undefined) open.delete(id)
+  }
   for (const event of events) {
     if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
     if (event.type === 'NEW_MESSAGE')

@@ -3,6 +3,8 @@ import type { DataPlace } from './call-plan.ts'
 /** Things by places among the data. */
 export interface PlaceIndex<T> {
   add(place: DataPlace, item: T): void
+  /** Drops what is at exactly this place and is not to stay. */
+  retain(place: DataPlace, stays: (item: T) => boolean): void
   /** Everything at places that are this one, hold it, or lie in it; an item may come more than once. */
   overlapping(place: DataPlace): T[]
 }
@@ -17,17 +19,25 @@ export function createPlaceIndex<T>(): PlaceIndex<T> {
   const roots = new Map<string, Node<T>>()
   const rootKey = ({ kind, instance }: DataPlace): string =>
     instance === undefined ? kind : `${kind}#${instance}`
+  function at(place: DataPlace): Node<T> {
+    const key = rootKey(place)
+    let node = roots.get(key) ?? emptyNode()
+    roots.set(key, node)
+    for (const step of place.path) {
+      const next = node.below.get(String(step)) ?? emptyNode()
+      node.below.set(String(step), next)
+      node = next
+    }
+    return node
+  }
+
   return {
     add(place, item) {
-      const key = rootKey(place)
-      let node = roots.get(key) ?? emptyNode()
-      roots.set(key, node)
-      for (const step of place.path) {
-        const next = node.below.get(String(step)) ?? emptyNode()
-        node.below.set(String(step), next)
-        node = next
-      }
-      node.items.push(item)
+      at(place).items.push(item)
+    },
+    retain(place, stays) {
+      const node = at(place)
+      if (node.items.length > 0) node.items = node.items.filter(stays)
     },
     overlapping(place) {
       const found: T[] = []

@@ -1,6 +1,6 @@
-import type { AssetEvent } from '../assets/asset-events.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
+import type { AssetEvent } from '../content/events.ts'
 import type { Attachment } from '../content/message.ts'
 import type { ModelFile } from './read-response.ts'
 

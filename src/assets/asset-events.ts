@@ -1,11 +1,8 @@
-import type { AssetCreated, ConversationEvent } from '../content/events.ts'
+import type { AssetCreated } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import type { AssetInfo, AssetMaker } from './assets-contract.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
-
-/** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
-export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
 
 /** What the event of an asset says (binary-assets.md, "ASSET_CREATED"). */
 export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated {

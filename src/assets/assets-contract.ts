@@ -1,6 +1,5 @@
 import type { AssetMeta } from '../content/asset.ts'
-import type { AssetCreated, AssetOrigin } from '../content/events.ts'
-import type { AssetEvent } from './asset-events.ts'
+import type { AssetCreated, AssetEvent, AssetOrigin } from '../content/events.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'

@@ -1,4 +1,5 @@
-import { type AssetEvent, createAssetPayloads } from './asset-events.ts'
+import type { AssetEvent } from '../content/events.ts'
+import { createAssetPayloads } from './asset-events.ts'
 import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
+import { pointerStep } from '../refs/json-pointer.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
 import { MARK, type Mark, TYPED_ARRAYS } from './content-marks.ts'
-import { pointerStep } from './json-pointer.ts'
 import { beyondNode } from './json-text.ts'
 import { nonce } from './nonce.ts'
 

@@ -5,7 +5,6 @@ import { ByrefError } from '../errors.ts'
 import { VariableError } from '../refs/variable-error.ts'
 import { type Board, createBoard } from './board.ts'
 import type { JsonValue } from './json.ts'
-import { applyPatch, jsonPatch } from './json-patch.ts'
 import { merge } from './merge.ts'
 import type { OutputMethod } from './message.ts'
 import { SchemaViolationError, type ValidateSchema } from './schema-check.ts'
@@ -186,7 +185,7 @@ describe('writes', () => {
     const message: MessageInput = { type: 'data', kind: 'state', id: 'w', ...write }
     board.append(message)
     expect(board.read('†state')).toEqual(after)
-    expect(applyPatch(snapshot, jsonPatch(snapshot, board.snapshot()))).toEqual(board.snapshot())
+    expect(snapshot).toEqual(createBoard([state(before)]).snapshot())
   })
 
   it('delete at the root leaves nothing to read', () => {
@@ -473,9 +472,7 @@ describe('hostile data', () => {
     expect(board.read(`†state${'.a'.repeat(10_000)}`)).toEqual({ x: 1, y: 2, z: 3 })
     board.append(state(nest(wide)))
     board.append(state(nest({ last: 1 })))
-    const before = board.snapshot()
     board.append(state(nest({ last: 2 })))
-    expect(jsonPatch(before, board.snapshot())).toHaveLength(2)
     expect(board.read(`†state${'.a'.repeat(10_000)}.last`)).toBe(2)
     let value = board.read('†state') as Record<string, unknown>
     for (let i = 0; i < 10_000; i++) value = value.a as Record<string, unknown>
@@ -782,7 +779,6 @@ describe('folding', () => {
         const board = createBoard()
         const history: { id: string; value: unknown }[] = []
         let value: unknown
-        let replica: JsonValue = {}
         for (const [index, write] of writes.entries()) {
           const id = `m${index}`
           const message: MessageInput = {
@@ -799,12 +795,9 @@ describe('folding', () => {
             expect(() => board.append(message)).toThrow(ByrefError)
             continue
           }
-          const before = board.snapshot()
           board.append(message)
-          replica = applyPatch(replica, jsonPatch(before, board.snapshot()))
           value = next
           history.push({ id, value })
-          expect(board.snapshot()).toEqual(replica)
         }
         for (const { id, value: past } of history) {
           const read = board.has('†data', { at: id }) ? board.read('†data', { at: id }) : undefined

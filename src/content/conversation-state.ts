@@ -91,6 +91,8 @@ export interface CallState {
   approval?: ApprovalState
   /** The items of a mapped call that were begun, by their index. */
   items?: Readonly<Record<number, ItemState>>
+  /** How many items it is mapped over. */
+  itemCount?: number
   /** When it was begun. */
   startedAt?: string
   finishedAt?: string

@@ -164,7 +164,16 @@ export type ConversationEvent =
       /** What runs instead of what was shown; of a mapped call, for each of its items. */
       arguments?: JsonValue
     }
-  | { type: 'TOOL_STARTED'; toolCallId: string; runId: string; attempt: number; item?: number }
+  | {
+      type: 'TOOL_STARTED'
+      toolCallId: string
+      runId: string
+      attempt: number
+      /** For an item of a mapped call, its index. */
+      item?: number
+      /** For a mapped call itself, how many items it has. */
+      items?: number
+    }
   | {
       type: 'TOOL_ITEM_FINISHED'
       toolCallId: string
@@ -187,6 +196,9 @@ export type ConversationEvent =
       role: 'tool'
     }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
+
+/** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
+export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
 
 /** A durable event with its place in the log. */
 export interface LogRecord {

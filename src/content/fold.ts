@@ -61,10 +61,11 @@ export function createFold(
       const { position, timestamp = '', event } = record
       if (position !== undefined && position <= draft.state.position) return false
       given = null
-      apply(draft, event, timestamp)
-      if (position !== undefined) {
-        draft.state.position = position
-        draft.state.updatedAt = timestamp
+      try {
+        apply(draft, event, timestamp)
+      } finally {
+        // Also one that cannot be taken is behind us.
+        if (position !== undefined) Object.assign(draft.state, { position, updatedAt: timestamp })
       }
       return true
     },
@@ -244,11 +245,12 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     call.status = 'planned'
     call.approval = { ...call.approval, answer: { approved, reason, arguments: args, at } }
   },
-  TOOL_STARTED(draft, { toolCallId, attempt, item }, at) {
+  TOOL_STARTED(draft, { toolCallId, attempt, item, items }, at) {
     const call = openCallOf(draft, toolCallId)
     if (!call) return
     call.status = 'running'
     call.startedAt ??= at
+    if (items !== undefined) call.itemCount = items
     if (item === undefined) call.attempts = attempt
     else setItem(draft, call, item, { attempts: attempt, done: false })
   },

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ConversationState } from '../../../src/content/conversation-state.ts'
+import {
+  type ConversationState,
+  emptyConversation,
+} from '../../../src/content/conversation-state.ts'
 import type { LogRecord } from '../../../src/content/events.ts'
 import { foldAll } from '../../../src/content/fold.ts'
 import type { Effect } from './effects.ts'
@@ -17,7 +20,7 @@ export interface Outcome {
 
 /** Everything that has to hold of it, however often the process died, and where. Gives its state. */
 export function assertSoundRun({ records, effects, accepted }: Outcome): ConversationState {
-  const state = foldAll(undefined, records)
+  const state = foldAll(emptyConversation, records)
   assertOneRun(records, state)
   for (const id of accepted) {
     assert.equal(state.messages.filter((one) => one.id === id).length, 1, `the message ${id}`)
@@ -72,7 +75,11 @@ function assertSoundExecution(
   const cut = begun.map((_, i) => isCut(i))
   if (isIdempotent(tool)) {
     assert.equal(ended.error, undefined, `${id} (${tool})`)
-    assert.deepEqual(cut, [...begun.slice(1).map(() => true), false], `${id}: begun as often as cut`)
+    assert.deepEqual(
+      cut,
+      [...begun.slice(1).map(() => true), false],
+      `${id}: begun as often as cut`,
+    )
     assert.equal(effects.at(-1)?.attempt, begun.length, `${id}: the last attempt did its work`)
     return
   }
@@ -88,7 +95,11 @@ function assertInOrder({ calls }: Called): void {
     const positions = calls.flatMap((call) =>
       call.answer === answer && !call.asked ? (call.ended?.position ?? []) : [],
     )
-    assert.deepEqual(positions, positions.toSorted((a, b) => a - b), 'results in order')
+    assert.deepEqual(
+      positions,
+      positions.toSorted((a, b) => a - b),
+      'results in order',
+    )
   }
 }
 

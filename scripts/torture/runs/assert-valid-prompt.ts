@@ -8,7 +8,8 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 export function assertValidPrompt(prompt: LanguageModelV4Prompt): void {
   const ids = new Set<string>()
   for (const [i, message] of prompt.entries()) {
-    if (message.role === 'tool') assert.equal(prompt[i - 1]?.role, 'assistant', 'results of no calls')
+    if (message.role === 'tool')
+      assert.equal(prompt[i - 1]?.role, 'assistant', 'results of no calls')
     if (message.role !== 'assistant') continue
     const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? part : []))
     const next = prompt[i + 1]

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { addLine, linesOf } from './lines.ts'
 
 /** Something that a tool did in the world, outside of any log. */
 export interface Effect {
+  conversation: string
   /** The call's id, with the index of the item for a mapped one. */
   execution: string
   attempt: number
@@ -25,18 +26,7 @@ export function memoryEffects(): Effects {
 /** Effects as lines of a file: each is on the disk when `add` returns, and several processes may add. */
 export function fileEffects(path: string): Effects {
   return {
-    add(effect) {
-      const file = openSync(path, 'a')
-      writeSync(file, `${JSON.stringify(effect)}\n`)
-      fsyncSync(file)
-      closeSync(file)
-    },
-    all() {
-      const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-      return text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-    },
+    add: (effect) => addLine(path, effect),
+    all: () => linesOf(path) as Effect[],
   }
 }

@@ -20,7 +20,10 @@ export interface LoggedCall {
   label: string
   answer: string
   mapped: boolean
+  /** Whether a person was asked. */
   asked: boolean
+  /** Whether it was begun as a whole, for a mapped one. */
+  begun: boolean
   ended: Execution['ended']
 }
 
@@ -55,12 +58,16 @@ export function executionsOf(records: readonly LogRecord[], effects: readonly Ef
       assert.ok(!calls.has(id), `the call ${id} is there twice`)
       const { label, _each } = call.arguments as { label: string; _each?: unknown }
       const mapped = _each !== undefined
-      calls.set(id, { id, tool: call.name, label, answer, mapped, asked: false, ended: null })
+      calls.set(id, { id, tool: call.name, label, answer, mapped, asked: false, begun: false, ended: null })
       if (!mapped) executionOf(id)
     } else if (event.type === 'APPROVAL_REQUESTED') {
       const call = calls.get(event.toolCallId)
       assert.ok(call && !call.asked, 'people are asked once')
       call.asked = true
+    } else if (event.type === 'TOOL_STARTED' && event.items !== undefined) {
+      const call = calls.get(event.toolCallId)
+      assert.ok(call?.mapped && !call.begun, 'a mapped call begins once')
+      call.begun = true
     } else if (event.type === 'TOOL_STARTED') {
       const execution = executionOf(event.toolCallId, event.item)
       assert.equal(execution.ended, null, `${execution.id} was begun after its result`)

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Agent, createAgent } from '../../../src/agent/agent.ts'
 import type { RunResult } from '../../../src/agent/follow-run.ts'
 import type { FullAssetStore } from '../../../src/assets/asset-store.ts'
-import type { Message } from '../../../src/content/message.ts'
+import { emptyConversation } from '../../../src/content/conversation-state.ts'
 import { foldAll } from '../../../src/content/fold.ts'
+import type { Message } from '../../../src/content/message.ts'
 import { ByrefError } from '../../../src/errors.ts'
-import { type ConversationLog, readAll } from '../../../src/log/conversation-log.ts'
+import type { ConversationLog } from '../../../src/log/conversation-log.ts'
+import { allRecords } from './all-records.ts'
 import { assertValidPrompt } from './assert-valid-prompt.ts'
 import type { Effects } from './effects.ts'
 import { createLife, type Life } from './life.ts'
@@ -21,7 +23,7 @@ export interface World {
   store: FullAssetStore
   effects: Effects
   /** Told of each message that is accepted. */
-  accepted(id: string): void
+  accepted(conversation: string, id: string): void
   /** Told of a prompt that no provider would take. */
   invalid(error: unknown): void
 }
@@ -68,9 +70,9 @@ export async function play(agent: Agent, world: World, conversation: string): Pr
     ? agent.resume(conversation)
     : await agent.start({ conversation, messages: [MESSAGES.first] })
   if (!isThere) {
-    world.accepted(MESSAGES.first.id)
+    world.accepted(conversation, MESSAGES.first.id)
     await agent.send(conversation, MESSAGES.steering, { mode: 'steer' })
-    world.accepted(MESSAGES.steering.id)
+    world.accepted(conversation, MESSAGES.steering.id)
   }
   const result = await run.result
   return { result, messages: run.messages }
@@ -78,7 +80,7 @@ export async function play(agent: Agent, world: World, conversation: string): Pr
 
 /** Answers what was asked in an earlier life: no handler hears of that any more. */
 async function answerAsked(agent: Agent, { log }: World, conversation: string): Promise<void> {
-  const { calls } = foldAll(undefined, await Array.fromAsync(readAll(log, conversation)))
+  const { calls } = foldAll(emptyConversation, await allRecords(log, conversation))
   for (const { id, status, approval } of Object.values(calls)) {
     if (status === 'waiting') await answer(agent, conversation, id, approval?.arguments)
   }

@@ -42,6 +42,9 @@ export const SCENARIO: readonly (readonly PlannedCall[])[] = [
   ],
 ]
 
+/** Where it is played, where it is played once. */
+export const CONVERSATION = 'c'
+
 /** What is said: the first begins the run, the other joins it. */
 export const MESSAGES = {
   first: { id: 'first', role: 'user', content: 'Go on' },

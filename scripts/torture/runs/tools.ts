@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { defineTool, type Tool, type ToolContext } from '../../../src/agent/tool.ts'
+import type { Tool, ToolContext } from '../../../src/agent/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from './effects.ts'
 import type { Life } from './life.ts'
@@ -33,20 +33,20 @@ export function isIdempotent(tool: string): boolean {
  */
 export function effectTools(effects: Effects, life: Life): Tool[] {
   function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
-    return defineTool({
+    return {
       ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
       ...more,
-      async execute(given: Record<string, unknown>, context: ToolContext) {
-        const { label, value } = given as unknown as Input
-        const { toolCallId: execution, attempt } = context
+      async execute(input: unknown, context: ToolContext) {
+        const { label, value } = input as Input
+        const { conversation, toolCallId: execution, attempt } = context
         await life.pass()
-        effects.add({ execution, attempt, tool: id, label, value })
+        effects.add({ conversation, execution, attempt, tool: id, label, value })
         // Others go on meanwhile.
         await turn()
         await life.pass()
         return resultOf({ label, value })
       },
-    }) as Tool
+    }
   }
   return [
     tool('add', ({ value }) => value ?? null),

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import type { AssetEvent } from '../../content/events.ts'
 import type { ByrefError } from '../../errors.ts'
-import type { AssetEvent } from '../asset-events.ts'
 import { createAssets } from '../assets.ts'
 import type { AssetsConfig } from '../assets-config.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'

@@ -1,6 +1,5 @@
-import type { AssetCreated, AssetFailed } from '../../content/events.ts'
+import type { AssetCreated, AssetEvent, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
-import type { AssetEvent } from '../asset-events.ts'
 import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
 import { kindOf, parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'

@@ -1,5 +1,5 @@
 import { putKey } from '../../content/json.ts'
-import { pointerStep } from '../json-pointer.ts'
+import { pointerStep } from '../../refs/json-pointer.ts'
 
 /** What a container held when it was looked at: each item was read once. */
 export interface Contents {

@@ -1,0 +1,9 @@
+import type { LogRecord } from '../../../src/content/events.ts'
+import { type ConversationLog, readAll } from '../../../src/log/conversation-log.ts'
+
+/** The whole of a conversation. */
+export async function allRecords(log: ConversationLog, conversation: string): Promise<LogRecord[]> {
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, conversation)) records.push(record)
+  return records
+}
