@@ -26,7 +26,11 @@ const run = worker.run({ conversation: 'c', messages: [{ role: 'user', content: 
 
 // The other process: its own log on the same file.
 const otherLog = createSqliteLog(file)
-const other = createAgent({ model: scriptedModel(['Stopped, then.']), tools: [count], log: otherLog })
+const other = createAgent({
+  model: scriptedModel(['Stopped, then.']),
+  tools: [count],
+  log: otherLog,
+})
 for await (const event of run) if (event.type === 'TOOL_STARTED') break
 const found = await otherLog.find('c')
 console.log('run by', found?.lease?.owner.split(':')[1] === `${process.pid}` ? 'the worker' : '?')

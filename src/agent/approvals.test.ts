@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -170,6 +170,25 @@ describe('approvals', () => {
     await second.approve('c', 'p', { approved: true })
     expect((await resumed.result).text).toBe('Paid.')
     expect(paid).toEqual([{ amount: 7 }])
+  })
+
+  it('counts no time of waiting, though the clock moves three days', async () => {
+    const { pay, paid } = payTool()
+    const log = createMemoryLog()
+    const limits = { durationMs: 60_000 }
+    const model = scriptedModel([{ calls: [call('p', { amount: 7 })] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay], log, limits })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await expect.poll(async () => (await log.find('c'))?.lease).toBe(null)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 86_400_000 })
+    try {
+      await agent.approve('c', 'p', { approved: true })
+      expect(await run.result).toMatchObject({ text: 'Paid.', reason: 'done' })
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(paid).toHaveLength(1)
   })
 
   it('says that the tool is gone where it was removed meanwhile', async () => {

@@ -193,6 +193,7 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
       return true
     },
     ready() {
+      if (candidates.size === 0) return []
       const found = [...candidates].filter(isReady).sort((a, b) => a.index - b.index)
       candidates.clear()
       for (const node of found) node.taken = true

@@ -112,7 +112,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   function wake(slot: Slot, thread: Thread): void {
     if (closed) return
-    if (slot.performer) return slot.performer.wake()
+    if (slot.performer?.wake()) return
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
     const performer = perform({
@@ -124,7 +124,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (slot.handlerError) performer.fail(slot.handlerError.error)
     slot.handlerError = null
     void performer.released.then((release) => {
-      slot.performer = null
+      if (slot.performer === performer) slot.performer = null
       if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
       if (release.type === 'failed') {
         for (const follower of slot.open?.followers ?? []) follower.fail(release.error)

@@ -275,6 +275,41 @@ describe('another process', () => {
     },
   )
 
+  it('begins a run first, and this one begins no second, though that one waits and has no lease', async () => {
+    const log = createMemoryLog()
+    const tool: Tool = {
+      ...slowTool().tool,
+      needsApproval: true,
+      execute: () => 'result',
+    }
+    const { agent: a } = agentOf(log, { tool, turns: [work, 'done'] })
+    const { promise: waits, resolve } = Promise.withResolvers<void>()
+    let held = 0
+    // It hears nothing, and its first look at a message that waits comes to nothing for a while.
+    const deaf: ConversationLog = {
+      ...log,
+      subscribe: () => () => {},
+      async append(id, events, options) {
+        const begins = events.some(({ type }) => type === 'RUN_STARTED')
+        if (begins) held++
+        if (begins) await waits
+        return log.append(id, events, options)
+      },
+    }
+    const { agent: b } = agentOf(deaf, { tool, turns: [work, 'done'] })
+    await b.send('c', say('go'))
+    await expect.poll(() => held).toBe(1)
+    const run = a.resume('c')
+    await expect.poll(() => log.find('c')).toMatchObject({ status: 'waiting', lease: null })
+    resolve()
+    await new Promise((later) => setTimeout(later, 50))
+    await a.approve('c', 'w', { approved: true })
+    expect(await run.result).toMatchObject({ text: 'done' })
+    const records = await log.read('c')
+    expect(eventsOf(records, 'RUN_STARTED')).toHaveLength(1)
+    expect(eventsOf(records, 'RUN_FINISHED')).toHaveLength(1)
+  })
+
   it('and this one talk at once: every message is answered, none twice', async () => {
     const log = createMemoryLog()
     const quick = defineTool({

@@ -32,8 +32,8 @@ export type Release =
 export interface Performer {
   /** Resolves when it has let go. */
   readonly released: Promise<Release>
-  /** Looks again before it lets go: something has come. */
-  wake(): void
+  /** Looks again before it lets go, since something has come; false where it has let go already. */
+  wake(): boolean
   /** A handler of events has failed: the run ends with that. */
   fail(error: unknown): void
   /** Stops, and leaves the run to others. */
@@ -79,6 +79,7 @@ export function perform(options: PerformerOptions): Performer {
   let runId: string | null = null
   let lastAppend = 0
   let woken = false
+  let over = false
   let stopping = false
 
   function stopWork(why: Halt, error?: unknown): void {
@@ -171,9 +172,7 @@ export function perform(options: PerformerOptions): Performer {
       assets: settings.assets,
       signal: controller.signal,
       slots,
-      async append(entry, appendOptions) {
-        await append(() => (typeof entry === 'function' ? entry() : entry), appendOptions)
-      },
+      append: (entry, how) => append(typeof entry === 'function' ? entry : () => entry, how),
       stream(event) {
         if (halt) return undefined
         thread.stream(event)
@@ -184,16 +183,8 @@ export function perform(options: PerformerOptions): Performer {
 
   async function act(what: Next): Promise<void> {
     switch (what.do) {
-      case 'start': {
-        const id = what.runId ?? newId()
-        const messageIds = what.messages.map(({ message }) => message.id)
-        const context = what.messages.find((one) => one.context !== undefined)?.context
-        await append(() => startOf(id, messageIds, context), {
-          claims: true,
-          followed: true,
-        })
-        return
-      }
+      case 'start':
+        return append(started, { claims: true, followed: true })
       case 'ask':
         if (begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)
@@ -216,14 +207,17 @@ export function perform(options: PerformerOptions): Performer {
     await calls?.settled()
   }
 
-  function startOf(id: string, messageIds: readonly string[], context: RunState['context']): Entry {
+  /** Begins a run with the messages that wait for one, unless another process has just done so. */
+  function started(): Entry {
+    const what = due()
+    if (what.do !== 'start') throw new RunLostError()
     const { name, debug } = keepSettings(state, settings)
-    const { modelId } = settings.model
+    const context = what.messages.find((one) => one.context !== undefined)?.context
     const run = {
       threadId: thread.id,
-      runId: id,
-      messageIds,
-      model: modelId,
+      runId: what.runId ?? newId(),
+      messageIds: what.messages.map(({ message }) => message.id),
+      model: settings.model.modelId,
       owner,
       settings: name,
     }
@@ -307,9 +301,10 @@ export function perform(options: PerformerOptions): Performer {
         return { type: 'failed', runId, error: asByrefError(error) }
       })
       if (!release) continue
-      if (release.type === 'held' || release.type === 'failed') return release
-      await giveUp()
-      if (release.type === 'stopped' || (!woken && isIdle(due()))) return release
+      const isFinal = release.type === 'held' || release.type === 'failed'
+      if (!isFinal) await giveUp()
+      over = isFinal || release.type === 'stopped' || (!woken && isIdle(due()))
+      if (over) return release
     }
   }
 
@@ -349,6 +344,7 @@ export function perform(options: PerformerOptions): Performer {
     released,
     wake() {
       woken = true
+      return !over
     },
     fail: (error) => stopWork('handler', error),
     stop() {

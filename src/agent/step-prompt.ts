@@ -3,6 +3,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import type { AssetMeta } from '../content/asset.ts'
 import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
+import type { AssetCreated } from '../content/events.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { referenceGuide } from '../content/reference-guide.ts'
 import { ByrefError } from '../errors.ts'
@@ -25,10 +26,7 @@ export async function stepPrompt(
   { instructions, model, tools }: Pick<AgentSettings, 'instructions' | 'model' | 'tools'>,
   { assets, prompts }: { assets: Assets; prompts: PromptBuilder },
 ): Promise<LanguageModelV4Prompt> {
-  const refs = state.assets.slice(-MAX_METAS).map(({ ref }) => ref)
-  const metas = (await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))).filter(
-    (meta) => meta !== null,
-  )
+  const metas = state.assets.length > 0 ? await metasOf(state.assets, assets) : []
   const guide = referenceGuide({
     assets: metas.length > 0,
     variables: tools.size > 0 && board.entries().length > 0,
@@ -44,6 +42,12 @@ export async function stepPrompt(
       load: (ref) => bytesOrNull(assets, ref),
     },
   )
+}
+
+async function metasOf(created: readonly AssetCreated[], assets: Assets): Promise<AssetMeta[]> {
+  const refs = created.slice(-MAX_METAS).map(({ ref }) => ref)
+  const metas = await Promise.all(refs.map((ref) => metaOrNull(assets, ref)))
+  return metas.filter((meta) => meta !== null)
 }
 
 /** A store that gives each body once gives none to a prompt, which is made anew at every step. */

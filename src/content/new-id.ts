@@ -3,8 +3,14 @@ const TIME_DIGITS = 10
 const COUNTER_DIGITS = 3
 const RANDOM_DIGITS = 19
 
+/** Ids whose random letters are made at once: asking for random bytes costs more than having them. */
+const POOL = 64
+
 let lastTime = 0
+let timeDigits = ''
 let counter = 0
+let pool = ''
+let used = 0
 
 /**
  * A new id of 32 lower-case letters and digits: 50 bits of time in milliseconds, 15 bits that count within one
@@ -14,30 +20,28 @@ let counter = 0
 export function newId(): string {
   const now = Date.now()
   if (now > lastTime) {
-    lastTime = now
-    counter = 0
+    setTime(now)
   } else if (++counter === 32 ** COUNTER_DIGITS) {
-    lastTime++
-    counter = 0
+    setTime(lastTime + 1)
   }
-  let id = digits(lastTime, TIME_DIGITS) + digits(counter, COUNTER_DIGITS)
-  const start = takeRandom()
-  for (let i = start; i < start + RANDOM_DIGITS; i++) id += ALPHABET[(pool[i] as number) % 32]
-  return id
+  return timeDigits + digits(counter, COUNTER_DIGITS) + randomLetters()
 }
 
-/** Random bytes for some ids at once: asking for them costs more than having them. Each is used once. */
-const pool = new Uint8Array(RANDOM_DIGITS * 64)
-let used = pool.length
+function setTime(time: number): void {
+  lastTime = time
+  timeDigits = digits(time, TIME_DIGITS)
+  counter = 0
+}
 
-/** The place of the next id's bytes in the pool. */
-function takeRandom(): number {
+/** Random letters, each given once. */
+function randomLetters(): string {
   if (used === pool.length) {
-    crypto.getRandomValues(pool)
+    const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_DIGITS * POOL))
+    pool = Array.from(bytes, (byte) => ALPHABET[byte % 32]).join('')
     used = 0
   }
   used += RANDOM_DIGITS
-  return used - RANDOM_DIGITS
+  return pool.slice(used - RANDOM_DIGITS, used)
 }
 
 function digits(value: number, length: number): string {

@@ -108,8 +108,9 @@ export function createPromptBuilder(): PromptBuilder {
       const instructions = system.filter(Boolean).join('\n\n')
       const prompt: LanguageModelV4Message[] = []
       if (instructions) prompt.push({ role: 'system', content: instructions })
-      for (const [i, item] of items.entries()) {
-        const message = item && withMedia.get(i)
+      for (let i = 0; i < items.length; i++) {
+        const item = items[i]
+        const message = withMedia.size > 0 ? withMedia.get(i) : undefined
         if (message) prompt.push({ role: 'user', content: await userParts(message, source) })
         else if (item) prompt.push(item)
       }

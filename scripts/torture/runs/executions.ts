@@ -58,7 +58,16 @@ export function executionsOf(records: readonly LogRecord[], effects: readonly Ef
       assert.ok(!calls.has(id), `the call ${id} is there twice`)
       const { label, _each } = call.arguments as { label: string; _each?: unknown }
       const mapped = _each !== undefined
-      calls.set(id, { id, tool: call.name, label, answer, mapped, asked: false, begun: false, ended: null })
+      calls.set(id, {
+        id,
+        tool: call.name,
+        label,
+        answer,
+        mapped,
+        asked: false,
+        begun: false,
+        ended: null,
+      })
       if (!mapped) executionOf(id)
     } else if (event.type === 'APPROVAL_REQUESTED') {
       const call = calls.get(event.toolCallId)

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Tool, ToolContext } from '../../../src/agent/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from './effects.ts'
@@ -30,8 +30,10 @@ export function isIdempotent(tool: string): boolean {
  * - `add` once for a call, `put` as often as need be; both give back what they were given, and can be mapped
  * - `ship` once, and a person is asked before
  * - `photo` gives bytes, `report` more than fits a result
+ *
+ * @param takes How many milliseconds an execution lasts; default none.
  */
-export function effectTools(effects: Effects, life: Life): Tool[] {
+export function effectTools(effects: Effects, life: Life, takes: () => number = () => 0): Tool[] {
   function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
     return {
       ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
@@ -42,7 +44,7 @@ export function effectTools(effects: Effects, life: Life): Tool[] {
         await life.pass()
         effects.add({ conversation, execution, attempt, tool: id, label, value })
         // Others go on meanwhile.
-        await turn()
+        await (takes() > 0 ? sleep(takes()) : turn())
         await life.pass()
         return resultOf({ label, value })
       },

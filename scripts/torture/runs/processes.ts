@@ -1,0 +1,146 @@
+// node scripts/torture/runs/processes.ts [seconds=60] [conversations=50]: two processes, then eight, on one SQLite file
+// advance, message, approve and cancel the same conversations at random.
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { emptyConversation } from '../../../src/content/conversation-state.ts'
+import type { LogRecord } from '../../../src/content/events.ts'
+import { foldAll } from '../../../src/content/fold.ts'
+import { allRecords } from './all-records.ts'
+import { type DiskWorld, openDiskWorld } from './disk-world.ts'
+import { executionsOf } from './executions.ts'
+import { within } from './play.ts'
+import { digestOf, type ProcessReport } from './process-report.ts'
+import { isIdempotent } from './tools.ts'
+
+/** Options of {@link processes}. */
+export interface ProcessesOptions {
+  folder: string
+  processes: number
+  conversations: number
+  seconds: number
+}
+
+/** What they did together, and what came of it. */
+export interface ProcessesReport {
+  runs: number
+  messages: number
+  approvals: number
+  cancels: number
+  resumes: number
+  records: number
+  claims: number
+  effects: number
+}
+
+/** How long they may take to bring everything to its end, in milliseconds. */
+const PATIENCE = 120_000
+
+/**
+ * Lets processes work on the same conversations; at the end every run has ended exactly once, one at a time, every message
+ * that was accepted has come to the model, no call was begun twice that may not be, and all processes say the same.
+ */
+export async function processes(options: ProcessesOptions): Promise<ProcessesReport> {
+  const { folder, processes: count, conversations, seconds } = options
+  const children = Array.from({ length: count }, (_, i) => {
+    const args = [folder, `${conversations}`, `${seconds * 1000}`, `${i + 1}`]
+    return fork(join(import.meta.dirname, 'process-child.ts'), args)
+  })
+  try {
+    const reports = await within(seconds * 1000 + PATIENCE, 'the processes', conduct(children))
+    const world = openDiskWorld(folder)
+    const found = { records: 0, claims: 0, effects: world.effects.all().length }
+    for (let i = 0; i < conversations; i++) {
+      const records = await allRecords(world.log, `c${i}`)
+      found.records += records.length
+      found.claims += records.filter(({ event }) => event.type === 'RUN_CLAIMED').length
+      assertSound(world, `c${i}`, { records, reports })
+    }
+    await world.log.close()
+    const sum = (key: keyof ProcessReport['counts']): number =>
+      reports.reduce((total, { counts }) => total + counts[key], 0)
+    return {
+      ...{ runs: sum('runs'), messages: sum('messages'), approvals: sum('approvals') },
+      ...{ cancels: sum('cancels'), resumes: sum('resumes') },
+      ...found,
+    }
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
+}
+
+/** Begins with all, and asks for reports when all have finished: until then others may still change something. */
+async function conduct(children: readonly ChildProcess[]): Promise<ProcessReport[]> {
+  const heard = (): Promise<unknown[]> => Promise.all(children.map(messageOf))
+  await heard()
+  for (const go of [0, 1]) {
+    const answers = heard()
+    for (const child of children) child.send('go')
+    const said = await answers
+    if (go === 1) return said as ProcessReport[]
+  }
+  return []
+}
+
+async function messageOf(child: ChildProcess): Promise<unknown> {
+  const exit = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`a process ended with ${code ?? signal}`)
+  })
+  const [message] = await Promise.race([once(child, 'message'), exit])
+  exit.catch(() => {})
+  return message
+}
+
+function assertSound(
+  world: DiskWorld,
+  conversation: string,
+  { records, reports }: { records: readonly LogRecord[]; reports: readonly ProcessReport[] },
+): void {
+  assertOneAtATime(records)
+  const state = foldAll(emptyConversation, records)
+  assert.deepEqual(state.inbox, [], 'no message waits')
+  const ids = state.messages.map(({ id }) => id)
+  for (const id of world.acceptedIn(conversation)) {
+    assert.equal(ids.filter((one) => one === id).length, 1, `the message ${id}`)
+  }
+  const effects = world.effects.all().filter((effect) => effect.conversation === conversation)
+  for (const execution of executionsOf(records, effects).executions) {
+    const { id, tool, begun } = execution
+    if (!isIdempotent(tool)) assert.ok(begun.length <= 1, `${id} (${tool}) was begun again`)
+  }
+  const digests = [
+    digestOf(state.messages),
+    ...reports.map(({ digests: all }) => all[conversation]),
+  ]
+  assert.equal(new Set(digests).size, 1, `${conversation} is the same to all`)
+}
+
+/** A run begins when no other is open, and ends once, with success or cancelled. */
+function assertOneAtATime(records: readonly LogRecord[]): void {
+  let open: string | null = null
+  for (const { event } of records) {
+    if (event.type === 'RUN_STARTED') {
+      assert.equal(open, null, 'a run began during another')
+      open = event.runId
+    } else if (event.type === 'RUN_FINISHED') {
+      assert.equal(event.runId, open, 'a run ended that was not open')
+      assert.match(event.result.reason, /^(done|cancelled)$/)
+      open = null
+    } else if (event.type === 'RUN_ERROR') assert.fail(`${event.code}: ${event.message}`)
+  }
+  assert.equal(open, null, 'a run did not end')
+}
+
+if (import.meta.main) {
+  const [seconds = 60, conversations = 50] = process.argv.slice(2).map(Number)
+  const folder = await mkdtemp(join(tmpdir(), 'byref-processes-'))
+  for (const count of [2, 8]) {
+    const own = join(folder, `${count}`)
+    await mkdir(own)
+    console.log(count, await processes({ folder: own, processes: count, conversations, seconds }))
+  }
+  await rm(folder, { recursive: true, force: true })
+}
