@@ -3,7 +3,7 @@ import { PNG } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { type Agent, createAgent } from './agent.ts'
+import { createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say, typesOf } from './fixtures/agent.ts'
 import { defineTool } from './tool.ts'
 

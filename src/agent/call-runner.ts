@@ -1,6 +1,5 @@
 import type { CallState } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
-import type { JsonValue } from '../content/json.ts'
 import type { ToolCall } from '../content/message.ts'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
 import { callError } from './call-error.ts'

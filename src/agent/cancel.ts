@@ -1,6 +1,7 @@
 import { openRun } from '../content/conversation-state.ts'
 import { unfinishedMessage } from './assistant-message.ts'
 import type { OpenConversation } from './conversations.ts'
+import { runEnd } from './follow-up.ts'
 
 /**
  * Ends the run that is under way, by an append: whoever runs it stops at its next one. What was said so far, as far as
@@ -13,9 +14,7 @@ export async function cancelRun(
   const records = await thread.append((state) => {
     const run = openRun(state)
     if (!run || (runId !== undefined && run.runId !== runId)) return null
-    const result = { reason: 'cancelled', usage: run.usage } as const
-    const ids = { threadId: thread.id, runId: run.runId }
-    return { events: [...unfinishedMessage(state, run), { type: 'RUN_FINISHED', ...ids, result }] }
+    return { events: [...unfinishedMessage(state, run), runEnd(thread.id, run, 'cancelled')] }
   })
   // What waited for the end of the run goes on.
   if (records.length > 0) wake()

@@ -4,6 +4,7 @@ import type { Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import { eventQueue } from './event-queue.ts'
+import { isRunEnd } from './follow-up.ts'
 import type { Thread } from './thread.ts'
 
 /** How a run ended. */
@@ -109,8 +110,7 @@ export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
         started ||= isFirst || isUnderWay()
         if (!started) return
         queue.push(event, keep)
-        const isEnd = event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR'
-        if (isEnd && event.runId === runId()) void end(thread, runId())
+        if (isRunEnd(event) && event.runId === runId()) void end(thread, runId())
       })
       started = isUnderWay()
     },

@@ -4,6 +4,7 @@ import { createFold } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { runEnd } from './follow-up.ts'
 
 /** Where a fork leaves its conversation. */
 export interface ForkOptions {
@@ -64,10 +65,7 @@ async function sharedEvents(
     (event) => event.type !== 'NEW_MESSAGE' || !waiting.has(event.payload.id),
   )
   const run = openRun(folding.state)
-  if (run) {
-    const result = { reason: 'cancelled', usage: run.usage } as const
-    kept.push({ type: 'RUN_FINISHED', threadId: conversation, runId: run.runId, result })
-  }
+  if (run) kept.push(runEnd(conversation, run, 'cancelled'))
   return { events: kept, found }
 }
 

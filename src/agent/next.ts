@@ -34,6 +34,9 @@ export type Next =
   | { do: 'wait'; run: RunState; calls: readonly CallState[] }
   | { do: 'end'; run: RunState; reason: FinishReason }
 
+/** That the model is due to be asked, with the messages that waited for it. */
+export type QueuedForStep = Extract<Next, { do: 'ask' }>
+
 /** What `next` looks at beside the state. */
 export interface NextSettings {
   limits: ResolvedLimits

@@ -1,16 +1,15 @@
-import { type ConversationState, openRun, type RunState } from '../content/conversation-state.ts'
-import type { ConversationEvent, FinishReason } from '../content/events.ts'
-import { foldAll } from '../content/fold.ts'
-import { newId } from '../content/new-id.ts'
+import { openRun, type RunState } from '../content/conversation-state.ts'
+import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { createPromptBuilder, type PromptBuilder } from '../prompt/prompt-builder.ts'
 import { askModel, logBrokenAnswer } from './ask-model.ts'
 import { unfinishedMessage } from './assistant-message.ts'
 import { type CallRunner, createCallRunner } from './call-runner.ts'
-import { keepSettings } from './kept-settings.ts'
-import { callsOf, deadlineOf, type Next, next } from './next.ts'
+import { followUp, isRunEnd, runEnd } from './follow-up.ts'
+import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
 import { isRefusal } from './record-call.ts'
+import { claimEntry, errorEntry, startEntry } from './run-entries.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -61,6 +60,9 @@ const builders = new WeakMap<Thread, PromptBuilder>()
 /** The reason of signals when the run is over; one for all, since its stack says nothing. */
 const OVER = new RunLostError()
 
+/** Turns in which nothing was appended, after which a run is given up: each should append something. */
+const MAX_STALLED = 100
+
 /** What ended the work of a moment: the signal's reason. */
 type Halt = 'over' | 'lost' | 'stopped' | 'time' | 'handler' | 'log'
 
@@ -69,6 +71,7 @@ export function perform(options: PerformerOptions): Performer {
   const { thread, log, settings, owner, leaseMs, namespace, hasHandlers, onFailure } = options
   const { limits } = settings
   const { state } = thread
+  const writer = { conversation: thread.id, owner, settings }
   const slots = createSlots(limits.parallelCalls)
   const prompts = builders.get(thread) ?? createPromptBuilder()
   builders.set(thread, prompts)
@@ -87,47 +90,20 @@ export function perform(options: PerformerOptions): Performer {
     if (!controller.signal.aborted) controller.abort(error ?? OVER)
   }
 
-  function due(): Next {
-    return next(state, { limits, tools: settings.tools, board: thread.board, now: Date.now() })
+  function situation(): NextSettings {
+    return { limits, tools: settings.tools, board: thread.board, now: Date.now() }
   }
 
-  /** What is due after these events, as far as that is a matter of appending: the next step's beginning, or the run's end. */
-  function followUp(events: readonly ConversationEvent[]): ConversationEvent[] {
-    if (isCallOpen(state, events)) return []
-    const after = foldAll(
-      { ...state, runs: state.runs.slice(-1), messages: [], assets: [], calls: ofLastStep(state) },
-      events.map((event) => ({ event })),
-    )
-    const then = next(after, {
-      limits,
-      tools: settings.tools,
-      board: thread.board,
-      now: Date.now(),
-    })
-    if (then.do === 'end') return [ending(then.run, then.reason)]
-    return then.do === 'ask' ? [stepStart(then)] : []
-  }
+  const due = (): Next => next(state, situation())
 
-  /** What follows, noting the step that begins with it. */
-  function startedBy(events: readonly ConversationEvent[]): ConversationEvent[] {
-    const more = followUp(events)
+  /** The events with what follows from them, noting the step that begins with it. */
+  function withFollowUp(
+    before: readonly ConversationEvent[],
+    events: readonly ConversationEvent[],
+  ): readonly ConversationEvent[] {
+    const more = followUp(thread.id, state, [...before, ...events], situation())
     begun = more.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
-    return more
-  }
-
-  function stepStart({ run, messages }: Extract<Next, { do: 'ask' }>): ConversationEvent {
-    const messageIds = messages.map(({ message }) => message.id)
-    return {
-      type: 'STEP_STARTED',
-      stepName: `step ${run.steps.length + 1}`,
-      runId: run.runId,
-      messageId: newId(),
-      ...(messageIds.length > 0 ? { messageIds } : {}),
-    }
-  }
-
-  function ending({ runId: id, usage }: RunState, reason: FinishReason): ConversationEvent {
-    return { type: 'RUN_FINISHED', threadId: thread.id, runId: id, result: { reason, usage } }
+    return [...events, ...more]
   }
 
   /** Appends as whoever runs the conversation. */
@@ -142,8 +118,8 @@ export function perform(options: PerformerOptions): Performer {
           if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
           if (halt && halt.why !== 'time' && halt.why !== 'handler') throw new RunLostError()
           const { events, debug } = make()
-          const all = followed ? [...events, ...startedBy([...before, ...events])] : events
-          frees = isEnd(all.at(-1)) && now.inbox.length === 0
+          const all = followed ? withFollowUp(before, events) : events
+          frees = isRunEnd(all.at(-1)) && now.inbox.length === 0
           return { events: all, debug, lease: { owner, ms: frees ? 0 : leaseMs } }
         },
         { joins: !claims, patient },
@@ -184,7 +160,7 @@ export function perform(options: PerformerOptions): Performer {
   async function act(what: Next): Promise<void> {
     switch (what.do) {
       case 'start':
-        return append(started, { claims: true, followed: true })
+        return append(() => startEntry(writer, state, due()), { claims: true, followed: true })
       case 'ask':
         if (begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)
@@ -194,7 +170,7 @@ export function perform(options: PerformerOptions): Performer {
         return createCallRunner(scopeOf(what.run), callsOf(state, what.step)).settled()
       case 'end':
         return append(() => ({
-          events: [...unfinishedMessage(state, what.run), ending(what.run, what.reason)],
+          events: [...unfinishedMessage(state, what.run), runEnd(thread.id, what.run, what.reason)],
         }))
     }
   }
@@ -207,51 +183,11 @@ export function perform(options: PerformerOptions): Performer {
     await calls?.settled()
   }
 
-  /** Begins a run with the messages that wait for one, unless another process has just done so. */
-  function started(): Entry {
-    const what = due()
-    if (what.do !== 'start') throw new RunLostError()
-    const { name, debug } = keepSettings(state, settings)
-    const context = what.messages.find((one) => one.context !== undefined)?.context
-    const run = {
-      threadId: thread.id,
-      runId: what.runId ?? newId(),
-      messageIds: what.messages.map(({ message }) => message.id),
-      model: settings.model.modelId,
-      owner,
-      settings: name,
-    }
-    const given = context === undefined ? {} : { context }
-    return { events: [{ type: 'RUN_STARTED', ...run, ...given }], debug }
-  }
-
-  /** Takes over a run that is not this one's; the log refuses while another's lease lasts. */
-  async function claim(): Promise<void> {
-    await append(
-      () => {
-        const run = openRun(state)
-        if (!run || run.owner === owner) return { events: [] }
-        const { name, debug } = keepSettings(state, settings)
-        const claim = { threadId: thread.id, runId: run.runId, owner, settings: name }
-        return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
-      },
-      { claims: true },
-    )
-  }
-
   /** Ends the run with an error, in the log. */
   async function fail(error: ByrefError): Promise<void> {
-    const run = openRun(state)
-    const failed = run?.runId ?? runId
+    const failed = openRun(state)?.runId ?? runId
     if (failed !== null) onFailure(failed, error)
-    if (!run) return
-    const { code, message } = error
-    await append(() => ({
-      events: [
-        ...unfinishedMessage(state, run),
-        { type: 'RUN_ERROR', threadId: thread.id, runId: run.runId, code, message },
-      ],
-    }))
+    await append(() => errorEntry(writer, state, error))
   }
 
   /** Does one thing that is due; gives why it let go, or null to go on. */
@@ -265,7 +201,9 @@ export function perform(options: PerformerOptions): Performer {
     halt = null
     const timer = run && deadlineTimer(run, limits, () => stopWork('time'))
     try {
-      if (run && run.owner !== owner) await claim()
+      // The log refuses while another's lease lasts.
+      if (run && run.owner !== owner)
+        await append(() => claimEntry(writer, state), { claims: true })
       await act(due())
       return halt ? await afterFailure(null) : null
     } catch (error) {
@@ -295,12 +233,15 @@ export function perform(options: PerformerOptions): Performer {
   }
 
   async function loop(): Promise<Release> {
-    for (;;) {
+    for (let stalled = 0; ; ) {
       woken = false
+      const { position } = state
       const release = await turn().catch((error: unknown): Release => {
         return { type: 'failed', runId, error: asByrefError(error) }
       })
-      if (!release) continue
+      stalled = state.position === position ? stalled + 1 : 0
+      if (!release && stalled < MAX_STALLED) continue
+      if (!release) return { type: 'failed', runId, error: stuck(thread.id) }
       const isFinal = release.type === 'held' || release.type === 'failed'
       if (!isFinal) await giveUp()
       over = isFinal || release.type === 'stopped' || (!woken && isIdle(due()))
@@ -329,12 +270,7 @@ export function perform(options: PerformerOptions): Performer {
   heartbeat.unref?.()
   const unwatch = thread.watch(({ event }) => {
     if (event.type === 'RUN_CLAIMED' && event.owner !== owner) stopWork('lost')
-    else if (
-      (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') &&
-      event.runId === runId
-    ) {
-      stopWork('over')
-    }
+    else if (isRunEnd(event) && event.runId === runId) stopWork('over')
   })
   const released = loop().finally(() => {
     clearInterval(heartbeat)
@@ -354,38 +290,15 @@ export function perform(options: PerformerOptions): Performer {
   }
 }
 
-function isEnd(event: ConversationEvent | undefined): boolean {
-  return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
+function stuck(conversation: string): ByrefError {
+  return new ByrefError(
+    'run_failed',
+    `The run in "${conversation}" makes no progress: please report this as a defect of byref, with the conversation's export`,
+  )
 }
 
 function isIdle(what: Next): boolean {
   return what.do === 'nothing' || what.do === 'wait'
-}
-
-/** Whether a call of the last answer is still to come to its result after these events. */
-function isCallOpen(state: ConversationState, events: readonly ConversationEvent[]): boolean {
-  const open = new Set(state.runs.at(-1)?.steps.at(-1)?.callIds)
-  for (const id of open) {
-    // One that only streamed, until its answer broke off, is none.
-    const { call, resultMessageId } = state.calls[id] ?? {}
-    if (!call || resultMessageId !== undefined) open.delete(id)
-  }
-  for (const event of events) {
-    if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
-    if (event.type === 'NEW_MESSAGE')
-      open.delete(String(event.payload.metadata.tool_result?.tool_call_id))
-  }
-  return open.size > 0
-}
-
-/** The part of the calls that decides what is next. */
-function ofLastStep({ runs, calls }: ConversationState): ConversationState['calls'] {
-  const own = Object.create(null) as Record<string, ConversationState['calls'][string]>
-  for (const id of runs.at(-1)?.steps.at(-1)?.callIds ?? []) {
-    const call = calls[id]
-    if (call) own[id] = call
-  }
-  return own
 }
 
 function deadlineTimer(

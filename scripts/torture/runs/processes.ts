@@ -106,10 +106,22 @@ function assertSound(
   for (const id of world.acceptedIn(conversation)) {
     assert.equal(ids.filter((one) => one === id).length, 1, `the message ${id}`)
   }
-  const effects = world.effects.all().filter((effect) => effect.conversation === conversation)
-  for (const execution of executionsOf(records, effects).executions) {
-    const { id, tool, begun } = execution
+  const { calls, executions } = executionsOf(
+    records,
+    world.effects.all().filter((effect) => effect.conversation === conversation),
+  )
+  for (const { id, tool, begun } of executions) {
     if (!isIdempotent(tool)) assert.ok(begun.length <= 1, `${id} (${tool}) was begun again`)
+  }
+  const cancelled = new Set(
+    state.runs.flatMap((run) => (run.reason === 'cancelled' ? run.runId : [])),
+  )
+  for (const { id, status, runId = '' } of Object.values(state.calls)) {
+    assert.ok(/^(done|failed)$/.test(status) || cancelled.has(runId), `the call ${id} is ${status}`)
+  }
+  if (cancelled.size === 0) {
+    const tasks = new Set(calls.map(({ label }) => label))
+    assert.deepEqual([...tasks].toSorted(), world.acceptedIn(conversation).toSorted(), 'every task')
   }
   const digests = [
     digestOf(state.messages),
