@@ -28,6 +28,8 @@ export async function answerApproval(
   toolCallId: string,
   { approved, reason, arguments: changed }: ApprovalAnswer,
 ): Promise<void> {
+  // The question may be another process's, of a moment ago.
+  if (thread.state.calls[toolCallId]?.status !== 'waiting') await thread.refresh()
   const asked = thread.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined

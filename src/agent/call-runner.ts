@@ -181,8 +181,8 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   }
 
   async function record(results: readonly CallResult[]): Promise<void> {
-    const isLast = closed ? open === results.length : null
-    await recordCalls(scope, results, isLast, ({ id }, end) => {
+    const how = { isLast: open === results.length, patient: !closed }
+    await recordCalls(scope, results, how, ({ id }, end) => {
       open--
       graph.settle(id, end)
     })

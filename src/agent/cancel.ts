@@ -11,6 +11,8 @@ export async function cancelRun(
   { thread, wake }: OpenConversation,
   runId?: string,
 ): Promise<boolean> {
+  // The run may be another process's, of a moment ago.
+  if (!openRun(thread.state)) await thread.refresh()
   const records = await thread.append((state) => {
     const run = openRun(state)
     if (!run || (runId !== undefined && run.runId !== runId)) return null

@@ -39,6 +39,14 @@ describe('a process that dies', () => {
   })
 })
 
+describe('processes that die one after the other', () => {
+  it('use up no steps with answers of which nothing is known', { timeout: 60_000 }, async () => {
+    // In the middle of the first answer, as often as there may be steps.
+    const deaths = [6, ...Array.from({ length: 30 }, () => 5)]
+    expect(await lives(deaths)).toEqual(deaths.map(() => 'died'))
+  })
+})
+
 describe('a process that dies while the model still speaks', () => {
   it('leaves an answer that is never asked for again once a call of it began', async () => {
     const prompts: LanguageModelV4Prompt[] = []

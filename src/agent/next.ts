@@ -58,9 +58,7 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   if (!step) return askOrEnd(state, run, settings)
   const calls = callsOf(state, step)
   if (step.finishedAt === undefined) {
-    // An answer of which nothing is known is asked for again, and is no further step.
-    const asked = { ...settings, limits: { ...settings.limits, steps: settings.limits.steps + 1 } }
-    return calls.length > 0 ? { do: 'mend', run, step } : askOrEnd(state, run, asked)
+    return calls.length > 0 ? { do: 'mend', run, step } : askOrEnd(state, run, settings)
   }
   const open = calls.filter(isOpen)
   if (open.length > 0) {
@@ -128,10 +126,15 @@ function askOrEnd(state: ConversationState, run: RunState, settings: NextSetting
 
 function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
   const { limits } = settings
-  if (run.steps.length >= limits.steps) return 'step_limit'
+  if (run.steps.length >= limits.steps && answersOf(run) >= limits.steps) return 'step_limit'
   if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
   if (limits.costOf(run.usage) >= limits.cost) return 'cost_limit'
   return isOverdue(run, settings) ? 'time_limit' : null
+}
+
+/** An answer of which nothing is known is asked for again, and is no further step. */
+function answersOf({ steps }: RunState): number {
+  return steps.filter(({ finishedAt }) => finishedAt !== undefined).length
 }
 
 function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {

@@ -310,6 +310,40 @@ describe('another process', () => {
     expect(eventsOf(records, 'RUN_FINISHED')).toHaveLength(1)
   })
 
+  it.each(['approve', 'cancel'] as const)(
+    'is heard though it has not heard of what it is about (%s)',
+    async (what) => {
+      const log = createMemoryLog()
+      const tool: Tool = { ...slowTool().tool, needsApproval: true, execute: () => 'result' }
+      const { agent: a } = agentOf(log, { tool, turns: [work, 'done'] })
+      const { agent: b } = agentOf({ ...log, subscribe: () => () => {} }, { tool, turns: ['done'] })
+      expect(await b.cancel('c')).toBe(false)
+      const run = await a.start({ conversation: 'c', messages: say('go') })
+      await expect.poll(() => log.find('c')).toMatchObject({ status: 'waiting' })
+      if (what === 'approve') await b.approve('c', 'w', { approved: true })
+      else expect(await b.cancel('c')).toBe(true)
+      const reason = what === 'approve' ? 'done' : 'cancelled'
+      expect(await run.result).toMatchObject({ reason })
+    },
+  )
+
+  it('ends a run that this one is about to steer: it then follows a run of its own', async () => {
+    const log = createMemoryLog()
+    const { tool, executions } = slowTool()
+    const { agent: a } = agentOf(log, { tool, turns: [work, 'first'], leaseMs: 10_000 })
+    // It hears of the end only when it appends.
+    const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
+    const { agent: b } = agentOf(deaf, { tool, turns: ['second'] })
+    const run = await a.start({ conversation: 'c', messages: say('go') })
+    await expect.poll(() => executions.length).toBe(1)
+    const watching = b.resume('c')
+    await expect.poll(() => watching.id).toBe(run.id)
+    executions[0]?.finish('result')
+    await run.result
+    const steering = { conversation: 'c', messages: say('and you?'), ifBusy: 'steer' } as const
+    expect(await b.run(steering).result).toMatchObject({ text: 'second' })
+  })
+
   it('and this one talk at once: every message is answered, none twice', async () => {
     const log = createMemoryLog()
     const quick = defineTool({

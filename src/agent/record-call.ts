@@ -32,20 +32,20 @@ export interface CallResult {
  * Logs what calls came to, in their order: for each its assets, what it writes among the data, and its result, in one
  * append. `ended` hears how each call ended.
  *
- * @param last Whether no other call of the answer is open, so that what is due next may go with the last of these;
- *   null while the answer still streams: then they go with its end, if that comes at once.
+ * @param how `isLast`: no other call of the answer is open, so that what is due next may go with the last of these.
+ *   `patient`: the answer still streams, so that they may go with its end, if that comes at once.
  */
 export async function recordCalls(
   scope: RunScope,
   results: readonly CallResult[],
-  last: boolean | null,
+  { isLast, patient }: { isLast: boolean; patient: boolean },
   ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
   const ready = await Promise.all(results.map((result) => spilled(result, scope.assets)))
   const appending: Promise<void>[] = []
   for (const [i, { plan, outcome }] of ready.entries()) {
-    const followed = last === true && i === ready.length - 1
-    const how = { followed, patient: last === null && plan.outputs.length === 0 }
+    const followed = isLast && i === ready.length - 1
+    const how = { followed, patient: patient && plan.outputs.length === 0 }
     const appended = append(scope, plan, outcome, how).then((end) => ended(plan, end))
     // What the data may refuse is known before the next one is appended.
     if (plan.outputs.length > 0) await appended

@@ -150,6 +150,7 @@ async function appendRun(
     (isHeld: boolean): Decide =>
     (state) => {
       const run = openRun(state)
+      taker = runId
       if (!run && !isHeld && state.inbox.length === 0) {
         const { name, debug } = keepSettings(state, settings)
         const started: ConversationEvent = {
@@ -168,7 +169,7 @@ async function appendRun(
       }
       if (ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
-      taker = steers ? run.runId : runId
+      if (steers) taker = run.runId
       const own = steers ? {} : { runId, ...(context === undefined ? {} : { context }) }
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', own)),

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../../src/agent/agent.ts'
+import type { Run } from '../../../src/agent/follow-run.ts'
 import { ByrefError } from '../../../src/errors.ts'
 import { assertValidPrompt } from './assert-valid-prompt.ts'
 import { openDiskWorld } from './disk-world.ts'
 import { createLife } from './life.ts'
 import { plannedModel } from './planned-model.ts'
+import { within } from './play.ts'
 import { digestOf, type ProcessReport } from './process-report.ts'
 import { planOf } from './task-plan.ts'
 import { effectTools } from './tools.ts'
@@ -25,6 +27,8 @@ const agent = createAgent({
   leaseMs: LEASE_MS,
   limits: { steps: 1000 },
 })
+/** All have ended by then: only this process is to hear of it, in milliseconds. */
+const PATIENCE = 5000
 const counts = { runs: 0, messages: 0, approvals: 0, cancels: 0, resumes: 0 }
 let state = Number(seed)
 let tasks = 0
@@ -42,14 +46,14 @@ function task(): { id: string; role: string; content: string } {
 }
 
 /** Runs that were begun or followed here; each settles. */
-const following: Promise<unknown>[] = []
+const following: { run: Run; how: string; result: Promise<unknown> }[] = []
 
-async function run(id: string): Promise<void> {
+async function begin(id: string): Promise<void> {
   const message = task()
   const ifBusy = random(2) === 0 ? 'queue' : 'steer'
   const begun = await agent.start({ conversation: id, messages: [message], ifBusy })
   world.accepted(id, message.id)
-  following.push(begun.result)
+  following.push({ run: begun, how: ifBusy, result: begun.result })
   counts.runs++
 }
 
@@ -61,7 +65,9 @@ async function say(id: string): Promise<void> {
 }
 
 async function resume(id: string): Promise<void> {
-  following.push(agent.resume(id).result.catch(unless('run_not_found')))
+  const resumed = agent.resume(id)
+  const result = resumed.result.catch(unless('run_not_found'))
+  following.push({ run: resumed, how: 'resume', result })
   counts.resumes++
 }
 
@@ -101,7 +107,7 @@ async function work(until: number): Promise<void> {
   while (Date.now() < until) {
     const dice = random(100)
     const id = conversation()
-    if (dice < 15) await run(id)
+    if (dice < 15) await begin(id)
     else if (dice < 40) await say(id)
     else if (dice < 55) await resume(id)
     else if (dice < 92) await approve(id)
@@ -132,7 +138,9 @@ const until = Date.now() + Number(ms)
 await Promise.all([work(until), work(until)])
 const all = Array.from({ length: Number(conversations) }, (_, i) => conversation(i))
 await Promise.all(all.map(finish))
-await Promise.all(following)
+for (const { run, how, result } of following) {
+  await within(PATIENCE, `the run ${run.id} of ${run.conversation} (${how})`, result)
+}
 process.send?.('finished')
 await told()
 const digests: Record<string, string> = {}

@@ -46,17 +46,17 @@ export function feed(): Feed {
     return read.more
   }
 
-  /** Looks whether another connection has committed anything; gives whether there is more than was read. */
-  function look(sql: Statements): boolean {
+  /** Reads on where another connection has committed anything; gives whether there is more than was read. */
+  function look(sql: Statements, limit: number): boolean {
     const now = sql.dataVersion.get()?.data_version
     if (marks && now === version) return false
-    const more = catchUp(sql, CHUNK)
+    const more = catchUp(sql, limit)
     if (!more) version = now
     return more
   }
 
   async function poll(connection: Connection): Promise<void> {
-    while (!connection.closed && connection.glance(look)) {
+    while (!connection.closed && connection.glance((sql) => look(sql, CHUNK))) {
       tellForeign()
       await pause()
     }
@@ -81,7 +81,7 @@ export function feed(): Feed {
     },
     tell: subscribers.tell,
     begun(sql) {
-      if (subscribers.size > 0) catchUp(sql, -1)
+      if (subscribers.size > 0) look(sql, -1)
     },
     ending(sql) {
       if (subscribers.size > 0) marksOfCommit = readMarks(sql)
