@@ -7,18 +7,18 @@ export type { ApprovalAnswer } from './agent/approve.ts'
 export type { Run, RunResult } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
 export type { Limits, Price } from './agent/limits.ts'
-export type { NativeToolName } from './agent/native-tools.ts'
 export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
+export type { NativeToolName } from './agent/tools/native-tools.ts'
 export {
   defineTool,
   type JsonSchema,
   type Tool,
   type ToolContext,
   type ToolSchema,
-} from './agent/tool.ts'
+} from './agent/tools/tool.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
 export type {

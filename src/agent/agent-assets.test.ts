@@ -6,7 +6,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { type Agent, createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 describe('createAgent, with assets', () => {
   it('makes references of a tool’s bytes before anyone sees them', async () => {

@@ -5,7 +5,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say, typesOf } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 describe('createAgent', () => {
   it('answers, and ends with exactly one terminal event', async () => {

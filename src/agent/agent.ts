@@ -19,19 +19,19 @@ import {
   type OpenConversations,
   openConversations,
 } from './conversations.ts'
-import { deriveDebug } from './derive-debug.ts'
 import type { Run } from './follow-run.ts'
 import { type ForkOptions, forkConversation } from './fork.ts'
 import { knownOptions } from './known-options.ts'
 import { type Limits, type Price, resolveLimits } from './limits.ts'
-import { type NativeToolName, resolveTools } from './native-tools.ts'
 import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
+import { deriveDebug } from './steps/derive-debug.ts'
 import { type SubAgentOptions, subAgentTool } from './sub-agent.ts'
 import type { Thread } from './thread.ts'
-import type { Tool } from './tool.ts'
+import { type NativeToolName, resolveTools } from './tools/native-tools.ts'
+import type { Tool } from './tools/tool.ts'
 
 /** Options of {@link createAgent}. */
 export interface AgentOptions {

@@ -3,9 +3,9 @@ import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import type { AgentParts } from './agent.ts'
+import { inputOf } from './calls/execute-call.ts'
+import { approvedArguments } from './calls/map-call.ts'
 import type { OpenConversation } from './conversations.ts'
-import { inputOf } from './execute-call.ts'
-import { approvedArguments } from './map-call.ts'
 
 /** What a person says about a call. */
 export interface ApprovalAnswer {

@@ -5,7 +5,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 const object = { type: 'object' } as const
 

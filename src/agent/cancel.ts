@@ -1,7 +1,7 @@
 import { openRun } from '../content/conversation-state.ts'
-import { unfinishedMessage } from './assistant-message.ts'
 import type { OpenConversation } from './conversations.ts'
 import { runEnd } from './follow-up.ts'
+import { unfinishedMessage } from './steps/assistant-message.ts'
 
 /**
  * Ends the run that is under way, by an append: whoever runs it stops at its next one. What was said so far, as far as

@@ -16,7 +16,7 @@ import { answerStream } from '../model/answer-stream.ts'
 import type { ModelStreamPart } from '../model/language-model.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
-import { defineTool, type Tool } from './tool.ts'
+import { defineTool, type Tool } from './tools/tool.ts'
 
 /** Longer than any of these takes on a busy machine. */
 const PATIENCE = 20_000

@@ -3,7 +3,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 /** A tool that works until it is let go. */
 function gate() {

@@ -5,7 +5,7 @@ import type { LanguageModel } from '../model/language-model.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, say } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 const never = defineTool({
   ...{ id: 'never', description: '', inputSchema: { type: 'object' } },

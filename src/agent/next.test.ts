@@ -65,6 +65,8 @@ function inShort(due: Next): unknown {
       return { wait: due.calls.map(({ id }) => id) }
     case 'end':
       return { end: due.reason }
+    case 'fail':
+      return { fail: due.code }
   }
 }
 
@@ -209,6 +211,12 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
     'ask again with what steers now',
     [...asked, steers('s'), claims],
     { ask: 'r', messages: ['s'] },
+  ],
+  [
+    'fail where the process ended again and again while the model was asked',
+    [...begun, ...Array.from({ length: 20 }, (_, i) => [steps(`m${i}`), claims]).flat()],
+    { fail: 'interrupted' },
+    { limits: { steps: 5 } },
   ],
 
   ['mend an answer that broke off after a call', [...asked, calls('1')], { mend: 'm' }],

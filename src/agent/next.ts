@@ -9,10 +9,11 @@ import {
 } from '../content/conversation-state.ts'
 import type { FinishReason, TokenUsage } from '../content/events.ts'
 import type { ToolCall } from '../content/message.ts'
-import { type CallGraph, createCallGraph } from './call-graph.ts'
-import { planCall } from './call-plan.ts'
+import type { ByrefErrorCode } from '../errors.ts'
+import { type CallGraph, createCallGraph } from './calls/call-graph.ts'
+import { planCall } from './calls/call-plan.ts'
 import type { ResolvedLimits } from './limits.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from './tools/tool.ts'
 
 /**
  * What is due in a conversation.
@@ -23,7 +24,7 @@ import type { Tool } from './tool.ts'
  * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
  * - `call`: there are calls of the last answer that nothing holds up.
  * - `wait` for people's answers about these calls: nothing else can go on.
- * - `end` the run.
+ * - `end` the run, or `fail` it.
  */
 export type Next =
   | { do: 'nothing' }
@@ -33,6 +34,7 @@ export type Next =
   | { do: 'call'; run: RunState; step: StepState }
   | { do: 'wait'; run: RunState; calls: readonly CallState[] }
   | { do: 'end'; run: RunState; reason: FinishReason }
+  | { do: 'fail'; run: RunState; code: ByrefErrorCode; message: string }
 
 /** That the model is due to be asked, with the messages that waited for it. */
 export type QueuedForStep = Extract<Next, { do: 'ask' }>
@@ -117,7 +119,14 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
   return { do: 'start', runId: first.runId, messages }
 }
 
+/** So often in a row an answer may be cut off by the end of its process: more is a prompt that ends processes. */
+const MAX_CUT_OFF = 20
+
 function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
+  if (run.steps.slice(-MAX_CUT_OFF).filter(isCutOff).length === MAX_CUT_OFF) {
+    const message = `The process ended ${MAX_CUT_OFF} times in a row while the model was asked: find out why before you go on`
+    return { do: 'fail', run, code: 'interrupted', message }
+  }
   const limit = limitOf(run, settings)
   if (limit) return { do: 'end', run, reason: limit }
   const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
@@ -134,7 +143,11 @@ function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
 
 /** An answer of which nothing is known is asked for again, and is no further step. */
 function answersOf({ steps }: RunState): number {
-  return steps.filter(({ finishedAt }) => finishedAt !== undefined).length
+  return steps.filter((step) => !isCutOff(step)).length
+}
+
+function isCutOff({ finishedAt }: StepState): boolean {
+  return finishedAt === undefined
 }
 
 function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {

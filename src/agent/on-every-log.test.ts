@@ -13,7 +13,7 @@ import { createSqliteLog } from '../log/sqlite.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { say } from './fixtures/agent.ts'
-import { defineTool } from './tool.ts'
+import { defineTool } from './tools/tool.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-agent-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,7 +6,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { type Agent, createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool, type Tool, type ToolContext } from './tool.ts'
+import { defineTool, type Tool, type ToolContext } from './tools/tool.ts'
 
 /** What a process that is stopped and goes on has of a log. */
 interface StoppableLog extends ConversationLog {

@@ -3,17 +3,17 @@ import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { createPromptBuilder, type PromptBuilder } from '../prompt/prompt-builder.ts'
-import { askModel, logBrokenAnswer } from './ask-model.ts'
-import { unfinishedMessage } from './assistant-message.ts'
-import { type CallRunner, createCallRunner } from './call-runner.ts'
+import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
+import { isRefusal } from './calls/record-call.ts'
+import { createSlots } from './calls/slots.ts'
 import { followUp, isRunEnd, runEnd } from './follow-up.ts'
 import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
-import { isRefusal } from './record-call.ts'
 import { claimEntry, errorEntry, startEntry } from './run-entries.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { createSlots } from './slots.ts'
+import { askModel, logBrokenAnswer } from './steps/ask-model.ts'
+import { unfinishedMessage } from './steps/assistant-message.ts'
 import type { Entry, Thread } from './thread.ts'
 
 /** Why a performer let go of a conversation. */
@@ -168,6 +168,8 @@ export function perform(options: PerformerOptions): Performer {
         return logBrokenAnswer(scopeOf(what.run), what.step.messageId)
       case 'call':
         return createCallRunner(scopeOf(what.run), callsOf(state, what.step)).settled()
+      case 'fail':
+        return fail(new ByrefError(what.code, what.message))
       case 'end':
         return append(() => ({
           events: [...unfinishedMessage(state, what.run), runEnd(thread.id, what.run, what.reason)],

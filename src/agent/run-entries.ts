@@ -1,11 +1,11 @@
 import { type ConversationState, openRun } from '../content/conversation-state.ts'
 import { newId } from '../content/new-id.ts'
 import type { ByrefError } from '../errors.ts'
-import { unfinishedMessage } from './assistant-message.ts'
-import { keepSettings } from './kept-settings.ts'
 import type { Next } from './next.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
+import { unfinishedMessage } from './steps/assistant-message.ts'
+import { keepSettings } from './steps/kept-settings.ts'
 import type { Entry } from './thread.ts'
 
 /** Who appends, where. */

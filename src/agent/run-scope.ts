@@ -1,7 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { Slots } from './calls/slots.ts'
 import type { AgentSettings } from './run-settings.ts'
-import type { Slots } from './slots.ts'
 import type { Entry, Thread } from './thread.ts'
 
 /** What the parts of one run work with: its conversation, its right to append, its end. */

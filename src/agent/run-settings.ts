@@ -2,7 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ResolvedLimits } from './limits.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from './tools/tool.ts'
 
 /** What every run of an agent works with. */
 export interface AgentSettings {

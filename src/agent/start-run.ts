@@ -11,8 +11,8 @@ import type { AgentParts, InNamespace } from './agent.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
-import { keepSettings } from './kept-settings.ts'
 import { knownOptions, oneOf } from './known-options.ts'
+import { keepSettings } from './steps/kept-settings.ts'
 import type { Decide, Thread } from './thread.ts'
 
 /** What to run. */

@@ -9,7 +9,7 @@ import { cancelRun } from './cancel.ts'
 import type { Run } from './follow-run.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
-import type { JsonSchema, Tool, ToolContext } from './tool.ts'
+import type { JsonSchema, Tool, ToolContext } from './tools/tool.ts'
 
 /** Options of `agent.asTool`. */
 export interface SubAgentOptions {

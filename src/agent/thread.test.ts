@@ -13,8 +13,8 @@ import {
   readAll,
 } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
+import { schemaIssues } from './calls/validate.ts'
 import { openThread, type Thread, type ThreadOptions } from './thread.ts'
-import { schemaIssues } from './validate.ts'
 
 const ID = 'c'
 

@@ -10,7 +10,7 @@ import {
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
-import { schemaIssues } from './validate.ts'
+import { schemaIssues } from './calls/validate.ts'
 
 /** What one writer appends, with debug data by message id. */
 export interface Entry {

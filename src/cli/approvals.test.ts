@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
-import { defineTool } from '../agent/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { type ApprovalsOptions, createApprovals } from './approvals.ts'
 

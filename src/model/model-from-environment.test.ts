@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import type { RunResult } from '../agent/follow-run.ts'
-import { defineTool } from '../agent/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import {
   type ProviderAnswer,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../agent/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import { ByrefError } from '../errors.ts'
 import { drawBarChart } from './bar-chart.ts'
 import { type Row, summarize } from './summarize.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../agent/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import { type Row, requireColumns } from './summarize.ts'
 
 /** Finds the rows with the highest or lowest values of a column. */

@@ -1,0 +1,76 @@
+import type { JsonValue } from '../../content/json.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { CallPlan } from './call-plan.ts'
+import { inputOf } from './execute-call.ts'
+import { type MappedArguments, mappedArguments } from './map-call.ts'
+import { openContext } from './tool-context.ts'
+
+/** Asks people about calls, and hears their answers. */
+export interface ApprovalDesk {
+  /** Asks about a call where its tool wants that; false where it may run. */
+  ask(plan: CallPlan): Promise<boolean>
+  /** Hears no more. */
+  close(): void
+}
+
+/** What the desk works with. */
+export interface ApprovalDeskOptions {
+  /** The call is not ready for anything else. */
+  held(plan: CallPlan): void
+  /** A person has answered about a call that was asked about here. */
+  answered(plan: CallPlan): void
+  /** The call's arguments with the values of their variables. */
+  argumentsOf(plan: CallPlan): Record<string, unknown>
+}
+
+/** The approvals of the calls of one answer (spec T7): what is shown is resolved and checked, and exactly that runs. */
+export function createApprovalDesk(
+  scope: RunScope,
+  { held, answered, argumentsOf }: ApprovalDeskOptions,
+): ApprovalDesk {
+  const { thread, runId, assets } = scope
+  const asked = new Map<string, CallPlan>()
+  const close = thread.watch(({ event }) => {
+    if (event.type !== 'APPROVAL_ANSWERED') return
+    const plan = asked.get(event.toolCallId)
+    if (!plan || thread.state.calls[plan.id]?.status === 'waiting') return
+    asked.delete(plan.id)
+    answered(plan)
+  })
+
+  async function isWanted(plan: CallPlan, item: MappedArguments): Promise<boolean> {
+    // An item that cannot run has nothing to ask about.
+    if (item.error) return false
+    const tool = plan.tool as Tool
+    const { needsApproval } = tool
+    const given = item.arguments
+    const input = await inputOf(tool, given, () => assets)
+    if (typeof needsApproval !== 'function') return needsApproval === true
+    const execution = { plan, toolCallId: plan.id, arguments: given, attempt: 1 }
+    const { context, end } = openContext(scope, execution, () => assets)
+    try {
+      return await needsApproval(input, context)
+    } finally {
+      end()
+    }
+  }
+
+  return {
+    async ask(plan) {
+      held(plan)
+      const items = plan.each === undefined ? null : await mappedArguments(scope, plan)
+      const all = items ?? [{ arguments: argumentsOf(plan) }]
+      const wanted = await Promise.all(all.map((item) => isWanted(plan, item)))
+      if (!wanted.includes(true)) return false
+      asked.set(plan.id, plan)
+      const shown = (items ? plan.arguments : all[0]?.arguments) as JsonValue
+      const each = items?.map((item) => (item.arguments ?? null) as JsonValue)
+      const mapped = each ? { items: each } : {}
+      const call = { toolCallId: plan.id, runId, arguments: shown, ...mapped }
+      await scope.append({ events: [{ type: 'APPROVAL_REQUESTED', ...call }] })
+      return true
+    },
+    close,
+  }
+}

@@ -1,0 +1,237 @@
+import type { CallState } from '../../content/conversation-state.ts'
+import type { ConversationEvent } from '../../content/events.ts'
+import type { ToolCall } from '../../content/message.ts'
+import { graphOf } from '../next.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
+import { callError } from './call-error.ts'
+import { createCallGraph, type ReadyCall } from './call-graph.ts'
+import { type CallPlan, planCall } from './call-plan.ts'
+import { type CallOutcome, executeCall, failed } from './execute-call.ts'
+import { approvedArguments, interrupted, mappedArguments, runMapped } from './map-call.ts'
+import { type CallResult, recordCalls } from './record-call.ts'
+import { resolveVariables } from './resolve-arguments.ts'
+import { withRetries } from './retry-call.ts'
+
+/** Runs the calls of one answer, while it streams and after. */
+export interface CallRunner {
+  /**
+   * Takes a call that the stream has completed: logs it, with its beginning where it can begin at once, and runs it.
+   * Resolves when it is logged.
+   */
+  accept(accepted: AcceptedCall): Promise<void>
+  /** The answer has ended. */
+  close(): void
+  /** Resolves when nothing runs and nothing could; calls that wait for people may be left. Rejects where the run is lost. */
+  settled(): Promise<void>
+}
+
+/** A call as the model made it. */
+export interface AcceptedCall {
+  call: ToolCall
+  /** The arguments as they came, where the call's hold references in place of bodies. */
+  given?: Record<string, unknown>
+  /** What is wrong with the arguments. */
+  problem?: string
+  /** Of the bodies in its arguments, to be logged before it. */
+  events: readonly ConversationEvent[]
+  messageId: string
+}
+
+/** Begins with an answer that is to come, or goes on with the calls that the log has of one. */
+export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
+  const { thread, settings, runId } = scope
+  const { tools } = settings
+  const graph = logged
+    ? graphOf(logged, { tools, board: thread.board })
+    : createCallGraph((read, plan) => thread.board.has(read.text, { instance: plan.instance }))
+  /** What calls came to that are not recorded yet, in the order of the answer. */
+  const ended: CallResult[] = []
+  const order = new Map<string, number>(logged?.map(({ id }, i) => [id, i]))
+  const given = new Map<string, Record<string, unknown>>()
+  const { promise: settled, resolve, reject } = Promise.withResolvers<void>()
+  settled.catch(() => {})
+  let open = logged?.filter(({ status }) => status !== 'done' && status !== 'failed').length ?? 0
+  let active = 0
+  let closed = logged !== undefined
+  let recording = false
+  let desk: ApprovalDesk | null = null
+
+  function openDesk(): ApprovalDesk {
+    desk ??= createApprovalDesk(scope, {
+      held(plan) {
+        graph.hold(plan.id)
+        recordSoon()
+      },
+      answered: (plan) => start({ plan, error: null }),
+      argumentsOf,
+    })
+    return desk
+  }
+
+  /** Work that the end waits for. */
+  async function work(job: () => Promise<void>): Promise<void> {
+    active++
+    try {
+      await job()
+      active--
+      check()
+    } catch (error) {
+      desk?.close()
+      reject(error)
+      throw error
+    }
+  }
+
+  function check(): void {
+    if (!closed || active > 0) return
+    desk?.close()
+    resolve()
+  }
+
+  function pump(): void {
+    for (const ready of graph.ready()) start(ready)
+  }
+
+  /** @param begun Its beginning is in the log already, and it has a place among those that run. */
+  function start({ plan, error }: ReadyCall, begun = false): void {
+    work(async () => {
+      const outcome = error ? failed(error) : await run(plan, begun)
+      if (outcome) await finish(plan, outcome)
+    }).catch(() => {})
+  }
+
+  /** Runs a call as far as it goes: to its outcome, or null where a person is asked. */
+  async function run(plan: CallPlan, begun: boolean): Promise<CallOutcome | null> {
+    const { attempts, items, approval } = thread.state.calls[plan.id] as CallState
+    const isNew = begun || (attempts === 0 && !items)
+    const answer = approval?.answer
+    if (answer && !answer.approved) return failed(denied(answer.reason))
+    if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
+      return failed(interrupted(plan))
+    try {
+      if (isNew && !answer && plan.tool?.needsApproval && (await openDesk().ask(plan))) return null
+      const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
+      begin(plan.id)
+      if (plan.each !== undefined) {
+        const items = approved ? approvedArguments(approved) : await mappedArguments(scope, plan)
+        return await runMapped(scope, plan, items)
+      }
+      const args = (approved as Record<string, unknown>) ?? argumentsOf(plan)
+      return await runOne(plan, args, { begun, attempts: begun ? 0 : attempts })
+    } catch (error) {
+      // What ends the run ends its signal; all else is the call's.
+      scope.signal.throwIfAborted()
+      return failed(callError(error))
+    }
+  }
+
+  async function runOne(
+    plan: CallPlan,
+    args: Record<string, unknown>,
+    { begun, attempts }: { begun: boolean; attempts: number },
+  ): Promise<CallOutcome> {
+    if (!begun) await scope.slots.take()
+    return withRetries(scope, plan, attempts, async (attempt) => {
+      if (!begun || attempt > 1) await scope.append({ events: [started(plan.id, attempt)] })
+      return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt })
+    }).finally(scope.slots.free)
+  }
+
+  /** The arguments with the values of their variables; bodies that the model wrote as it wrote them. */
+  function argumentsOf(plan: CallPlan): Record<string, unknown> {
+    const { instance, tool, id } = plan
+    return resolveVariables(tool as Tool, given.get(id) ?? plan.arguments, (variable) =>
+      thread.board.read(variable, { instance }),
+    )
+  }
+
+  function begin(id: string): void {
+    graph.begin(id)
+    pump()
+  }
+
+  async function finish(plan: CallPlan, outcome: CallOutcome): Promise<void> {
+    begin(plan.id)
+    const place = order.get(plan.id) ?? 0
+    const at = ended.findLastIndex((one) => (order.get(one.plan.id) ?? 0) < place)
+    ended.splice(at + 1, 0, { plan, outcome })
+    await recordInTurn()
+  }
+
+  /** Records what has ended, as far as its turn has come; to be asked again whenever calls come or are held. */
+  async function recordInTurn(): Promise<void> {
+    if (recording) return
+    recording = true
+    for (let results = inTurn(); results.length > 0; results = inTurn()) await record(results)
+    recording = false
+  }
+
+  /** As work that the end waits for, where something waits for its turn. */
+  function recordSoon(): void {
+    if (ended.length > 0) work(recordInTurn).catch(() => {})
+  }
+
+  /** The results whose turn it is. */
+  function inTurn(): CallResult[] {
+    const results = ended.filter(({ plan }) => graph.takeTurn(plan.id))
+    for (const result of results) ended.splice(ended.indexOf(result), 1)
+    return results
+  }
+
+  async function record(results: readonly CallResult[]): Promise<void> {
+    const how = { isLast: open === results.length, patient: !closed }
+    await recordCalls(scope, results, how, ({ id }, end) => {
+      open--
+      graph.settle(id, end)
+    })
+    pump()
+  }
+
+  function started(toolCallId: string, attempt: number): ConversationEvent {
+    return { type: 'TOOL_STARTED', toolCallId, runId, attempt }
+  }
+
+  if (logged) {
+    pump()
+    queueMicrotask(check)
+  }
+  return {
+    accept: ({ call, given: own, problem, events, messageId }) =>
+      work(async () => {
+        const plan = planCall(call, tools, problem)
+        if (own) given.set(call.id, planCall({ ...call, arguments: own }, tools).arguments)
+        order.set(call.id, order.size)
+        graph.add(plan)
+        open++
+        recordSoon()
+        const ready = graph.ready()
+        const isPlain = plan.each === undefined && !plan.tool?.needsApproval && !plan.problem
+        const isReady = ready.some((one) => one.plan === plan && !one.error)
+        const begins = isPlain && isReady && scope.slots.tryTake()
+        const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }
+        await scope.append({
+          events: [
+            ...events,
+            { type: 'TOOL_CALL_END', ...end },
+            ...(begins ? [started(call.id, 1)] : []),
+          ],
+        })
+        for (const one of ready) start(one, one.plan === plan && begins)
+      }),
+    close() {
+      closed = true
+      graph.close()
+      recordSoon()
+      pump()
+      check()
+    },
+    settled: () => settled,
+  }
+}
+
+function denied(reason: string | undefined): { code: string; message: string } {
+  const message = `A person refused the call${reason ? `: ${reason}` : ''}`
+  return { code: 'approval_denied', message }
+}

@@ -1,0 +1,89 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
+import { extractAssets } from '../../assets/extract/extract.ts'
+import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
+import type { CallError, ConversationEvent } from '../../content/events.ts'
+import type { RunScope } from '../run-scope.ts'
+import { fetchedByReference } from '../tools/native-tools.ts'
+import type { Tool } from '../tools/tool.ts'
+import { callError } from './call-error.ts'
+import type { CallPlan } from './call-plan.ts'
+import { jsonValue } from './json-value.ts'
+import { resolveAssets } from './resolve-arguments.ts'
+import { openContext } from './tool-context.ts'
+import { unlessAborted } from './unless-aborted.ts'
+import { validateInput } from './validate.ts'
+
+/** One execution of a tool: of a call, or of an item of a mapped one. */
+export interface Execution {
+  plan: CallPlan
+  /** The call's id, with the item's index for a mapped one. */
+  toolCallId: string
+  /** The arguments with the values of their variables; references to assets still in them. */
+  arguments: Record<string, unknown>
+  attempt: number
+}
+
+/**
+ * What an execution came to: the tool's value with its bytes as references, or what went wrong; the events of its assets;
+ * and which alternative of its outputs the tool chose.
+ */
+export type CallOutcome = {
+  events: readonly ConversationEvent[]
+  chosen?: number
+} & ({ value: unknown } | { error: CallError })
+
+/** An outcome without assets. */
+export function failed(error: CallError): CallOutcome {
+  return { events: [], error }
+}
+
+/**
+ * Executes: references to assets become their values, the input is checked, the tool works, its bytes become assets.
+ * Whatever fails in it is the outcome, for the model to see.
+ *
+ * @throws the signal's reason, where the run is over
+ */
+export async function executeCall(scope: RunScope, execution: Execution): Promise<CallOutcome> {
+  const { plan, toolCallId } = execution
+  const tool = plan.tool as Tool
+  const maker = { by: 'tool', tool: tool.id, toolCallId } as const
+  const events: ConversationEvent[] = []
+  const onEvent = (event: ConversationEvent): void => void events.push(event)
+  const assets = once(() => scope.assets.scoped({ ...maker, onEvent }))
+  const { context, signal, end, chosen } = openContext(scope, execution, assets)
+  try {
+    const result = await unlessAborted(signal, async () => {
+      return tool.execute(await inputOf(tool, execution.arguments, assets), context)
+    })
+    if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
+    const { value } = await unlessAborted(signal, () =>
+      extractAssets(result, { assets: assets(), signal, ...maker }),
+    )
+    const json = jsonValue(withoutCarriedBytes(fetchedByReference(value)))
+    return { value: json, events, chosen: chosen() }
+  } catch (error) {
+    scope.signal.throwIfAborted()
+    return { error: callError(error), events, chosen: chosen() }
+  } finally {
+    end()
+  }
+}
+
+/** The input of a tool: what its arguments refer to, checked by its schema. */
+export async function inputOf(
+  tool: Tool,
+  args: Record<string, unknown>,
+  assets: () => Assets,
+): Promise<unknown> {
+  return validateInput(tool, await resolveAssets(tool, args, assets))
+}
+
+/** Made when it is first asked for: many calls have nothing to do with assets. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

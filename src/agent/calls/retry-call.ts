@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunScope } from '../run-scope.ts'
+import type { CallPlan } from './call-plan.ts'
+import type { CallOutcome } from './execute-call.ts'
+
+const FIRST_PAUSE_MS = 250
+
+/** Executes, and again while it fails and its tool has retries. `begun` is how often it was begun before. */
+export async function withRetries<T extends CallOutcome>(
+  { signal }: RunScope,
+  { tool }: CallPlan,
+  begun: number,
+  execute: (attempt: number) => Promise<T>,
+): Promise<T> {
+  const { retries = 0 } = tool ?? {}
+  for (let tries = 0; ; tries++) {
+    const outcome = await execute(begun + tries + 1)
+    if (!('error' in outcome) || tries >= retries || FINAL.has(outcome.error.code)) return outcome
+    await sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal })
+  }
+}
+
+/** What is the same however often it is tried. */
+const FINAL: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'asset_not_found',
+  'field_not_found',
+  'variable_not_found',
+  'invalid_reference',
+])

@@ -1,0 +1,97 @@
+import { toAssetStore } from '../../assets/asset-facade.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { ByrefError } from '../../errors.ts'
+import { onAbort } from '../../model/on-abort.ts'
+import { parseVariableRef } from '../../refs/variable-ref.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { Tool, ToolContext } from '../tools/tool.ts'
+import type { CallPlan } from './call-plan.ts'
+import type { Execution } from './execute-call.ts'
+
+/** What a tool is given beside its input, and how to end it. */
+export function openContext(
+  scope: RunScope,
+  { plan, toolCallId, attempt }: Execution,
+  assets: () => Assets,
+): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
+  const { thread, runId, namespace, settings } = scope
+  const { signal, stop } = withTimeout(scope.signal, plan.tool as Tool, settings.limits.callMs)
+  let chosen: number | undefined
+  let over = false
+  const context: ToolContext = {
+    toolCallId,
+    attempt,
+    conversation: thread.id,
+    runId,
+    namespace,
+    context: scope.context,
+    signal,
+    progress(message, fraction) {
+      if (over) return
+      const payload = { toolCallId: plan.id, message: String(message) }
+      void scope.stream({
+        type: 'TOOL_PROGRESS',
+        payload: fraction === undefined ? payload : { ...payload, fraction },
+      })
+    },
+    get assets() {
+      return assets()
+    },
+    get assetStore() {
+      return toAssetStore(assets())
+    },
+    resolveAsset: (ref) => assets().get(ref),
+    assetConfig: scope.assets.config,
+    read: (variable) => thread.board.read(variable, { instance: plan.instance }),
+    output: {
+      choose(path) {
+        chosen = alternativeOf(plan, path)
+      },
+    },
+  }
+  const end = (): void => {
+    over = true
+    stop()
+  }
+  return { context, signal, end, chosen: () => chosen }
+}
+
+/** The run's signal, or one that also ends when the execution has taken too long. */
+function withTimeout(
+  run: AbortSignal,
+  { id, timeoutMs }: Tool,
+  callMs: number,
+): { signal: AbortSignal; stop(): void } {
+  const ms = timeoutMs ?? callMs
+  if (ms === Infinity) return { signal: run, stop() {} }
+  const controller = new AbortController()
+  const message = `The tool "${id}" took longer than ${ms} ms and was given up`
+  const timer = setTimeout(() => controller.abort(new ByrefError('tool_timeout', message)), ms)
+  const forget = onAbort(run, (reason) => controller.abort(reason))
+  return {
+    signal: controller.signal,
+    stop() {
+      clearTimeout(timer)
+      forget()
+    },
+  }
+}
+
+function alternativeOf({ name, outputs }: CallPlan, path: string): number {
+  const asked = parseVariableRef(path)
+  const found = outputs.findIndex((targets) =>
+    targets.some(({ kind, path: to }) => {
+      return (
+        asked?.type === 'variable' && asked.kind === kind && asked.path.join('.') === to.join('.')
+      )
+    }),
+  )
+  if (found !== -1) return found
+  const there = outputs.map((targets) =>
+    targets.map(({ kind, path: to }) => ['†', kind, ...to.map((key) => `.${key}`)].join('')),
+  )
+  throw new ByrefError(
+    'invalid_reference',
+    `The call of "${name}" does not write to ${path}; it writes to ${there.join(' or ') || 'nothing'}`,
+  )
+}

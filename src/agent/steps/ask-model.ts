@@ -1,0 +1,145 @@
+import { openRun, type RunState } from '../../content/conversation-state.ts'
+import { newId } from '../../content/new-id.ts'
+import { callModel } from '../../model/call-model.ts'
+import type { PromptBuilder } from '../../prompt/prompt-builder.ts'
+import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
+import { extractArguments } from '../calls/extract-arguments.ts'
+import type { RunScope } from '../run-scope.ts'
+import { toolsForModel } from '../tools/tool-schema.ts'
+import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
+import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
+import { saveModelFiles } from './save-model-files.ts'
+import { stepPrompt } from './step-prompt.ts'
+
+/**
+ * One step: the prompt out of the conversation, the model's answer into it. Calls begin while the answer still streams.
+ * An answer that breaks off after one of its calls was logged is kept as far as it came.
+ *
+ * @param messageId The step's id, which has begun in the log.
+ * @returns the calls of the answer, or null where there are none
+ */
+export async function askModel(
+  scope: RunScope,
+  messageId: string,
+  prompts: PromptBuilder,
+): Promise<CallRunner | null> {
+  const { settings, signal } = scope
+  const { model, tools, retry, limits } = settings
+  const prompt = await stepPrompt(scope.thread, settings, { assets: scope.assets, prompts })
+  const shown = toolsForModel(tools)
+  const answer = createAnswer(scope, messageId)
+  try {
+    await callModel({
+      model,
+      options: { prompt, tools: shown.length > 0 ? shown : undefined },
+      signal,
+      retry,
+      silenceMs: limits.modelMs,
+      onPart: answer.reader.take,
+    })
+    answer.reader.end()
+    await answer.accepted()
+    await logAnswer(scope, messageId, answer.reader.response)
+  } catch (error) {
+    signal.throwIfAborted()
+    const calls = await answer.accepted()
+    if (!calls) throw error
+    await logBrokenAnswer(scope, messageId)
+  }
+  answer.calls()?.close()
+  return answer.calls()
+}
+
+/** The answer that streams, and the calls in it. */
+function createAnswer(scope: RunScope, messageId: string) {
+  const { thread } = scope
+  let calls: CallRunner | null = null
+  let accepting: Promise<void> | null = null
+  let speaking = false
+
+  async function accept(call: ModelCall): Promise<void> {
+    const extracted = await extractArguments(call, scope.assets)
+    calls ??= createCallRunner(scope)
+    await calls.accept({ ...extracted, messageId })
+  }
+
+  const reader = createResponseReader((id) => freshCallId(thread.state.calls, id), {
+    text(delta) {
+      if (!speaking) {
+        speaking = true
+        void scope.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+      }
+      return scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
+    },
+    textEnd: () => (speaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined),
+    callStart: (toolCallId, toolCallName) =>
+      scope.stream({
+        ...{ type: 'TOOL_CALL_START', toolCallId },
+        toolCallName,
+        parentMessageId: messageId,
+      }),
+    callDelta: (toolCallId, delta) => scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta }),
+    call(call) {
+      // In the order of the answer; the model is not kept waiting.
+      accepting = accepting ? accepting.then(() => accept(call)) : accept(call)
+      accepting.catch(() => {})
+    },
+  })
+  return {
+    reader,
+    calls: () => calls,
+    /** Resolves when every call so far is logged: to their runner, null where there are none. */
+    async accepted(): Promise<CallRunner | null> {
+      if (accepting) await accepting
+      return calls
+    },
+  }
+}
+
+async function logAnswer(
+  scope: RunScope,
+  messageId: string,
+  response: ModelResponse,
+): Promise<void> {
+  const { thread, runId, assets, signal } = scope
+  const { events, attachments } =
+    response.files.length > 0
+      ? await saveModelFiles(response.files, assets, signal)
+      : { events: [], attachments: [] }
+  const { usage, finishReason } = response
+  await scope.append(
+    () => {
+      const { step, stepName } = openStep(thread.state, messageId)
+      const calls = step ? loggedCalls(thread.state, step) : []
+      const attribution = openRun(thread.state)?.attribution
+      const payload = assistantMessage(messageId, response, { calls, attachments, attribution })
+      return {
+        events: [
+          ...events,
+          { type: 'NEW_MESSAGE', payload },
+          { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
+        ],
+        debug: response.provider ? { [messageId]: response.provider } : undefined,
+      }
+    },
+    { followed: true },
+  )
+}
+
+/** Keeps an answer that broke off after calls of it were logged: what was said and called until then. */
+export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
+  const { thread, runId } = scope
+  await scope.append(() => {
+    const run = openRun(thread.state) as RunState
+    const { stepName } = openStep(thread.state, messageId)
+    const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
+    return { events: [...unfinishedMessage(thread.state, run), { type: 'STEP_FINISHED', ...step }] }
+  })
+}
+
+const UNCOUNTED = { inputTokens: null, outputTokens: null }
+
+/** The provider's id, or one of our own where the conversation had a call of that id before. */
+function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {
+  return id === '' || id in calls ? `call_${newId()}` : id
+}

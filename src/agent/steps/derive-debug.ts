@@ -1,0 +1,94 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { createBoard } from '../../content/board.ts'
+import {
+  type ConversationState,
+  openRun,
+  type StepState,
+} from '../../content/conversation-state.ts'
+import { createFold } from '../../content/fold.ts'
+import type { Message } from '../../content/message.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
+import type { AgentSettings } from '../run-settings.ts'
+import { debugValue } from './debug-value.ts'
+import type { KeptSettings } from './kept-settings.ts'
+import { stepPrompt } from './step-prompt.ts'
+
+/** What the request of a step is worked out from. */
+export interface DebugSource {
+  log: ConversationLog
+  assets: Assets
+  settings: AgentSettings
+}
+
+/**
+ * The debug data of a message as people see them: what was given with it, or, for the answer of a step, its request,
+ * whose prompt is worked out from the log as it was then (bodies are digests), and its response. Null where there are
+ * none.
+ */
+export async function deriveDebug(
+  { log, assets, settings }: DebugSource,
+  conversation: string,
+  messageId: string,
+): Promise<unknown> {
+  const given = await log.debug(conversation, messageId)
+  const found = await findStep(log, conversation, messageId)
+  if (!found) return given
+  const { before, answer, step } = found
+  const name = openRun(before)?.settings
+  const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
+  const { model, instructions, tools } = used ?? { ...settings, tools: [] }
+  const prompt = await stepPrompt(
+    { state: before, board: boardOf(before) },
+    { ...settings, instructions },
+    { assets, prompts: createPromptBuilder() },
+  )
+  const { provider, modelId } = model
+  const { content: text, metadata } = answer
+  const { tool_calls: calls, reasoning } = metadata
+  const { usage, finishReason } = step
+  return {
+    request: debugValue({ model: { provider, modelId }, prompt, tools }),
+    response: { text, calls, reasoning, usage, finishReason, ...Object(given) },
+  }
+}
+
+interface FoundStep {
+  /** The conversation when the step began. */
+  before: ConversationState
+  step: StepState
+  answer: Message
+}
+
+/** The step that wrote a message; null for a message that none wrote. */
+async function findStep(
+  log: ConversationLog,
+  conversation: string,
+  messageId: string,
+): Promise<FoundStep | null> {
+  const folding = createFold()
+  let before: ConversationState | null = null
+  for await (const record of readAll(log, conversation)) {
+    folding.apply(record)
+    const { event } = record
+    if (event.type === 'STEP_STARTED' && event.messageId === messageId) before = folding.snapshot()
+    if (!before || event.type !== 'STEP_FINISHED' || event.messageId !== messageId) continue
+    const { state } = folding
+    const answer = state.messages.findLast(({ id }) => id === messageId)
+    const step = openRun(state)?.steps.findLast((one) => one.messageId === messageId)
+    return answer && step ? { before, step, answer } : null
+  }
+  return null
+}
+
+function boardOf({ messages }: ConversationState) {
+  const board = createBoard()
+  for (const message of messages) {
+    try {
+      board.append(message)
+    } catch {
+      // As on the board of the run: what breaks its schema is not there.
+    }
+  }
+  return board
+}

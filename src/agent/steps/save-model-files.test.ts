@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
+import { PNG } from '../../assets/fixtures/stores.ts'
+import { saveModelFiles } from './save-model-files.ts'
+
+const { signal } = new AbortController()
+
+describe('saveModelFiles', () => {
+  it('makes attachments of bytes and of base64, by what the bytes are', async () => {
+    const assets = createAssets()
+    const files = [
+      { mediaType: 'image/jpeg', data: PNG.toString('base64') },
+      { mediaType: 'image/png', data: new Uint8Array(PNG) },
+    ]
+    const { events, attachments } = await saveModelFiles(files, assets, signal)
+    expect(attachments).toEqual([
+      { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
+      { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
+    ])
+    expect(events.map(({ type, payload }) => [type, payload.by])).toEqual([
+      ['ASSET_CREATED', 'agent'],
+      ['ASSET_CREATED', 'agent'],
+    ])
+  })
+
+  it('tells of what does not decode, and keeps the others', async () => {
+    const files = [
+      { mediaType: 'image/png', data: '***' },
+      { mediaType: 'no type', data: new Uint8Array(PNG) },
+    ]
+    const { events, attachments } = await saveModelFiles(files, createAssets(), signal)
+    expect(events.map(({ type }) => type).sort()).toEqual(['ASSET_CREATED', 'ASSET_ERROR'])
+    expect(attachments).toHaveLength(1)
+  })
+})
