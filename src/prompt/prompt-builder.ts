@@ -71,6 +71,8 @@ export function createPromptBuilder(): PromptBuilder {
   const blocks = new Map<string, number>()
   const lastCalls: LastCalls = { message: null, results: new Map() }
   let done = 0
+  /** Whether no item is null. */
+  let isWhole = true
 
   function take({ messages, board }: PromptConversation): void {
     const fresh = messages.slice(done)
@@ -85,7 +87,10 @@ export function createPromptBuilder(): PromptBuilder {
   function placeBlock({ kind, instance }: DataEntry, text: string): void {
     const label = formatLabel(kind, instance)
     const before = blocks.get(label)
-    if (before !== undefined) items[before] = null
+    if (before !== undefined) {
+      items[before] = null
+      isWhole = false
+    }
     blocks.set(label, items.push({ role: 'user', content: [{ type: 'text', text }] }) - 1)
   }
 
@@ -101,19 +106,27 @@ export function createPromptBuilder(): PromptBuilder {
     items.push({ role: 'user', content: textParts(message) })
   }
 
+  /** The items, those with media with what the model takes of these. */
+  async function withParts(source: PromptSource): Promise<(LanguageModelV4Message | null)[]> {
+    const shown = items.slice()
+    for (const [i, message] of withMedia) {
+      shown[i] = { role: 'user', content: await userParts(message, source) }
+    }
+    return shown
+  }
+
   return {
     async build(conversation, source) {
       if (conversation.messages.length > done) take(conversation)
       const { system, metas } = source
       const instructions = system.filter(Boolean).join('\n\n')
-      const prompt: LanguageModelV4Message[] = []
-      if (instructions) prompt.push({ role: 'system', content: instructions })
-      for (let i = 0; i < items.length; i++) {
-        const item = items[i]
-        const message = withMedia.size > 0 ? withMedia.get(i) : undefined
-        if (message) prompt.push({ role: 'user', content: await userParts(message, source) })
-        else if (item) prompt.push(item)
-      }
+      const start: LanguageModelV4Message[] = []
+      if (instructions) start.push({ role: 'system', content: instructions })
+      // All at once where that is possible: one by one costs more than all else in a long conversation.
+      const shown = withMedia.size > 0 ? await withParts(source) : items
+      const prompt = start.concat(
+        isWhole ? (shown as LanguageModelV4Message[]) : shown.filter((item) => item !== null),
+      )
       prompt.push(...(await fetchedParts(lastCalls, source)))
       if (metas) prompt.push({ role: 'user', content: [{ type: 'text', text: metas }] })
       return prompt
