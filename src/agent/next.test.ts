@@ -214,7 +214,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   ],
   [
     'fail where the process ended again and again while the model was asked',
-    [...begun, ...Array.from({ length: 20 }, (_, i) => [steps(`m${i}`), claims]).flat()],
+    [...begun, ...Array.from({ length: 100 }, (_, i) => [steps(`m${i}`), claims]).flat()],
     { fail: 'interrupted' },
     { limits: { steps: 5 } },
   ],

@@ -120,7 +120,7 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
 }
 
 /** So often in a row an answer may be cut off by the end of its process: more is a prompt that ends processes. */
-const MAX_CUT_OFF = 20
+const MAX_CUT_OFF = 100
 
 function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
   if (run.steps.slice(-MAX_CUT_OFF).filter(isCutOff).length === MAX_CUT_OFF) {
