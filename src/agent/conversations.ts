@@ -22,8 +22,6 @@ export interface OpenConversation {
 /** The conversations that are open in this process: each folded once, however many runs it has. */
 export interface OpenConversations {
   get(conversation: string): Promise<OpenConversation>
-  /** Those that are open now. */
-  all(): Iterable<OpenConversation>
   /** Takes an error that ended a run here, with its cause. */
   takeFailure(runId: string): ByrefError | null
   /** Stops all work and leaves it to others; resolves when it has stopped. */
@@ -56,6 +54,9 @@ interface Slot {
 
 /** Conversations that nobody works on or waits for stay open while they are no more than this, records in all. */
 const MAX_OPEN = { conversations: 256, records: 500_000 }
+
+/** Errors that are kept for who may still ask. */
+const MAX_FAILURES = 1000
 
 /** Time between the end of another's lease and the attempt to take over, in milliseconds; with a random part. */
 const TAKE_OVER_DELAY = 50
@@ -96,7 +97,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       tell: tell && ((event) => tell(thread, event)),
       onHandlerError(error) {
         const runId = thread.state.runs.at(-1)?.runId
-        if (runId !== undefined) failures.set(runId, asByrefError(error))
+        if (runId !== undefined) keepFailure(runId, asByrefError(error))
         if (slot.performer) slot.performer.fail(error)
         else slot.handlerError = { error }
       },
@@ -110,15 +111,28 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     return slot.open
   }
 
+  /** For who follows the run here, if anybody does. */
+  function keepFailure(runId: string, error: ByrefError): void {
+    failures.set(runId, error)
+    const [oldest] = failures.keys()
+    if (failures.size > MAX_FAILURES && oldest !== undefined) failures.delete(oldest)
+  }
+
   function wake(slot: Slot, thread: Thread): void {
     if (closed) return
+    // It was closed for want of room since it was asked for: only who is open now may work on it.
+    if (slots.get(thread.id) !== slot)
+      return void get(thread.id).then(
+        (one) => one.wake(),
+        () => {},
+      )
     if (slot.performer?.wake()) return
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
     const performer = perform({
       ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
       hasHandlers: tell !== undefined,
-      onFailure: (runId, error) => failures.set(runId, error),
+      onFailure: keepFailure,
     })
     slot.performer = performer
     if (slot.handlerError) performer.fail(slot.handlerError.error)
@@ -153,31 +167,28 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     }
   }
 
+  async function get(conversation: string): Promise<OpenConversation> {
+    if (closed) throw new ByrefError('interrupted', 'The agent is closed')
+    const known = slots.get(conversation)
+    if (known) {
+      // To the end of the order of use.
+      slots.delete(conversation)
+      slots.set(conversation, known)
+      return known.opening
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<OpenConversation>()
+    const slot: Slot = {
+      ...{ opening: promise, open: null, performer: null },
+      ...{ missed: false, handlerError: null, retry: null },
+    }
+    slots.set(conversation, slot)
+    promise.catch(() => slots.delete(conversation))
+    open(conversation, slot).then(resolve, reject)
+    return promise
+  }
+
   return {
-    get(conversation) {
-      if (closed) throw new ByrefError('interrupted', 'The agent is closed')
-      const known = slots.get(conversation)
-      if (known) {
-        // To the end of the order of use.
-        slots.delete(conversation)
-        slots.set(conversation, known)
-        return known.opening
-      }
-      const slot = {
-        open: null,
-        performer: null,
-        missed: false,
-        handlerError: null,
-        retry: null,
-      } as unknown as Slot
-      slots.set(conversation, slot)
-      slot.opening = open(conversation, slot)
-      slot.opening.catch(() => slots.delete(conversation))
-      return slot.opening
-    },
-    *all() {
-      for (const { open } of slots.values()) if (open) yield open
-    },
+    get,
     takeFailure(runId) {
       const failure = failures.get(runId) ?? null
       failures.delete(runId)
