@@ -3,7 +3,6 @@ import type { AssetStore } from '../assets/asset-store.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent } from '../content/events.ts'
-import type { Foldable } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
@@ -29,7 +28,6 @@ import type { AgentSettings } from './run-settings.ts'
 import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
 import { deriveDebug } from './steps/derive-debug.ts'
 import { type SubAgentOptions, subAgentTool } from './sub-agent.ts'
-import type { Thread } from './thread.ts'
 import { type NativeToolName, resolveTools } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -203,10 +201,6 @@ export function createAgent(options: AgentOptions): Agent {
   const open = new Map<string | null, OpenConversations>()
   const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
 
-  async function tell(thread: Thread, event: Foldable, own: Assets): Promise<void> {
-    await tellHandlers(handlers, thread, event, own)
-  }
-
   function logOf(of: string | null): ConversationLog {
     return of === log.namespace ? log : log.scoped(of)
   }
@@ -220,7 +214,7 @@ export function createAgent(options: AgentOptions): Agent {
       settings: { ...settings, assets: own },
       owner,
       leaseMs,
-      tell: hasHandlers ? (thread, event) => tell(thread, event, own) : undefined,
+      tell: hasHandlers ? (thread, event) => tellHandlers(handlers, thread, event, own) : undefined,
       onStream(conversation, event) {
         for (const listener of streamListeners) listener(conversation, event, { namespace: of })
       },

@@ -1,9 +1,10 @@
 import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError } from '../errors.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { RunFollower } from './follow-run.ts'
 import { type Performer, perform } from './performer.ts'
+import { runFailure } from './run-failure.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { openThread, type Thread } from './thread.ts'
 
@@ -97,7 +98,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       tell: tell && ((event) => tell(thread, event)),
       onHandlerError(error) {
         const runId = thread.state.runs.at(-1)?.runId
-        if (runId !== undefined) keepFailure(runId, asByrefError(error))
+        if (runId !== undefined) keepFailure(runId, runFailure(error))
         if (slot.performer) slot.performer.fail(error)
         else slot.handlerError = { error }
       },
@@ -211,9 +212,4 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       await Promise.all(working)
     },
   }
-}
-
-function asByrefError(error: unknown): ByrefError {
-  if (error instanceof ByrefError) return error
-  return new ByrefError('run_failed', errorMessage(error), { cause: error })
 }

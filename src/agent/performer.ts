@@ -1,6 +1,6 @@
 import { openRun, type RunState } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { createPromptBuilder, type PromptBuilder } from '../prompt/prompt-builder.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
@@ -8,7 +8,8 @@ import { isRefusal } from './calls/record-call.ts'
 import { createSlots } from './calls/slots.ts'
 import { followUp, isRunEnd, runEnd } from './follow-up.ts'
 import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
-import { claimEntry, errorEntry, startEntry } from './run-entries.ts'
+import { claimEntry, errorEntry, queuedStartEntry } from './run-entries.ts'
+import { runFailure } from './run-failure.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -160,7 +161,10 @@ export function perform(options: PerformerOptions): Performer {
   async function act(what: Next): Promise<void> {
     switch (what.do) {
       case 'start':
-        return append(() => startEntry(writer, state, due()), { claims: true, followed: true })
+        return append(() => queuedStartEntry(writer, state, due()), {
+          claims: true,
+          followed: true,
+        })
       case 'ask':
         if (begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)
@@ -221,7 +225,7 @@ export function perform(options: PerformerOptions): Performer {
     if (why === 'stopped') return { type: 'stopped' }
     // Overtaken, or ended by somebody else: what is due now is a new question.
     if (why === 'lost' || why === 'over' || why === 'time') return null
-    const failure = asByrefError(
+    const failure = runFailure(
       why === 'handler' ? (halt as unknown as { error: unknown }).error : error,
     )
     halt = null
@@ -230,7 +234,7 @@ export function perform(options: PerformerOptions): Performer {
       return null
     } catch (second) {
       if (why !== 'log' && (halt as { why: Halt } | null)?.why === 'lost') return null
-      return { type: 'failed', runId, error: why === 'log' ? failure : asByrefError(second) }
+      return { type: 'failed', runId, error: why === 'log' ? failure : runFailure(second) }
     }
   }
 
@@ -239,7 +243,7 @@ export function perform(options: PerformerOptions): Performer {
       woken = false
       const { position } = state
       const release = await turn().catch((error: unknown): Release => {
-        return { type: 'failed', runId, error: asByrefError(error) }
+        return { type: 'failed', runId, error: runFailure(error) }
       })
       stalled = state.position === position ? stalled + 1 : 0
       if (!release && stalled < MAX_STALLED) continue
@@ -313,9 +317,4 @@ function deadlineTimer(
   return deadline - Date.now() < 2 ** 31
     ? setTimeout(onTime, Math.max(0, deadline - Date.now()))
     : null
-}
-
-function asByrefError(error: unknown): ByrefError {
-  if (error instanceof ByrefError) return error
-  return new ByrefError('run_failed', errorMessage(error), { cause: error })
 }

@@ -1,4 +1,6 @@
 import { type ConversationState, openRun } from '../content/conversation-state.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import type { JsonValue } from '../content/json.ts'
 import { newId } from '../content/new-id.ts'
 import type { ByrefError } from '../errors.ts'
 import type { Next } from './next.ts'
@@ -15,29 +17,49 @@ export interface RunWriter {
   settings: AgentSettings
 }
 
+/** What a run begins with. */
+export interface RunBeginning {
+  runId: string
+  messageIds: readonly string[]
+  context?: JsonValue
+  parentRunId?: string
+  attribution?: string
+}
+
+/** Begins a run. */
+export function startEntry(
+  { conversation, owner, settings }: RunWriter,
+  state: ConversationState,
+  { runId, messageIds, context, parentRunId, attribution }: RunBeginning,
+): Entry {
+  const { name, debug } = keepSettings(state, settings)
+  const started: ConversationEvent = {
+    type: 'RUN_STARTED',
+    threadId: conversation,
+    runId,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...(attribution === undefined ? {} : { attribution }),
+    messageIds,
+    model: settings.model.modelId,
+    owner,
+    settings: name,
+    ...(context === undefined ? {} : { context }),
+  }
+  return { events: [started], debug }
+}
+
 /**
  * Begins a run with the messages that wait for one.
  *
  * @throws RunLostError where another process has just done so
  */
-export function startEntry(
-  { conversation, owner, settings }: RunWriter,
-  state: ConversationState,
-  due: Next,
-): Entry {
+export function queuedStartEntry(writer: RunWriter, state: ConversationState, due: Next): Entry {
   if (due.do !== 'start') throw new RunLostError()
-  const { name, debug } = keepSettings(state, settings)
-  const context = due.messages.find((one) => one.context !== undefined)?.context
-  const run = {
-    threadId: conversation,
+  return startEntry(writer, state, {
     runId: due.runId ?? newId(),
     messageIds: due.messages.map(({ message }) => message.id),
-    model: settings.model.modelId,
-    owner,
-    settings: name,
-  }
-  const given = context === undefined ? {} : { context }
-  return { events: [{ type: 'RUN_STARTED', ...run, ...given }], debug }
+    context: due.messages.find((one) => one.context !== undefined)?.context,
+  })
 }
 
 /** Takes over the run that is under way; nothing where it is this writer's already. */

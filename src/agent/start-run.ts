@@ -1,3 +1,4 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { openRun } from '../content/conversation-state.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent, Delivery } from '../content/events.ts'
@@ -12,7 +13,7 @@ import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
 import { knownOptions, oneOf } from './known-options.ts'
-import { keepSettings } from './steps/kept-settings.ts'
+import { startEntry } from './run-entries.ts'
 import type { Decide, Thread } from './thread.ts'
 
 /** What to run. */
@@ -90,8 +91,7 @@ export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
     open = await parts.conversations(namespace).get(conversation)
     open.followers.add(follower)
     const { thread } = open
-    const known = new Set(thread.state.assets.map(({ ref }) => ref))
-    const input = await acceptMessages(options.messages, parts.assets.in(namespace), known)
+    const input = await acceptFor(thread, options.messages, parts.assets.in(namespace))
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
     runId = await appendRun(parts, thread, input, { ...options, context, runId })
     messageIds.push(...input.messageIds)
@@ -118,6 +118,15 @@ export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
     [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
   }
   return { run, accepted: accepted.promise }
+}
+
+/** The events of messages for a conversation, which has noted some assets already. */
+function acceptFor(
+  { state }: Thread,
+  inputs: readonly MessageInput[],
+  assets: Assets,
+): Promise<Accepted> {
+  return acceptMessages(inputs, assets, new Set(state.assets.map(({ ref }) => ref)))
 }
 
 /** Tells the events of messages that come in from others. */
@@ -152,20 +161,10 @@ async function appendRun(
       const run = openRun(state)
       taker = runId
       if (!run && !isHeld && state.inbox.length === 0) {
-        const { name, debug } = keepSettings(state, settings)
-        const started: ConversationEvent = {
-          type: 'RUN_STARTED',
-          threadId: thread.id,
-          runId,
-          ...(parentRunId === undefined ? {} : { parentRunId }),
-          ...(attribution === undefined ? {} : { attribution }),
-          messageIds,
-          model: settings.model.modelId,
-          owner,
-          settings: name,
-          ...(context === undefined ? {} : { context }),
-        }
-        return { events: [...events, started], debug, lease: { owner, ms: leaseMs } }
+        const writer = { conversation: thread.id, owner, settings }
+        const beginning = { runId, messageIds, context, parentRunId, attribution }
+        const { events: started, debug } = startEntry(writer, state, beginning)
+        return { events: [...events, ...started], debug, lease: { owner, ms: leaseMs } }
       }
       if (ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
@@ -210,9 +209,8 @@ export async function sendMessages(
   knownOptions('send', rest, ['mode', 'namespace'])
   oneOf('mode', mode, ['queue', 'steer'])
   const { thread, wake } = await parts.conversations(namespace).get(conversation)
-  const known = new Set(thread.state.assets.map(({ ref }) => ref))
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const { events, messageIds } = await acceptMessages(inputs, parts.assets.in(namespace), known)
+  const { events, messageIds } = await acceptFor(thread, inputs, parts.assets.in(namespace))
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   await thread.append(() => ({ events: events.map((event) => queued(event, deliver)) }))
   wake()

@@ -95,7 +95,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   const ahead = new Set<string>()
   const folding = createFold(undefined, { onMessage: addToBoard })
   const { state } = folding
-  let board = createBoard([], { validate: schemaIssues })
+  let board = boardOf([])
   let writing = false
   let later: ReturnType<typeof setImmediate> | null = null
   let written: Promise<void> = Promise.resolve()
@@ -108,8 +108,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   function rewindBoard(): void {
     if (ahead.size === 0) return
     ahead.clear()
-    board = createBoard([], { validate: schemaIssues })
-    for (const message of state.messages) if (isData(message)) tryOnBoard(board, message)
+    board = boardOf(state.messages)
   }
 
   function take(event: Foldable): void {
@@ -267,6 +266,13 @@ function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
 function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefined {
   const given = decided.flatMap(({ entry }) => entry.debug ?? [])
   return given.length > 0 ? Object.assign({}, ...given) : undefined
+}
+
+/** The data among messages. What another program wrote may break its schema: it is not there. */
+export function boardOf(messages: readonly Message[]): Board {
+  const board = createBoard([], { validate: schemaIssues })
+  for (const message of messages) if (isData(message)) tryOnBoard(board, message)
+  return board
 }
 
 function tryOnBoard(board: Board, message: Message): void {

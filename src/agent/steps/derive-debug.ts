@@ -1,5 +1,4 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import { createBoard } from '../../content/board.ts'
 import {
   type ConversationState,
   openRun,
@@ -10,6 +9,7 @@ import type { Message } from '../../content/message.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
 import type { AgentSettings } from '../run-settings.ts'
+import { boardOf } from '../thread.ts'
 import { debugValue } from './debug-value.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { stepPrompt } from './step-prompt.ts'
@@ -39,7 +39,7 @@ export async function deriveDebug(
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
   const { model, instructions, tools } = used ?? { ...settings, tools: [] }
   const prompt = await stepPrompt(
-    { state: before, board: boardOf(before) },
+    { state: before, board: boardOf(before.messages) },
     { ...settings, instructions },
     { assets, prompts: createPromptBuilder() },
   )
@@ -79,16 +79,4 @@ async function findStep(
     return answer && step ? { before, step, answer } : null
   }
   return null
-}
-
-function boardOf({ messages }: ConversationState) {
-  const board = createBoard()
-  for (const message of messages) {
-    try {
-      board.append(message)
-    } catch {
-      // As on the board of the run: what breaks its schema is not there.
-    }
-  }
-  return board
 }
