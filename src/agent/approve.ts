@@ -52,12 +52,8 @@ export async function answerApproval(
 
 type Call = OpenConversation['thread']['state']['calls'][string]
 
-async function checkChanged(
-  { settings }: AgentParts,
-  call: Call | undefined,
-  args: JsonValue,
-): Promise<void> {
-  const tool = call && settings.tools.get(call.name)
+async function checkChanged({ settings }: AgentParts, call: Call, args: JsonValue): Promise<void> {
+  const tool = settings.tools.get(call.name)
   // A tool that is not there says so when the call runs.
   if (!tool || !call.approval) return
   const isMapped = call.approval.items !== undefined

@@ -43,7 +43,7 @@ export async function forkConversation(
   return id
 }
 
-/** The events up to the message, each as it is but for the conversation that it names, and the end of a run in them. */
+/** The events up to the message as they are, without those that still waited, and the end of a run in them. */
 async function sharedEvents(
   log: ConversationLog,
   conversation: string,
