@@ -83,6 +83,34 @@ describe('createAgent, with assets', () => {
     expect(prompts(model)[1]).toContain('## Data: ¶state')
   })
 
+  it('resolves the changed arguments of an approval in the namespace of the conversation', async () => {
+    const config = { namespacing: { mode: 'context', includeInRef: true } } as const
+    const agent = createAgent({
+      model: scriptedModel([
+        { calls: [{ id: 'c1', name: 'count', arguments: { rows: [1], times: 1 } }] },
+        'Counted.',
+      ]),
+      tools: [{ ...count, needsApproval: true }],
+      assets: { config },
+    })
+    const { table } = await agent.assets
+      .scoped({ namespace: 'tenant-a' })
+      .importFile(new TextEncoder().encode('a,b\n1,2\n3,4\n'), { name: 't.csv' })
+    const run = agent.run({ conversation: 'c', namespace: 'tenant-a', messages: say('Count') })
+    for await (const event of run) {
+      if (event.type !== 'APPROVAL_REQUESTED') continue
+      const changed = { rows: `${table?.ref}/content/rows`, times: 5 }
+      await agent.approve(
+        'c',
+        'c1',
+        { approved: true, arguments: changed },
+        { namespace: 'tenant-a' },
+      )
+    }
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toEqual({ count: 10 })
+  })
+
   it('keeps the assets of a run in its namespace', async () => {
     const config = { namespacing: { mode: 'context', includeInRef: true } } as const
     const turns = [{ calls: [{ name: 'camera', arguments: {} }] }, 'There.']

@@ -257,7 +257,8 @@ export function createAgent(options: AgentOptions): Agent {
       return count
     },
     async approve(conversation, toolCallId, answer, given) {
-      await answerApproval(parts, await get(conversation, given), toolCallId, answer)
+      const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
+      await answerApproval(checkedWith, await get(conversation, given), toolCallId, answer)
     },
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),

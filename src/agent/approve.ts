@@ -1,11 +1,12 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
-import type { AgentParts } from './agent.ts'
 import { inputOf } from './calls/execute-call.ts'
 import { approvedArguments } from './calls/map-call.ts'
 import type { OpenConversation } from './conversations.ts'
+import type { Tool } from './tools/tool.ts'
 
 /** What a person says about a call. */
 export interface ApprovalAnswer {
@@ -16,6 +17,12 @@ export interface ApprovalAnswer {
   arguments?: unknown
 }
 
+/** What changed arguments are checked with: the tools, and the assets of the conversation's namespace. */
+interface CheckedWith {
+  tools: ReadonlyMap<string, Tool>
+  assets: Assets
+}
+
 /**
  * Logs the answer about a call that waits, once.
  *
@@ -23,7 +30,7 @@ export interface ApprovalAnswer {
  *   that its tool does not take; the call then waits on
  */
 export async function answerApproval(
-  parts: AgentParts,
+  checkedWith: CheckedWith,
   { thread, wake }: OpenConversation,
   toolCallId: string,
   { approved, reason, arguments: changed }: ApprovalAnswer,
@@ -33,7 +40,7 @@ export async function answerApproval(
   const asked = thread.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
-  if (args !== undefined) await checkChanged(parts, asked, args)
+  if (args !== undefined) await checkChanged(checkedWith, asked, args)
   await thread.append((state) => {
     const call = state.calls[toolCallId]
     if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)
@@ -52,8 +59,12 @@ export async function answerApproval(
 
 type Call = OpenConversation['thread']['state']['calls'][string]
 
-async function checkChanged({ settings }: AgentParts, call: Call, args: JsonValue): Promise<void> {
-  const tool = settings.tools.get(call.name)
+async function checkChanged(
+  { tools, assets }: CheckedWith,
+  call: Call,
+  args: JsonValue,
+): Promise<void> {
+  const tool = tools.get(call.name)
   // A tool that is not there says so when the call runs.
   if (!tool || !call.approval) return
   const isMapped = call.approval.items !== undefined
@@ -64,8 +75,7 @@ async function checkChanged({ settings }: AgentParts, call: Call, args: JsonValu
     )
   }
   for (const one of isMapped ? approvedArguments(args) : [{ arguments: args }]) {
-    if (one.arguments)
-      await inputOf(tool, one.arguments as Record<string, unknown>, () => settings.assets)
+    if (one.arguments) await inputOf(tool, one.arguments as Record<string, unknown>, () => assets)
   }
 }
 
