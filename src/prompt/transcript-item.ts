@@ -1,0 +1,85 @@
+import type { JsonValue } from '../content/json.ts'
+import type { ToolCall } from '../content/message.ts'
+
+/** Words, as the model is shown them: our own headings in them are already made harmless. */
+export interface TextPart {
+  type: 'text'
+  text: string
+}
+
+/** Where a body is: an `asset://` reference, or an `https:` URL that somebody wrote. */
+export interface MediaPart {
+  type: 'media'
+  kind: 'image' | 'audio' | 'video' | 'file'
+  ref: string
+  /** As far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
+  mimeType: string
+  fileName?: string
+  /** Bytes of the body, where they are known. */
+  size?: number
+  /** Of an image, how closely the model should look: `low`, `high`, `auto`. */
+  detail?: string
+  /** Of audio, what a provider calls its format: `mp3`, `wav`. */
+  format?: string
+  /**
+   * What stands for it where the model cannot take it. `note`: a text of name, type, size and reference, or the text that
+   * the body holds. `silent`: nothing, since the words beside it name it. `short`: named between `<|` and `|>`; text and
+   * data are shown if they are short, else their meta.
+   */
+  otherwise: 'note' | 'silent' | 'short'
+}
+
+/** What a model thought, as its provider wants it back. */
+export interface ReasoningPart {
+  type: 'reasoning'
+  text: string
+  /** The provider's own, to be sent back to it unchanged: signatures, item ids. */
+  provider_metadata?: Record<string, unknown>
+}
+
+/** The result of one call. */
+export interface ResultItem {
+  toolCallId: string
+  toolName: string
+  isError: boolean
+  /** Text, or JSON where the value is no text. */
+  output: { type: 'text'; value: string } | { type: 'json'; value: JsonValue }
+  /** Bodies that the result names, in their order. */
+  media: readonly MediaPart[]
+}
+
+/**
+ * One piece of what a model is shown, before it is known what the model can take. A call's results follow the answer that
+ * made it, all in one item.
+ */
+export type TranscriptItem =
+  /** Words of the system in the middle of a conversation. */
+  | { type: 'system'; text: string }
+  | { type: 'user'; parts: readonly (TextPart | MediaPart)[] }
+  | {
+      type: 'assistant'
+      parts: readonly (TextPart | ReasoningPart)[]
+      calls: readonly (ToolCall & { provider_metadata?: Record<string, unknown> })[]
+    }
+  | { type: 'results'; results: readonly ResultItem[] }
+
+/** A body as a model takes it: base64 or bytes (`data`), or where its provider fetches it (`url`). */
+export interface FilePart {
+  type: 'file'
+  mediaType: string
+  fileName?: string
+  detail?: string
+  data: { type: 'data'; data: string | Uint8Array } | { type: 'url'; url: URL }
+}
+
+/** A {@link TranscriptItem} in which every body is a part that the model takes, or words. */
+export type ResolvedItem =
+  | { type: 'system'; text: string }
+  | { type: 'user'; parts: readonly (TextPart | FilePart)[] }
+  | Extract<TranscriptItem, { type: 'assistant' }>
+  | { type: 'results'; results: readonly ResolvedResult[] }
+
+/** A {@link ResultItem} whose bodies are resolved. */
+export interface ResolvedResult extends Omit<ResultItem, 'media'> {
+  media: readonly (TextPart | FilePart)[]
+}
