@@ -2,6 +2,7 @@ import type {
   AssetCreated,
   AssetFailed,
   CallError,
+  Compaction,
   Delivery,
   FinishReason,
   TokenUsage,
@@ -108,6 +109,12 @@ export interface QueuedMessage {
   context?: JsonValue
 }
 
+/** A compaction, and the step before it. */
+export interface CompactionState extends Compaction {
+  /** The last step that was begun before it, by its `messageId`; null for none. */
+  afterStep: string | null
+}
+
 /** Everything that the events of one conversation say. Plain data; unchanged parts are shared. */
 export interface ConversationState {
   /** The position of the last durable event folded in; 0 before the first. */
@@ -122,6 +129,8 @@ export interface ConversationState {
   assetErrors: readonly AssetFailed[]
   runs: readonly RunState[]
   calls: Readonly<Record<string, CallState>>
+  /** The last compaction of the prompt; null before the first. */
+  compaction: CompactionState | null
   /** Assistant text that is being written now, by message id. */
   streaming: Readonly<Record<string, string>>
 }
@@ -136,6 +145,7 @@ export const emptyConversation: ConversationState = Object.freeze({
   assetErrors: [],
   runs: [],
   calls: Object.create(null),
+  compaction: null,
   streaming: Object.create(null),
 })
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 import type { Message, ToolCall } from './message.ts'
 
 /** Where an asset came from. */
@@ -26,6 +26,10 @@ export interface AssetCreated {
   namespace?: string
   /** ISO 8601 in UTC; from then on the asset is unknown. Absent for one that stays. */
   expiresAt?: string
+  /** It is structured content, with fields that references can name. Absent for a file. */
+  structured?: true
+  /** Of structured content, its flattened meta as the model is shown it, bounded. */
+  meta?: JsonObject
   /**
    * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.
    * Throws `asset_unsupported` for a body that is not kept; absent in the log, where a run is iterated, and for an asset
@@ -51,6 +55,33 @@ export interface AssetFailed {
 export interface TokenUsage {
   inputTokens: number | null
   outputTokens: number | null
+  /** Of the input, what the provider had in its cache. Absent where it did not say. */
+  cachedInputTokens?: number
+  /** Of the input, what the provider wrote into its cache. Absent where it did not say. */
+  cacheWriteTokens?: number
+  /** US dollars. Absent where the model's price is not known. */
+  cost?: number
+}
+
+/**
+ * Why a conversation is shown compactly from a point on: it became too large, it has more media than its budget, its
+ * provider has forgotten it anyway, or bodies that it showed are gone.
+ */
+export type CompactionReason = 'size' | 'media' | 'cold' | 'gone'
+
+/** How what came before is shown from a compaction on (spec L9). Everything behind it stands where it came. */
+export interface Compaction {
+  reason: CompactionReason
+  /** The last message that it covers. */
+  through: string
+  /** The first message that is still shown; null where all are. Data are shown whoever wrote them. */
+  from: string | null
+  /** From this message on results are shown as they are, older ones by their names; null where all are as they are. */
+  wholeFrom: string | null
+  /** What is said of the messages that are left out. */
+  summary?: string
+  /** The references of the bodies that are still sent; of all others there are markers. */
+  media: readonly string[]
 }
 
 /** Why a run ended. The `_limit`s are those of `createAgent({ limits })`. */
@@ -135,6 +166,8 @@ export type ConversationEvent =
       /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
       finishReason: string
     }
+  // what came before is shown compactly in all prompts from now on: durable
+  | ({ type: 'PROMPT_COMPACTED'; runId: string } & Compaction)
   // a call: complete, asked about, answered, begun, and for one that is mapped each of its items; its result is a
   // NEW_MESSAGE with `tool_result`: durable
   | {
@@ -222,6 +255,7 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   RUN_ERROR: true,
   STEP_STARTED: true,
   STEP_FINISHED: true,
+  PROMPT_COMPACTED: true,
   TOOL_CALL_END: true,
   APPROVAL_REQUESTED: true,
   APPROVAL_ANSWERED: true,

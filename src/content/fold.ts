@@ -215,6 +215,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     Object.assign(step, { finishedAt: at, usage, finishReason })
     run.usage = addUsage(run.usage, usage)
   },
+  PROMPT_COMPACTED(draft, { type: _, runId: __, ...compaction }) {
+    const afterStep = draft.state.runs.at(-1)?.steps.at(-1)?.messageId ?? null
+    draft.state.compaction = { ...compaction, afterStep }
+  },
   TOOL_CALL_START(draft, { toolCallId: id, toolCallName: name, parentMessageId }) {
     openCall(draft, {
       ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
@@ -398,10 +402,11 @@ function setItem(draft: Draft, call: Writable<CallState>, index: number, item: I
 }
 
 function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUsage {
-  const add = (a: number | null, b: number | null | undefined): number | null =>
-    b === null || b === undefined ? a : (a ?? 0) + b
-  return {
-    inputTokens: add(sum.inputTokens, more?.inputTokens),
-    outputTokens: add(sum.outputTokens, more?.outputTokens),
+  const total: Record<string, number | null> = { inputTokens: null, outputTokens: null }
+  for (const usage of [sum, more ?? {}]) {
+    for (const [key, count] of Object.entries(usage)) {
+      if (typeof count === 'number') total[key] = (total[key] ?? 0) + count
+    }
   }
+  return total as unknown as TokenUsage
 }
