@@ -126,6 +126,8 @@ export interface ConversationState {
   /** Messages that wait for a run or a step. */
   inbox: readonly QueuedMessage[]
   assets: readonly AssetCreated[]
+  /** For each of the assets, how many messages there were when it came. */
+  assetsAfter: readonly number[]
   assetErrors: readonly AssetFailed[]
   runs: readonly RunState[]
   calls: Readonly<Record<string, CallState>>
@@ -142,6 +144,7 @@ export const emptyConversation: ConversationState = Object.freeze({
   messages: [],
   inbox: [],
   assets: [],
+  assetsAfter: [],
   assetErrors: [],
   runs: [],
   calls: Object.create(null),

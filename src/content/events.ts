@@ -80,8 +80,8 @@ export interface Compaction {
   wholeFrom: string | null
   /** What is said of the messages that are left out. */
   summary?: string
-  /** The references of the bodies that are still sent; of all others there are markers. */
-  media: readonly string[]
+  /** The references of the bodies that are still sent, of all others there are markers; null where all are. */
+  media: readonly string[] | null
 }
 
 /** Why a run ended. The `_limit`s are those of `createAgent({ limits })`. */

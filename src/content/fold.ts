@@ -77,7 +77,7 @@ export function createFold(
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
-type Lists = 'messages' | 'inbox' | 'assets' | 'assetErrors' | 'runs'
+type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
 
 /** A state that is being made. What it has not copied yet it may share with others, and copies at the first change. */
 class Draft {
@@ -178,7 +178,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     addWait(draft, at)
     draft.list('inbox').push({ message: payload, deliver, runId, context })
   },
-  ASSET_CREATED: (draft, { payload }) => void draft.list('assets').push(payload),
+  ASSET_CREATED(draft, { payload }) {
+    draft.list('assets').push(payload)
+    draft.list('assetsAfter').push(draft.state.messages.length)
+  },
   ASSET_ERROR: (draft, { payload }) => void draft.list('assetErrors').push(payload),
   RUN_STARTED(draft, { type: _, threadId: __, ...run }, at) {
     deliver(draft, run.messageIds, at)

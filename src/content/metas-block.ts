@@ -1,48 +1,53 @@
 import type { AssetMeta } from './asset.ts'
+import type { JsonObject } from './json.ts'
 import { outline } from './outline.ts'
 
 /** The first line of {@link metasBlock}. */
 export const METAS_HEADING = '## Assets'
 
-/** Options of {@link metasBlock}. */
-export interface MetasBlockOptions {
-  /** The budget of the block, by {@link estimateTokens}. Default 4,000. */
-  maxTokens?: number
+/** Options of {@link metaLines}. */
+export interface MetaLinesOptions {
   /** Items shown of each list. Default 3. */
   items?: number
   /** Characters shown of each text. Default 200. */
   text?: number
+  /** Characters of all lines. Default 2,400. */
+  maxChars?: number
+}
+
+/** A meta as a model is shown it: flattened, a field a line (spec A4), bounded; `…` says that lines are left out. */
+export function metaLines(
+  meta: AssetMeta,
+  { items = 3, text = 200, maxChars = 2400 }: MetaLinesOptions = {},
+): JsonObject {
+  const { lines, complete } = outline(meta, { items, text, maxChars })
+  return (complete ? lines : { ...lines, '…': 'more fields are left out' }) as JsonObject
 }
 
 /**
- * The block of flattened metas that a prompt carries after the history (spec A4): the heading, then one JSON object per
- * asset with one field a line. `metas` run from the oldest to the newest; the oldest are left out when the budget is
- * spent, with their number. The newest is always there, if need be in part. Null where there are no assets.
+ * A block of flattened metas: the heading, then one JSON object per asset. They run from the oldest to the newest; the
+ * oldest are left out when `maxTokens` (by {@link estimateTokens}; default 4,000) are spent, with their number. The newest
+ * is always there. Null where there are none.
  */
 export function metasBlock(
-  metas: readonly AssetMeta[],
-  { maxTokens = 4000, items = 3, text = 200 }: MetasBlockOptions = {},
+  metas: readonly JsonObject[],
+  { maxTokens = 4000 }: { maxTokens?: number } = {},
 ): string | null {
-  if (metas.length === 0) return null
   const blocks: string[] = []
   let room = maxTokens
   for (const meta of metas.toReversed()) {
-    const isNewest = blocks.length === 0
-    const maxChars = isNewest ? Math.max(room * CHARS_PER_TOKEN, 400) : room * CHARS_PER_TOKEN
-    const { lines, complete } = outline(meta, { items, text, maxChars })
-    if (!complete && !isNewest) break
-    const block = JSON.stringify(lines, null, 2) + (complete ? '' : CUT_NOTE)
+    const block = JSON.stringify(meta, null, 2)
     room -= estimateTokens(block)
-    if (room < 0 && !isNewest) break
+    if (room < 0 && blocks.length > 0) break
     blocks.unshift(block)
   }
+  if (blocks.length === 0) return null
   const left = metas.length - blocks.length
   const note = left > 0 ? [`${left} older ${left === 1 ? 'asset is' : 'assets are'} left out.`] : []
   return [METAS_HEADING, ...note, ...blocks].join('\n')
 }
 
 const CHARS_PER_TOKEN = 4
-const CUT_NOTE = '\nMore fields are left out.'
 
 /** About how many tokens a text takes: a quarter of its ASCII characters, and one for each other character. */
 export function estimateTokens(text: string): number {

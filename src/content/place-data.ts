@@ -19,7 +19,7 @@ export interface PlaceDataOptions {
   /** Rows of one list beyond which a value is shown in outline. Default: any number. */
   maxRows?: number
   /** A board that has exactly these messages, where there is one: saves building it. */
-  board?: Board
+  board?: Pick<Board, 'entries'>
   /** As given to `createBoard`. */
   identity?: BoardOptions['identity']
 }
@@ -54,7 +54,7 @@ export function placeData(
 }
 
 /** The merged entries by the id of their last message. */
-function mergedEntries(board: Board): Map<string, DataEntry> {
+function mergedEntries(board: Pick<Board, 'entries'>): Map<string, DataEntry> {
   return new Map(board.entries().map((entry) => [entry.messageId, entry]))
 }
 

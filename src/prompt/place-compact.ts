@@ -1,0 +1,113 @@
+import type { Board } from '../content/board.ts'
+import { escapeBlocks } from '../content/escape-blocks.ts'
+import type { AssetCreated, Compaction } from '../content/events.ts'
+import type { Message } from '../content/message.ts'
+import { placeData } from '../content/place-data.ts'
+import { resultCallId } from '../content/result-message.ts'
+import { callsOf } from './assistant-item.ts'
+import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
+import { resultItem } from './result-item.ts'
+import type { TextPart } from './transcript-item.ts'
+import { userParts } from './user-parts.ts'
+
+/** What is shown compactly. */
+export interface Covered {
+  /** The messages up to the compaction. */
+  messages: readonly Message[]
+  /** The data after them. */
+  board: Pick<Board, 'entries'>
+  /** Whether data are merged into one block an identity. */
+  merged: boolean
+  known: { get(ref: string): AssetCreated | undefined }
+}
+
+/**
+ * Places what a compaction covers (spec L9, T11): what the system said first, what stands for the messages that are left
+ * out, the metas of all assets that were named, data of messages that are left out, then the messages that are shown.
+ * Whoever asked is shown, also where what was answered last is all that is left.
+ */
+export function placeCompact(
+  placer: Placer,
+  { messages, board, merged, known }: Covered,
+  { from, wholeFrom, media, summary }: Compaction,
+): void {
+  const leading = messages.findIndex((message) => !isLeading(message))
+  const lead = leading === -1 ? messages.length : leading
+  const first = Math.max(lead, indexOf(messages, from))
+  const left = messages.slice(lead, first)
+  const kept = messages.slice(first)
+  const how: Placing = {
+    merge: merged ? 'engine' : 'model',
+    board,
+    wholeFrom: indexOf(messages, wholeFrom),
+    media: media && new Set(media),
+  }
+  placer.place(messages.slice(0, lead), 0, how)
+  const asker = kept[0] && !isAsked(kept[0]) ? left.findLastIndex(isAsked) : -1
+  placer.skip(left)
+  const data = dataIn(left, how)
+  placer.write([
+    ...(left.length > 0 ? [leftOut(left, summary)] : []),
+    ...placer.metas(namesIn(messages, known), messages.length),
+    ...(data.length > 0 ? placer.tell('variables') : []),
+    ...data,
+  ])
+  if (asker !== -1) placer.place(left.slice(asker, asker + 1), lead + asker, how)
+  placer.place(kept, first, how)
+}
+
+function leftOut(messages: readonly Message[], summary: string | undefined): TextPart {
+  const count = messages.filter(({ message_type: type }) => type !== 'log').length
+  const text = summary
+    ? `[Summary of ${count} earlier messages]\n${escapeBlocks(summary)}`
+    : `[${count} earlier messages are left out]`
+  return { type: 'text', text }
+}
+
+function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {
+  const placed = placeData(messages.filter(isData), { merge, board, maxRows: MAX_ROWS })
+  return placed.flatMap((item): TextPart[] =>
+    item.type === 'data' ? [{ type: 'text', text: item.text }] : [],
+  )
+}
+
+/** The assets that messages name, by whole references. */
+function namesIn(messages: readonly Message[], known: Covered['known']): Set<string> {
+  const calls = new Map(
+    messages.flatMap((message) => callsOf(message).map((call) => [call.id, call] as const)),
+  )
+  const names = new Set<string>()
+  for (const message of messages) {
+    if (message.sender.participant_role === 'assistant' || isData(message)) continue
+    const id = resultCallId(message)
+    const call = id === null ? undefined : calls.get(id)
+    const found = call
+      ? resultItem(call, { message, number: 0, index: 0 }, { known, whole: true }).names
+      : userParts(message, known).names
+    for (const name of found) names.add(name)
+  }
+  return names
+}
+
+/** Who a run answers. */
+export function isAsked({ sender, message_type: type, content_type }: Message): boolean {
+  return sender.participant_role === 'user' && type === 'chat' && content_type !== 'data'
+}
+
+function isLeading({ sender, message_type: type }: Message): boolean {
+  return sender.participant_role === 'system' && type !== 'log'
+}
+
+function isData({ content_type }: Message): boolean {
+  return content_type === 'data'
+}
+
+/** The index of a message; 0 for none. */
+function indexOf(messages: readonly Message[], id: string | null): number {
+  return id === null
+    ? 0
+    : Math.max(
+        0,
+        messages.findIndex((one) => one.id === id),
+      )
+}

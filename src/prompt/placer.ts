@@ -1,0 +1,243 @@
+import type { Board } from '../content/board.ts'
+import type { AssetCreated } from '../content/events.ts'
+import type { JsonObject } from '../content/json.ts'
+import type { DataBlock, Message } from '../content/message.ts'
+import { metasBlock } from '../content/metas-block.ts'
+import { type PlacedItem, placeData } from '../content/place-data.ts'
+import { resultCallId } from '../content/result-message.ts'
+import { assistantItem } from './assistant-item.ts'
+import { itemTokens } from './item-tokens.ts'
+import { type LoggedResult, resultItem } from './result-item.ts'
+import type { MediaPart, ResultItem, TextPart, TranscriptItem } from './transcript-item.ts'
+import { userParts } from './user-parts.ts'
+
+/** What the model is told of references, each once, where it first applies (spec L8). */
+export type GuideTopic = 'assets' | 'variables' | 'results'
+
+/** How messages are placed. */
+export interface Placing {
+  /** Data messages merged into one block an identity, or each in its place. */
+  merge: 'engine' | 'model'
+  /** The data to be merged. */
+  board?: Pick<Board, 'entries'>
+  /** The index from which on results are shown as they are, older ones by their names. */
+  wholeFrom: number
+  /** The bodies that may be sent; null for all. */
+  media: ReadonlySet<string> | null
+}
+
+/** Everything in its place, as it is. */
+export const IN_PLACE: Placing = { merge: 'model', wholeFrom: 0, media: null }
+
+/** Of a list of rows among the data the model sees as many as of a table's; by † it has all of them. */
+export const MAX_ROWS = 3
+
+/** Puts messages at the end of a transcript, in the order of the conversation. */
+export interface Placer {
+  readonly items: readonly TranscriptItem[]
+  /** What the system said before anybody else. */
+  readonly system: readonly string[]
+  /** About how many tokens there are, by `estimateTokens`. */
+  readonly tokens: number
+  /** Tokens of data that later writes have replaced. */
+  readonly stale: number
+  /** The bodies that the last answer asked for, which are shown once (spec X6). */
+  readonly fetched: readonly MediaPart[]
+  /** Places messages, the first of which has this index in the conversation. */
+  place(messages: readonly Message[], first: number, how: Placing): void
+  /** Places texts, in one item. */
+  write(parts: readonly TextPart[]): void
+  /** Counts results that are not placed. */
+  skip(messages: readonly Message[]): void
+  /** What is to be said of a topic that was not met before. */
+  tell(topic: GuideTopic): TextPart[]
+  /** The metas of assets that are named for the first time, as far as they were known after so many messages. */
+  metas(names: ReadonlySet<string>, after: number): TextPart[]
+}
+
+/** An asset, and how many messages there were when it came. */
+export interface KnownAsset {
+  asset: AssetCreated
+  after: number
+}
+
+/** Begins a transcript. */
+export function createPlacer(
+  known: ReadonlyMap<string, KnownAsset>,
+  guide: (topic: GuideTopic) => string | null,
+): Placer {
+  const items: TranscriptItem[] = []
+  const system: string[] = []
+  const metasShown = new Set<string>()
+  const told = new Set<GuideTopic>()
+  const writes = new Map<string, number>()
+  let fetched: readonly MediaPart[] = []
+  let results = 0
+  let tokens = 0
+  let stale = 0
+  /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
+  let at = 0
+  const knownHere = {
+    get(ref: string): AssetCreated | undefined {
+      const one = known.get(ref)
+      return one && one.after <= at ? one.asset : undefined
+    },
+  }
+
+  function push(item: TranscriptItem): void {
+    items.push(item)
+    tokens += itemTokens(item)
+  }
+
+  function tell(topic: GuideTopic): TextPart[] {
+    if (told.has(topic)) return []
+    told.add(topic)
+    const text = guide(topic)
+    return text ? [{ type: 'text', text }] : []
+  }
+
+  function metas(names: ReadonlySet<string>): TextPart[] {
+    if (names.size === 0) return []
+    const fresh = [...names].flatMap((name): JsonObject[] => {
+      const meta = metasShown.has(name) ? undefined : knownHere.get(name)?.meta
+      if (meta) metasShown.add(name)
+      return meta ? [meta] : []
+    })
+    const block = metasBlock(fresh)
+    return [...tell('assets'), ...(block === null ? [] : [{ type: 'text' as const, text: block }])]
+  }
+
+  /** Results by the id of their call, the first of each; a second one is the app's to show. */
+  function takeResults(messages: readonly Message[], first: number): Map<string, LoggedResult> {
+    const found = new Map<string, LoggedResult>()
+    for (const [i, message] of messages.entries()) {
+      const id = resultCallId(message)
+      if (id === null) continue
+      results++
+      if (!found.has(id)) found.set(id, { message, number: results, index: first + i })
+    }
+    return found
+  }
+
+  function placeBlock({ entry, text }: Extract<PlacedItem, { type: 'data' }>): void {
+    const part: TextPart = { type: 'text', text }
+    push({ type: 'user', parts: [...tell('variables'), part] })
+    const name = `${entry.kind}#${entry.instance ?? ''}`
+    stale += writes.get(name) ?? 0
+    writes.set(name, itemTokens({ type: 'user', parts: [part] }))
+  }
+
+  function placeMessage(
+    message: Message,
+    logged: ReadonlyMap<string, LoggedResult>,
+    how: Placing,
+  ): void {
+    fetched = []
+    const { participant_role: role } = message.sender
+    if (role === 'assistant') placeAnswer(message, logged, how)
+    else if (role === 'system') placeSystem(message)
+    else placeWords(message, how)
+  }
+
+  function placeWords(message: Message, how: Placing): void {
+    const { parts, names } = userParts(message, knownHere)
+    const shown = parts.filter((part) => part.type === 'text' || isSent(part, how))
+    if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
+    push({ type: 'user', parts: [...shown, ...metas(names)] })
+  }
+
+  function placeSystem(message: Message): void {
+    const { parts } = userParts(message, knownHere)
+    const text = parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+    if (text === '') return
+    if (items.length === 0) system.push(text)
+    else push({ type: 'system', text })
+  }
+
+  function placeAnswer(
+    message: Message,
+    logged: ReadonlyMap<string, LoggedResult>,
+    how: Placing,
+  ): void {
+    const answer = assistantItem(message)
+    // An answer of nothing is nothing that a provider takes.
+    if (answer.parts.length + answer.calls.length > 0) push(answer)
+    if (answer.calls.length > 0) placeResults(answer.calls, logged, how)
+  }
+
+  function placeResults(
+    calls: ReturnType<typeof assistantItem>['calls'],
+    logged: ReadonlyMap<string, LoggedResult>,
+    how: Placing,
+  ): void {
+    const shown: ResultItem[] = []
+    const names = new Set<string>()
+    const read: MediaPart[] = []
+    let isNamed = false
+    for (const call of calls) {
+      const result = logged.get(call.id)
+      at = result?.index ?? at
+      const whole = at >= how.wholeFrom
+      const one = resultItem(call, result, { known: knownHere, whole })
+      shown.push({ ...one.item, media: one.item.media.filter((part) => isSent(part, how)) })
+      for (const name of one.names) names.add(name)
+      read.push(...one.fetched)
+      isNamed ||= one.named
+    }
+    push({ type: 'results', results: shown })
+    const rest = [...(isNamed ? tell('results') : []), ...metas(names)]
+    if (rest.length > 0) push({ type: 'user', parts: rest })
+    fetched = read
+  }
+
+  return {
+    items,
+    system,
+    get tokens() {
+      return tokens
+    },
+    get stale() {
+      return stale
+    },
+    get fetched() {
+      return fetched
+    },
+    place(messages, first, how) {
+      const logged = takeResults(messages, first)
+      const places = new Map(messages.map((message, i) => [message, first + i]))
+      // What a call wrote stands in its result, until it is merged.
+      const isOwn = (message: Message): boolean =>
+        how.merge === 'engine' || !logged.has(writerOf(message) ?? '')
+      const { merge, board } = how
+      for (const item of placeData(messages.filter(isOwn), { merge, board, maxRows: MAX_ROWS })) {
+        if (item.type === 'data') {
+          placeBlock(item)
+          continue
+        }
+        const { message } = item
+        if (message.message_type === 'log' || resultCallId(message) !== null) continue
+        at = places.get(message) ?? at
+        placeMessage(message, logged, how)
+      }
+    },
+    write(parts) {
+      if (parts.length > 0) push({ type: 'user', parts })
+    },
+    skip: (messages) => void takeResults(messages, 0),
+    tell,
+    metas(names, after) {
+      at = after
+      return metas(names)
+    },
+  }
+}
+
+function isSent({ ref }: MediaPart, { media }: Placing): boolean {
+  return media === null || media.has(ref)
+}
+
+/** The call that wrote a data message, or null. */
+function writerOf({ content_type, content }: Message): string | null {
+  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
+  return typeof writer === 'string' ? writer : null
+}

@@ -1,0 +1,56 @@
+import type { ConversationState, StepState } from '../content/conversation-state.ts'
+import type { Message } from '../content/message.ts'
+import { estimateTokens } from '../content/metas-block.ts'
+import { resultCallId } from '../content/result-message.ts'
+import type { Transcript } from './transcript.ts'
+
+/** About how many tokens the next prompt has: what was shown last, and what has come since. */
+export function promptTokens(
+  transcript: Pick<Transcript, 'shown' | 'messages'>,
+  { messages, runs, compaction }: Pick<ConversationState, 'messages' | 'runs' | 'compaction'>,
+  pending: readonly Message[] = [],
+): number {
+  const fresh = [...messages.slice(transcript.messages), ...pending]
+  const estimated =
+    transcript.shown.tokens + fresh.reduce((sum, one) => sum + messageTokens(one), 0)
+  const step = lastStep(runs)
+  const { inputTokens, outputTokens } = step?.usage ?? {}
+  // A count from before a compaction says nothing of what stands behind it.
+  if (!step || !inputTokens || compaction?.afterStep === step.messageId) return estimated
+  const since = [...sinceStep(messages, step), ...pending].reduce(
+    (sum, one) => sum + messageTokens(one),
+    0,
+  )
+  // Half of the estimate at least: a provider that counts something else is not believed.
+  return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)
+}
+
+/** The last step that was finished. */
+export function lastStep(runs: ConversationState['runs']): StepState | null {
+  for (const { steps } of runs.slice(-2).reverse()) {
+    const step = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
+    if (step) return step
+  }
+  return null
+}
+
+function sinceStep(messages: readonly Message[], { messageId }: StepState): readonly Message[] {
+  let start = messages.length
+  while (start > 0 && messages[start - 1]?.id !== messageId) start--
+  return start === 0 ? [] : messages.slice(start)
+}
+
+const sizes = new WeakMap<Message, number>()
+
+function messageTokens(message: Message): number {
+  const known = sizes.get(message) ?? countTokens(message)
+  sizes.set(message, known)
+  return known
+}
+
+function countTokens({ content, metadata, ...message }: Message): number {
+  if (message.message_type === 'log' || content === null || content === undefined) return 0
+  const text = typeof content === 'string' ? content : (JSON.stringify(content) ?? '')
+  const attached = Array.isArray(metadata?.attachments) ? metadata.attachments.length : 0
+  return estimateTokens(text) + attached * 1500 + (resultCallId({ metadata }) === null ? 0 : 8)
+}

@@ -1,0 +1,127 @@
+import { escapeBlocks } from '../content/escape-blocks.ts'
+import { isPlainObject, type JsonValue } from '../content/json.ts'
+import type { Message, ToolCall } from '../content/message.ts'
+import type { MediaPart, ResultItem } from './transcript-item.ts'
+import { embeddedMedia, type KnownAssets, mediaOf, wholeRef } from './user-parts.ts'
+
+/** A result as the conversation has it. */
+export interface LoggedResult {
+  message: Message
+  /** Its number among the results of the conversation, from 1 (spec R12). */
+  number: number
+  /** Its index among the messages. */
+  index: number
+}
+
+/** What a result shows. */
+export interface ShownResult {
+  item: ResultItem
+  /** The assets that it names, by whole references. */
+  names: ReadonlySet<string>
+  /** Bodies that `fetch_asset` read: for the next answer only. */
+  fetched: readonly MediaPart[]
+  /** Whether it has its name beside it. */
+  named: boolean
+}
+
+/** A longer result has its name beside it (spec R12). */
+const NAMED_CHARS = 200
+
+/** How much is shown of a result that is left out. */
+const BEGINNING = 120
+
+/** The result of a call as the model is shown it: whole, or by its name where it is old (spec L9). */
+export function resultItem(
+  call: ToolCall,
+  result: LoggedResult | undefined,
+  { known, whole }: { known: KnownAssets; whole: boolean },
+): ShownResult {
+  const ids = { toolCallId: call.id, toolName: call.name }
+  const nothing = { names: new Set<string>(), fetched: [], named: false }
+  const error = result?.message.metadata.tool_result?.error
+  if (!result || error) {
+    const value = error
+      ? `${error.code}: ${error.message}`
+      : 'interrupted: the call has no result; it may or may not have had its effect'
+    return {
+      ...nothing,
+      item: { ...ids, isError: true, output: { type: 'text', value }, media: [] },
+    }
+  }
+  const value = shownValue(result.message)
+  const found = bodiesIn(value, known)
+  const text = typeof value === 'string' ? escapeBlocks(value) : JSON.stringify(value)
+  const named = text.length > NAMED_CHARS
+  const output = named
+    ? { type: 'text' as const, value: namedText(text, result.number, whole) }
+    : typeof value === 'string'
+      ? { type: 'text' as const, value: text }
+      : { type: 'json' as const, value }
+  const item = { ...ids, isError: false, output, media: found.media }
+  return { item, names: found.names, fetched: found.fetched, named }
+}
+
+function namedText(text: string, number: number, whole: boolean): string {
+  if (whole) return `†result#${number}\n${text}`
+  return `†result#${number}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
+}
+
+/** What the tool wants the model to be shown, else the result. */
+function shownValue({ content, metadata }: Message): JsonValue {
+  const { model_output } = Object(metadata.tool_result) as { model_output?: JsonValue }
+  return model_output ?? ((content ?? null) as JsonValue)
+}
+
+interface FoundBodies {
+  names: Set<string>
+  media: MediaPart[]
+  fetched: MediaPart[]
+}
+
+/** Every asset that a result names, and the bodies among them that a model may see or hear. */
+function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
+  const found: FoundBodies = { names: new Set(), media: [], fetched: [] }
+  const waiting: unknown[] = [value]
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (typeof one === 'string') {
+      if (!one.includes('<|')) continue
+      const embedded = embeddedMedia(one, known, found.names).filter(isPerceived)
+      found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'silent' as const })))
+    } else if (typeof one === 'object' && one !== null) {
+      if (isPlainObject(one)) noteBody(one, known, found)
+      // In their order: the last one in is the first one out.
+      waiting.push(...Object.values(one).reverse())
+    }
+  }
+  return found
+}
+
+function noteBody(
+  { assetRef, mimeType, fetched, start, end }: Record<string, unknown>,
+  known: KnownAssets,
+  found: FoundBodies,
+): void {
+  const whole = typeof assetRef === 'string' ? wholeRef(assetRef) : null
+  if (whole === null) return
+  found.names.add(whole)
+  const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'silent' as const }
+  if (typeof mimeType === 'string') {
+    media.mimeType = mimeType
+    media.kind = kindOf(mimeType)
+  }
+  if (fetched === true) {
+    // Some bytes of a picture are no picture.
+    const isWhole = start === undefined && end === undefined
+    if (isWhole) found.fetched.push({ ...media, otherwise: 'note' })
+  } else if (isPerceived(media)) found.media.push(media)
+}
+
+/** What a model sees or hears; text and data are read by reference. */
+function isPerceived({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeType'>): boolean {
+  return kind !== 'file' || mimeType === 'application/pdf'
+}
+
+function kindOf(mimeType: string): MediaPart['kind'] {
+  const [kind] = mimeType.toLowerCase().split('/', 1)
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
+}

@@ -1,0 +1,113 @@
+import type { Board } from '../content/board.ts'
+import type { CompactionState, ConversationState } from '../content/conversation-state.ts'
+import type { Message } from '../content/message.ts'
+import { placeCompact } from './place-compact.ts'
+import { createPlacer, type GuideTopic, IN_PLACE, type KnownAsset, type Placer } from './placer.ts'
+
+/**
+ * Where data messages are shown (spec D5). `cache`, which keeps a prompt's beginning as it was: each in its place, and
+ * merged into one block an identity by a compaction. `engine`: always merged. `model`: each in its place.
+ */
+export type MergeMode = 'cache' | 'engine' | 'model'
+
+/** The part of a conversation that its prompt shows. */
+export interface PromptConversation {
+  state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'>
+  /** The data among the messages. */
+  board: Pick<Board, 'entries'>
+}
+
+/** Options of {@link createTranscript}. */
+export interface TranscriptOptions {
+  /** Default `cache`. */
+  merge?: MergeMode
+  /** The text on a topic; null for none. */
+  guide(topic: GuideTopic): string | null
+}
+
+/** A conversation as it is shown, before it is known what its model takes. */
+export interface Transcript {
+  /** What it shows now: only ever added to at its end, until a compaction begins another. */
+  readonly shown: Pick<Placer, 'items' | 'system' | 'tokens' | 'stale' | 'fetched'>
+  /** How many messages it shows. */
+  readonly messages: number
+  /** Takes what is new of a conversation that is at a point where its model may be asked. */
+  update(conversation: PromptConversation): void
+}
+
+/**
+ * The transcript of one conversation: a pure function of its log, in whatever pieces it is taken in. Each update costs
+ * what is new.
+ */
+export function createTranscript({ merge = 'cache', guide }: TranscriptOptions): Transcript {
+  const known = new Map<string, KnownAsset>()
+  let placer = createPlacer(known, guide)
+  let compaction: CompactionState | null = null
+  let done = 0
+  let takenAssets = 0
+
+  function takeAssets({ assets, assetsAfter }: PromptConversation['state']): void {
+    for (const [i, asset] of assets.slice(takenAssets).entries()) {
+      const after = assetsAfter[takenAssets + i] ?? 0
+      if (!known.has(asset.ref)) known.set(asset.ref, { asset, after })
+    }
+    takenAssets = assets.length
+  }
+
+  /** Begins anew with what the compaction covers. */
+  function restart({ state, board }: PromptConversation): void {
+    const { messages } = state
+    placer = createPlacer(known, guide)
+    compaction = state.compaction
+    const through = messages.findLastIndex(({ id }) => id === compaction?.through)
+    done = through + 1
+    if (!compaction || through === -1) return
+    const covered = messages.slice(0, done)
+    const given = {
+      messages: covered,
+      board: merge === 'engine' ? board : boardAfter(covered, board),
+      merged: merge !== 'model',
+      known: { get: (ref: string) => known.get(ref)?.asset },
+    }
+    placeCompact(placer, given, compaction)
+  }
+
+  return {
+    get shown() {
+      return placer
+    },
+    get messages() {
+      return done
+    },
+    update(conversation) {
+      const { state, board } = conversation
+      takeAssets(state)
+      const isNew = state.messages.length > done
+      if (state.compaction !== compaction || (merge === 'engine' && isNew)) restart(conversation)
+      if (state.messages.length === done) return
+      const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
+      placer.place(state.messages.slice(done), done, how)
+      done = state.messages.length
+    },
+  }
+}
+
+/** The board as it was after these messages. */
+function boardAfter(
+  messages: readonly Message[],
+  board: PromptConversation['board'],
+): Pick<Board, 'entries'> {
+  return {
+    entries() {
+      for (const { id, content_type } of messages.toReversed()) {
+        if (content_type !== 'data') continue
+        try {
+          return board.entries({ at: id })
+        } catch {
+          // One that broke its schema is in the conversation and not on the board.
+        }
+      }
+      return []
+    },
+  }
+}
