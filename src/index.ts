@@ -6,8 +6,9 @@ export {
 export type { ApprovalAnswer } from './agent/approve.ts'
 export type { Run, RunResult } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
-export type { Limits, Price } from './agent/limits.ts'
+export type { Limits } from './agent/limits.ts'
 export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
+export type { HistoryOptions, MediaBudget, PromptOptions } from './agent/prompt-settings.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
@@ -85,7 +86,6 @@ export {
   type RunState,
   type StepState,
 } from './content/conversation-state.ts'
-export { escapeBlocks } from './content/escape-blocks.ts'
 export type {
   AssetCreated,
   AssetEvent,
@@ -106,9 +106,7 @@ export type {
   Participant,
   ToolCall,
 } from './content/message.ts'
-export { type MetasBlockOptions, metasBlock } from './content/metas-block.ts'
 export { newId } from './content/new-id.ts'
-export { type ReferenceGuideOptions, referenceGuide } from './content/reference-guide.ts'
 export { renderContext } from './content/render-context.ts'
 export { SchemaViolationError, type ValidateSchema } from './content/schema-check.ts'
 export { type MessageInput, toMessage } from './content/to-message.ts'

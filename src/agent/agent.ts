@@ -21,8 +21,9 @@ import {
 import type { Run } from './follow-run.ts'
 import { type ForkOptions, forkConversation } from './fork.ts'
 import { knownOptions } from './known-options.ts'
-import { type Limits, type Price, resolveLimits } from './limits.ts'
+import { type Limits, resolveLimits } from './limits.ts'
 import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
+import { type PromptOptions, resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
@@ -32,7 +33,7 @@ import { type NativeToolName, resolveTools } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** Options of {@link createAgent}. */
-export interface AgentOptions {
+export interface AgentOptions extends PromptOptions {
   /** A model of the AI SDK. */
   model: LanguageModel
   /** What the agent is and how it should work. */
@@ -49,8 +50,6 @@ export interface AgentOptions {
   context?: unknown
   /** What ends or bounds a run. */
   limits?: Limits
-  /** What the model costs, for `limits.cost`. */
-  price?: Price
   /** How model calls that fail at once are tried again. */
   retry?: RetryOptions
   /**
@@ -151,7 +150,10 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'namespace',
   'context',
   'limits',
-  'price',
+  'merge',
+  'history',
+  'media',
+  'capabilities',
   'retry',
   'leaseMs',
   'processors',
@@ -194,7 +196,8 @@ export function createAgent(options: AgentOptions): Agent {
     instructions,
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     context: options.context,
-    limits: resolveLimits(options.limits, options.price),
+    limits: resolveLimits(options.limits),
+    prompt: resolvePromptOptions(model, options),
     retry,
   }
   const owner = `${hostname()}:${process.pid}:${newId()}`
@@ -265,7 +268,7 @@ export function createAgent(options: AgentOptions): Agent {
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: (conversation, messageId, given) => {
       const its = of(given)
-      const source = { log: logOf(its), assets: assets.in(its) }
+      const source = { log: logOf(its), assets: assets.in(its), namespace: its }
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },
     onStream(listener) {

@@ -49,7 +49,9 @@ describe('limits', () => {
   ] as const)('%o end a run with %s', async (limits, reason) => {
     const model = scriptedModel(Array.from({ length: 5 }, () => callOf('quick')))
     const price = { input: 1, output: 3 }
-    const run = createAgent({ model, tools: [quick], limits, price }).run({ messages: say('go') })
+    const run = createAgent({ model, tools: [quick], limits, capabilities: { price } }).run({
+      messages: say('go'),
+    })
     expect((await run.result).reason).toBe(reason)
     expect(model.requests).toHaveLength(2)
   })

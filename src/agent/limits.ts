@@ -1,4 +1,3 @@
-import type { TokenUsage } from '../content/events.ts'
 import { knownOptions } from './known-options.ts'
 
 /** What ends or bounds a run. A number, or Infinity for no limit. */
@@ -7,7 +6,7 @@ export interface Limits {
   steps?: number
   /** Tokens of one run, in and out; looked at before each step (`token_limit`). Default: none. */
   tokens?: number
-  /** US dollars of one run, where `price` says what tokens cost (`cost_limit`). Default: none. */
+  /** US dollars of one run, where the model's price is known (`cost_limit`). Default: none. */
   cost?: number
   /** Milliseconds of one run, waiting for people not counted (`time_limit`). Default: none. */
   durationMs?: number
@@ -19,17 +18,8 @@ export interface Limits {
   modelMs?: number
 }
 
-/** What a model costs, in US dollars for a million tokens. */
-export interface Price {
-  input: number
-  output: number
-}
-
 /** Limits with their defaults. */
-export interface ResolvedLimits extends Required<Limits> {
-  /** US dollars of these tokens; 0 where nothing is known of the price. */
-  costOf(usage: TokenUsage): number
-}
+export type ResolvedLimits = Required<Limits>
 
 const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0
 
@@ -48,16 +38,10 @@ const DEFAULTS: Required<Limits> = {
  *
  * @throws ByrefError `config_invalid` for an unknown limit, or one that is no positive number
  */
-export function resolveLimits(limits: Limits = {}, price?: Price): ResolvedLimits {
+export function resolveLimits(limits: Limits = {}): ResolvedLimits {
   knownOptions('limits', limits, Object.keys(DEFAULTS), isPositive)
   const given = Object.fromEntries(
     Object.entries(limits).filter(([, value]) => value !== undefined),
   )
-  const { input = 0, output = 0 } = price ?? {}
-  return {
-    ...DEFAULTS,
-    ...given,
-    costOf: ({ inputTokens, outputTokens }) =>
-      ((inputTokens ?? 0) * input + (outputTokens ?? 0) * output) / 1_000_000,
-  }
+  return { ...DEFAULTS, ...given }
 }

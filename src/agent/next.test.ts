@@ -6,7 +6,7 @@ import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold, type Foldable, foldAll } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
 import { generatedLog, generatedTools } from './fixtures/generated-log.ts'
-import { type Limits, type Price, resolveLimits } from './limits.ts'
+import { type Limits, resolveLimits } from './limits.ts'
 import { callsOf, deadlineOf, graphOf, isOpen, type Next, type NextSettings, next } from './next.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
@@ -25,18 +25,17 @@ const stateOf = (events: readonly ConversationEvent[]): ConversationState =>
 
 interface Given {
   limits?: Limits
-  price?: Price
   /** Seconds since the first event. */
   at?: number
 }
 
 function settingsFor(
   { messages }: Pick<ConversationState, 'messages'>,
-  { limits, price, at = 100 }: Given = {},
+  { limits, at = 100 }: Given = {},
 ): NextSettings {
   const board = createBoard(messages.filter(({ content_type }) => content_type === 'data'))
   return {
-    limits: resolveLimits(limits, price),
+    limits: resolveLimits(limits),
     tools: generatedTools,
     board,
     now: START + at * SECOND,
@@ -122,6 +121,8 @@ const answers = (finishReason = 'stop', messageId = 'm', tokens = 10): Conversat
     usage: { inputTokens: tokens, outputTokens: tokens },
   },
 ]
+const costing = (event: ConversationEvent): ConversationEvent =>
+  event.type === 'STEP_FINISHED' ? { ...event, usage: { ...event.usage, cost: 0.00003 } } : event
 const begins = (toolCallId: string): ConversationEvent => ({
   ...{ type: 'TOOL_STARTED', toolCallId, runId: 'r', attempt: 1 },
 })
@@ -355,9 +356,9 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   ],
   [
     'end by cost',
-    [...called(calls('1')), results('1')],
+    [...called(calls('1')).map(costing), results('1')],
     { end: 'cost_limit' },
-    { limits: { cost: 0.00003 }, price: { input: 1, output: 2 } },
+    { limits: { cost: 0.00003 } },
   ],
   [
     'ask where the price is not known',
@@ -461,7 +462,7 @@ describe('next', () => {
 function generatedSettings(state: ConversationState, { timestamp }: LogRecord): NextSettings {
   const limits = { steps: 4, tokens: 60, cost: 0.00004, durationMs: 3_600_000 }
   const at = (Date.parse(timestamp) - START) / SECOND
-  return settingsFor(state, { limits, price: { input: 1, output: 1 }, at })
+  return settingsFor(state, { limits, at })
 }
 
 describe('callsOf', () => {

@@ -7,7 +7,7 @@ import {
   type RunState,
   type StepState,
 } from '../content/conversation-state.ts'
-import type { FinishReason, TokenUsage } from '../content/events.ts'
+import type { CompactionReason, FinishReason, TokenUsage } from '../content/events.ts'
 import type { ToolCall } from '../content/message.ts'
 import type { ByrefErrorCode } from '../errors.ts'
 import { type CallGraph, createCallGraph } from './calls/call-graph.ts'
@@ -20,6 +20,7 @@ import type { Tool } from './tools/tool.ts'
  *
  * - `nothing`: no run is under way and no message waits.
  * - `start` a run with the messages that wait for one.
+ * - `compact` the prompt before the model is asked.
  * - `ask` the model; `messages` are those that waited for this step.
  * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
  * - `call`: there are calls of the last answer that nothing holds up.
@@ -29,6 +30,7 @@ import type { Tool } from './tools/tool.ts'
 export type Next =
   | { do: 'nothing' }
   | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
+  | { do: 'compact'; run: RunState; reason: CompactionReason }
   | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[] }
   | { do: 'mend'; run: RunState; step: StepState }
   | { do: 'call'; run: RunState; step: StepState }
@@ -47,6 +49,8 @@ export interface NextSettings {
   board: Pick<Board, 'has'>
   /** The time, in milliseconds since 1970. */
   now: number
+  /** Why the prompt is to be compacted before the next step; null where it is not. Default: never. */
+  compaction?(state: ConversationState): CompactionReason | null
 }
 
 /**
@@ -129,6 +133,8 @@ function askOrEnd(state: ConversationState, run: RunState, settings: NextSetting
   }
   const limit = limitOf(run, settings)
   if (limit) return { do: 'end', run, reason: limit }
+  const reason = settings.compaction?.(state) ?? null
+  if (reason) return { do: 'compact', run, reason }
   const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
   return { do: 'ask', run, messages }
 }
@@ -137,7 +143,7 @@ function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
   const { limits } = settings
   if (run.steps.length >= limits.steps && answersOf(run) >= limits.steps) return 'step_limit'
   if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
-  if (limits.costOf(run.usage) >= limits.cost) return 'cost_limit'
+  if ((run.usage.cost ?? 0) >= limits.cost) return 'cost_limit'
   return isOverdue(run, settings) ? 'time_limit' : null
 }
 

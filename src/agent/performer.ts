@@ -2,7 +2,6 @@ import { openRun, type RunState } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
-import { createPromptBuilder, type PromptBuilder } from '../prompt/prompt-builder.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { createSlots } from './calls/slots.ts'
@@ -13,8 +12,9 @@ import { runFailure } from './run-failure.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { askModel, logBrokenAnswer } from './steps/ask-model.ts'
+import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
+import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
 import type { Entry, Thread } from './thread.ts'
 
 /** Why a performer let go of a conversation. */
@@ -56,7 +56,7 @@ export interface PerformerOptions {
 }
 
 /** The prompts of conversations that are open in this process. */
-const builders = new WeakMap<Thread, PromptBuilder>()
+const promptsOf = new WeakMap<Thread, StepPrompts>()
 
 /** The reason of signals when the run is over; one for all, since its stack says nothing. */
 const OVER = new RunLostError()
@@ -74,8 +74,9 @@ export function perform(options: PerformerOptions): Performer {
   const { state } = thread
   const writer = { conversation: thread.id, owner, settings }
   const slots = createSlots(limits.parallelCalls)
-  const prompts = builders.get(thread) ?? createPromptBuilder()
-  builders.set(thread, prompts)
+  const prompts =
+    promptsOf.get(thread) ?? createStepPrompts(settings, { assets: settings.assets, namespace })
+  promptsOf.set(thread, prompts)
   let controller = new AbortController()
   let halt: { why: Halt; error?: unknown } | null = null
   /** The step that was begun by the append before, to be asked for. */
@@ -92,7 +93,10 @@ export function perform(options: PerformerOptions): Performer {
   }
 
   function situation(): NextSettings {
-    return { limits, tools: settings.tools, board: thread.board, now: Date.now() }
+    return {
+      ...{ limits, tools: settings.tools, board: thread.board, now: Date.now() },
+      compaction: (after) => prompts.compaction(state, after),
+    }
   }
 
   const due = (): Next => next(state, situation())
@@ -165,6 +169,8 @@ export function perform(options: PerformerOptions): Performer {
           claims: true,
           followed: true,
         })
+      case 'compact':
+        return compactPrompt(scopeOf(what.run), prompts, what.reason)
       case 'ask':
         if (begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)
@@ -210,6 +216,7 @@ export function perform(options: PerformerOptions): Performer {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner)
         await append(() => claimEntry(writer, state), { claims: true })
+      await prompts.ready()
       await act(due())
       return halt ? await afterFailure(null) : null
     } catch (error) {

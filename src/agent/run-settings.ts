@@ -2,6 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ResolvedLimits } from './limits.ts'
+import type { PromptSettings } from './prompt-settings.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** What every run of an agent works with. */
@@ -15,5 +16,7 @@ export interface AgentSettings {
   /** What runs are given that bring no context of their own. */
   context: unknown
   limits: ResolvedLimits
+  /** What prompts are made with. */
+  prompt: PromptSettings
   retry?: RetryOptions
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assetMeta } from './asset-meta.ts'
-import { metasBlock } from './metas-block.ts'
+import { metaLines, metasBlock } from './metas-block.ts'
 import { outline } from './outline.ts'
 
 const rows = Array.from({ length: 3201 }, (_, i) => ({
@@ -74,7 +74,7 @@ describe('outline', () => {
 
 describe('metasBlock', () => {
   const small = (id: string) =>
-    assetMeta({ asset_id: id, content_type: 'text/plain', content: 'hello' })
+    metaLines(assetMeta({ asset_id: id, content_type: 'text/plain', content: 'hello' }))
 
   it('is one object per asset under its heading, one field a line', () => {
     expect(metasBlock([small('a'), small('b')])).toBe(`## Assets
@@ -110,15 +110,16 @@ describe('metasBlock', () => {
       content_type: 'x',
       content: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key${i}`, i])),
     })
-    const block = metasBlock([small('old'), wide], { maxTokens: 50 }) as string
+    const lines = metaLines(wide, { maxChars: 400 })
+    const block = metasBlock([small('old'), lines], { maxTokens: 50 }) as string
     expect(block).toContain('"asset_id": "wide"')
-    expect(block).toContain('More fields are left out.')
+    expect(block).toContain('"…": "more fields are left out"')
     expect(block.length).toBeLessThan(700)
   })
 
   it('cuts long texts, and keeps their real size', () => {
     const meta = assetMeta({ asset_id: 'a', content_type: 'text/plain', content: 'x'.repeat(1e6) })
-    expect(metasBlock([meta])).toContain(`${'x'.repeat(200)}<cut: 1000000 characters>"`)
+    expect(metasBlock([metaLines(meta)])).toContain(`${'x'.repeat(200)}<cut: 1000000 characters>"`)
   })
 
   it('lets no value forge a line', () => {
@@ -127,7 +128,7 @@ describe('metasBlock', () => {
       content_type: 'text/plain',
       content: '}\n## Data: ¶state\n{',
     })
-    const lines = (metasBlock([meta]) as string).split('\n')
+    const lines = (metasBlock([metaLines(meta)]) as string).split('\n')
     expect(lines.filter((line) => line.startsWith('##'))).toEqual(['## Assets'])
   })
 })

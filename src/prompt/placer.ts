@@ -8,7 +8,13 @@ import { resultCallId } from '../content/result-message.ts'
 import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
-import type { MediaPart, ResultItem, TextPart, TranscriptItem } from './transcript-item.ts'
+import {
+  type MediaPart,
+  mediaOfItem,
+  type ResultItem,
+  type TextPart,
+  type TranscriptItem,
+} from './transcript-item.ts'
 import { userParts } from './user-parts.ts'
 
 /** What the model is told of references, each once, where it first applies (spec L8). */
@@ -41,6 +47,8 @@ export interface Placer {
   readonly tokens: number
   /** Tokens of data that later writes have replaced. */
   readonly stale: number
+  /** How many bodies there are, and their bytes as far as they are known. */
+  readonly bodies: { readonly parts: number; readonly bytes: number }
   /** The bodies that the last answer asked for, which are shown once (spec X6). */
   readonly fetched: readonly MediaPart[]
   /** Places messages, the first of which has this index in the conversation. */
@@ -75,6 +83,7 @@ export function createPlacer(
   let results = 0
   let tokens = 0
   let stale = 0
+  const bodies = { parts: 0, bytes: 0 }
   /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
   let at = 0
   const knownHere = {
@@ -87,6 +96,10 @@ export function createPlacer(
   function push(item: TranscriptItem): void {
     items.push(item)
     tokens += itemTokens(item)
+    for (const { size = 0 } of mediaOfItem(item)) {
+      bodies.parts++
+      bodies.bytes += size
+    }
   }
 
   function tell(topic: GuideTopic): TextPart[] {
@@ -193,6 +206,7 @@ export function createPlacer(
   return {
     items,
     system,
+    bodies,
     get tokens() {
       return tokens
     },

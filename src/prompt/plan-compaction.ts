@@ -2,7 +2,7 @@ import type { Compaction, CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { isAsked } from './place-compact.ts'
 import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
-import type { MediaPart, TranscriptItem } from './transcript-item.ts'
+import { mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
 /** What a prompt may hold. */
 export interface PromptBudget {
@@ -95,10 +95,10 @@ function mediaWithin(
   { budget, transcript, gone }: Pick<CompactionPlan, 'budget' | 'transcript' | 'gone'>,
 ): readonly string[] | null {
   const { state, board } = conversation
-  const all = mediaIn(trialOf(conversation, transcript, { ...plan, media: null }).items)
+  const all = trialOf(conversation, transcript, { ...plan, media: null }).items.flatMap(mediaOfItem)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
-  const current = { ...state, messages: state.messages.slice(asked), compaction: null }
-  const own = mediaIn(trialOf({ state: current, board }, transcript, null).items).length
+  const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
+  const own = trialOf({ state: current, board }, transcript, null).items.flatMap(mediaOfItem).length
   const kept = new Set<string>()
   let bytes = 0
   for (const [i, { ref, size = 0 }] of all.toReversed().entries()) {
@@ -110,15 +110,6 @@ function mediaWithin(
     bytes += size
   }
   return all.every(({ ref }) => kept.has(ref)) ? null : [...kept]
-}
-
-/** The bodies that items name, in their order. */
-export function mediaIn(items: readonly TranscriptItem[]): MediaPart[] {
-  return items.flatMap((item): MediaPart[] => {
-    if (item.type === 'results') return item.results.flatMap(({ media }) => media)
-    if (item.type !== 'user') return []
-    return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
-  })
 }
 
 /** The first candidate that fits, where all behind one that fits do too; undefined for none. */

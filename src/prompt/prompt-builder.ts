@@ -7,7 +7,12 @@ import {
   type Transcript,
   type TranscriptOptions,
 } from './transcript.ts'
-import type { ResolvedItem, TextPart, TranscriptItem } from './transcript-item.ts'
+import {
+  mediaOfItem,
+  type ResolvedItem,
+  type TextPart,
+  type TranscriptItem,
+} from './transcript-item.ts'
 import { marker } from './user-parts.ts'
 
 /** What a prompt is made with, beside the conversation. */
@@ -51,8 +56,9 @@ export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
       capabilities = source.capabilities
     }
     for (const item of shown.items.slice(made.length)) {
-      if (hasMedia(item)) withMedia.push(item)
-      made.push(hasMedia(item) ? null : itemMessages(item as ResolvedItem, capabilities))
+      const hasMedia = mediaOfItem(item).length > 0
+      if (hasMedia) withMedia.push(item)
+      made.push(hasMedia ? null : itemMessages(item as ResolvedItem, capabilities))
     }
   }
 
@@ -95,9 +101,4 @@ function tailOf(fetched: Transcript['shown']['fetched'], { tail }: PromptSource)
 
 function textPart(text: string): TextPart {
   return { type: 'text', text }
-}
-
-function hasMedia(item: TranscriptItem): boolean {
-  if (item.type === 'results') return item.results.some(({ media }) => media.length > 0)
-  return item.type === 'user' && item.parts.some((part) => part.type === 'media')
 }

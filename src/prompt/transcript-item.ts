@@ -63,6 +63,13 @@ export type TranscriptItem =
     }
   | { type: 'results'; results: readonly ResultItem[] }
 
+/** The bodies that an item names, in their order. */
+export function mediaOfItem(item: TranscriptItem): MediaPart[] {
+  if (item.type === 'results') return item.results.flatMap(({ media }) => media)
+  if (item.type !== 'user') return []
+  return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
+}
+
 /** A body as a model takes it: base64 or bytes (`data`), or where its provider fetches it (`url`). */
 export interface FilePart {
   type: 'file'

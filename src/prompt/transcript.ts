@@ -28,7 +28,7 @@ export interface TranscriptOptions {
 /** A conversation as it is shown, before it is known what its model takes. */
 export interface Transcript {
   /** What it shows now: only ever added to at its end, until a compaction begins another. */
-  readonly shown: Pick<Placer, 'items' | 'system' | 'tokens' | 'stale' | 'fetched'>
+  readonly shown: Pick<Placer, 'items' | 'system' | 'tokens' | 'stale' | 'bodies' | 'fetched'>
   /** How many messages it shows. */
   readonly messages: number
   /** Takes what is new of a conversation that is at a point where its model may be asked. */

@@ -1,7 +1,10 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { openRun, type RunState } from '../../content/conversation-state.ts'
+import type { CompactionReason } from '../../content/events.ts'
 import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
-import type { PromptBuilder } from '../../prompt/prompt-builder.ts'
+import type { ModelPrice } from '../../model/capabilities.ts'
+import { costOf } from '../../model/cost.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -9,7 +12,7 @@ import { toolsForModel } from '../tools/tool-schema.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
 import { saveModelFiles } from './save-model-files.ts'
-import { stepPrompt } from './step-prompt.ts'
+import type { StepPrompts } from './step-prompts.ts'
 
 /**
  * One step: the prompt out of the conversation, the model's answer into it. Calls begin while the answer still streams.
@@ -21,11 +24,11 @@ import { stepPrompt } from './step-prompt.ts'
 export async function askModel(
   scope: RunScope,
   messageId: string,
-  prompts: PromptBuilder,
+  prompts: StepPrompts,
 ): Promise<CallRunner | null> {
   const { settings, signal } = scope
   const { model, tools, retry, limits } = settings
-  const prompt = await stepPrompt(scope.thread, settings, { assets: scope.assets, prompts })
+  const prompt = await promptOf(scope, prompts)
   const shown = toolsForModel(tools)
   const answer = createAnswer(scope, messageId)
   try {
@@ -39,7 +42,8 @@ export async function askModel(
     })
     answer.reader.end()
     await answer.accepted()
-    await logAnswer(scope, messageId, answer.reader.response)
+    const { price } = await prompts.ready()
+    await logAnswer(scope, messageId, priced(answer.reader.response, price))
   } catch (error) {
     signal.throwIfAborted()
     const calls = await answer.accepted()
@@ -48,6 +52,28 @@ export async function askModel(
   }
   answer.calls()?.close()
   return answer.calls()
+}
+
+/** The prompt of the step, compacted first where bodies that it showed are gone. */
+async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
+  const { prompt, stale } = await prompts.next(scope.thread)
+  if (!stale) return prompt
+  await compactPrompt(scope, prompts, 'gone')
+  return (await prompts.next(scope.thread)).prompt
+}
+
+/** Logs how what there is by now is shown from now on. */
+export async function compactPrompt(
+  scope: RunScope,
+  prompts: StepPrompts,
+  reason: CompactionReason,
+): Promise<void> {
+  const { thread, runId } = scope
+  const compaction = await prompts.plan(thread, reason)
+  if (!compaction) return
+  const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
+  // Behind a step that has begun there is nothing to follow.
+  await scope.append({ events }, { followed: reason !== 'gone' })
 }
 
 /** The answer that streams, and the calls in it. */
@@ -94,6 +120,12 @@ function createAnswer(scope: RunScope, messageId: string) {
       return calls
     },
   }
+}
+
+/** The answer with what it cost, where that is known. */
+function priced(response: ModelResponse, price: ModelPrice | null): ModelResponse {
+  const cost = price && costOf(response.usage, price)
+  return cost === null ? response : { ...response, usage: { ...response.usage, cost } }
 }
 
 async function logAnswer(

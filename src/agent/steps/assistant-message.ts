@@ -4,7 +4,7 @@ import {
   type RunState,
   type StepState,
 } from '../../content/conversation-state.ts'
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent, TokenUsage } from '../../content/events.ts'
 import type { Attachment, Message, MessageMetadata, ToolCall } from '../../content/message.ts'
 import type { ModelResponse } from './read-response.ts'
 
@@ -21,15 +21,21 @@ export function assistantMessage(
   const { calls, attachments, attribution } = made
   const { inputTokens, outputTokens } = usage
   const counted = inputTokens !== null || outputTokens !== null
-  const footer = `${inputTokens ?? '?'} tokens in, ${outputTokens ?? '?'} out`
   return spoken(id, text, {
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: [...calls] } : {}),
     ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
     ...(reasoning.length > 0 ? { reasoning } : {}),
-    ...(counted ? { footer_items: [footer] } : {}),
+    ...(counted ? { footer_items: [footerOf(usage)] } : {}),
     has_debug_data: true,
   })
+}
+
+/** `1200 tokens in (1000 cached), 45 out, $0.0021`. */
+function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenUsage): string {
+  const cached = cachedInputTokens ? ` (${cachedInputTokens} cached)` : ''
+  const price = cost === undefined ? '' : `, $${cost < 0.1 ? cost.toPrecision(2) : cost.toFixed(2)}`
+  return `${inputTokens ?? '?'} tokens in${cached}, ${outputTokens ?? '?'} out${price}`
 }
 
 /** The message of an answer that was stopped or broke off: what was said and called until then; none for nothing. */

@@ -7,17 +7,17 @@ import {
 import { createFold } from '../../content/fold.ts'
 import type { Message } from '../../content/message.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
-import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread.ts'
 import { debugValue } from './debug-value.ts'
 import type { KeptSettings } from './kept-settings.ts'
-import { stepPrompt } from './step-prompt.ts'
+import { createStepPrompts } from './step-prompts.ts'
 
 /** What the request of a step is worked out from. */
 export interface DebugSource {
   log: ConversationLog
   assets: Assets
+  namespace: string | null
   settings: AgentSettings
 }
 
@@ -27,7 +27,7 @@ export interface DebugSource {
  * none.
  */
 export async function deriveDebug(
-  { log, assets, settings }: DebugSource,
+  { log, assets, namespace, settings }: DebugSource,
   conversation: string,
   messageId: string,
 ): Promise<unknown> {
@@ -38,11 +38,8 @@ export async function deriveDebug(
   const name = openRun(before)?.settings
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
   const { model, instructions, tools } = used ?? { ...settings, tools: [] }
-  const prompt = await stepPrompt(
-    { state: before, board: boardOf(before.messages) },
-    { ...settings, instructions },
-    { assets, prompts: createPromptBuilder() },
-  )
+  const prompts = createStepPrompts({ ...settings, instructions }, { assets, namespace })
+  const { prompt } = await prompts.next({ state: before, board: boardOf(before.messages) })
   const { provider, modelId } = model
   const { content: text, metadata } = answer
   const { tool_calls: calls, reasoning } = metadata
@@ -71,7 +68,8 @@ async function findStep(
   for await (const record of readAll(log, conversation)) {
     folding.apply(record)
     const { event } = record
-    if (event.type === 'STEP_STARTED' && event.messageId === messageId) before = folding.snapshot()
+    const isBegun = event.type === 'STEP_STARTED' && event.messageId === messageId
+    if (isBegun || (before && event.type === 'PROMPT_COMPACTED')) before = folding.snapshot()
     if (!before || event.type !== 'STEP_FINISHED' || event.messageId !== messageId) continue
     const { state } = folding
     const answer = state.messages.findLast(({ id }) => id === messageId)

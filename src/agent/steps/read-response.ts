@@ -169,11 +169,19 @@ export function createResponseReader(
 }
 
 function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {
-  const count = (tokens: { total?: number } | undefined): number | null => {
-    const total = tokens?.total
-    return typeof total === 'number' && Number.isFinite(total) ? total : null
+  const { inputTokens: input, outputTokens: output } = usage ?? {}
+  const cachedInputTokens = count(input?.cacheRead)
+  const cacheWriteTokens = count(input?.cacheWrite)
+  return {
+    inputTokens: count(input?.total),
+    outputTokens: count(output?.total),
+    ...(cachedInputTokens ? { cachedInputTokens } : {}),
+    ...(cacheWriteTokens ? { cacheWriteTokens } : {}),
   }
-  return { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) }
+}
+
+function count(tokens: unknown): number | null {
+  return typeof tokens === 'number' && Number.isFinite(tokens) ? tokens : null
 }
 
 /** Interface v3 gives the bytes themselves, v4 an object around them. */

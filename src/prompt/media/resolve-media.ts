@@ -16,6 +16,8 @@ export interface MediaSource {
   options?: MediaOptions
   /** Told once per body of what could be better, such as a library to install. */
   onDiagnostic?(message: string): void
+  /** Told of each body that is not there. */
+  onMissing?(ref: string): void
 }
 
 /** How bodies become parts. */

@@ -1,0 +1,168 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { Board } from '../../content/board.ts'
+import { type ConversationState, openRun } from '../../content/conversation-state.ts'
+import type { Compaction, CompactionReason } from '../../content/events.ts'
+import { referenceGuide } from '../../content/reference-guide.ts'
+import { ByrefError } from '../../errors.ts'
+import type { ModelCapabilities } from '../../model/capabilities.ts'
+import { compactionDue } from '../../prompt/compaction-due.ts'
+import type { GuideTopic } from '../../prompt/placer.ts'
+import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
+import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
+import { lastStep } from '../../prompt/prompt-size.ts'
+import type { TranscriptOptions } from '../../prompt/transcript.ts'
+import type { AgentSettings } from '../run-settings.ts'
+
+/** A conversation as a step finds it. */
+export interface PromptedConversation {
+  state: ConversationState
+  board: Board
+}
+
+/** The prompts of one conversation: pure functions of its log, and of assets, which never change. */
+export interface StepPrompts {
+  /** What the model takes and costs; it is to be known before anything else is asked. */
+  ready(): Promise<ModelCapabilities>
+  /**
+   * Why the prompt is to be compacted before it is sent; null where it is not.
+   *
+   * @param after The state after events that are not in the conversation yet, with no other messages than theirs.
+   */
+  compaction(state: ConversationState, after: ConversationState): CompactionReason | null
+  /** How what there is by now is shown from now on; null where there is nothing. */
+  plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
+  /** The prompt of the next step, and whether it has to be compacted before, since what it showed is gone. */
+  next(
+    conversation: PromptedConversation,
+  ): Promise<{ prompt: LanguageModelV4Prompt; stale: boolean }>
+}
+
+/** What is not known of a model's context window may be as long as this, in tokens. */
+const MAX_TOKENS = 100_000
+
+/** The share of a context window that a prompt may fill. */
+const SHARE = 0.75
+
+/** So many of a conversation's assets, the newest, are looked for when a run begins. */
+const MAX_LOOKED_FOR = 200
+
+/** Makes the prompts of one conversation. */
+export function createStepPrompts(
+  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'prompt'>,
+  { assets, namespace }: { assets: Assets; namespace: string | null },
+): StepPrompts {
+  const { instructions, tools, prompt: how } = settings
+  const transcript: TranscriptOptions = { merge: how.merge, guide: guideFor(tools) }
+  const builder = createPromptBuilder(transcript)
+  const gone = new Set<string>()
+  const outputs = [...tools.values()].some(({ outputPath }) => (outputPath ?? true) === true)
+  let capabilities: ModelCapabilities | null = null
+  let lookedFor: { runId: string; missing: readonly string[] } | null = null
+
+  function budget(): PromptBudget {
+    const window = capabilities?.contextWindow ?? null
+    const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
+    return {
+      tokens: how.history.maxTokens ?? most,
+      mediaParts: how.media.maxParts,
+      mediaBytes: how.media.maxBytes,
+    }
+  }
+
+  function source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
+    return {
+      system: [instructions, referenceGuide({ outputs }) ?? ''],
+      tail,
+      media: mediaFor(assets),
+      capabilities: known,
+      ...{ assets, namespace, cache: how.cache },
+      options: { imageMaxSide: how.media.imageMaxSide },
+      onMissing: (ref) => void gone.add(ref),
+    }
+  }
+
+  /** The assets that are not there any more, as they were found when the run began. */
+  async function missingIn(state: ConversationState): Promise<readonly string[]> {
+    const runId = openRun(state)?.runId ?? ''
+    if (lookedFor?.runId !== runId) lookedFor = { runId, missing: await missingOf(state, assets) }
+    return lookedFor.missing
+  }
+
+  async function ready(): Promise<ModelCapabilities> {
+    capabilities ??= await how.capabilities()
+    return capabilities
+  }
+
+  return {
+    ready,
+    compaction(state, after) {
+      const { compaction, messages } = after
+      const pending = after === state ? [] : messages
+      const asked = { ...state, compaction }
+      return compactionDue(builder.transcript, asked, {
+        budget: budget(),
+        now: Date.now(),
+        pending,
+      })
+    },
+    plan(conversation, reason) {
+      const { summarize } = how.history
+      return planCompaction(conversation, { reason, budget: budget(), transcript, gone, summarize })
+    },
+    async next(conversation) {
+      const { state } = conversation
+      const known = await ready()
+      const missing = state.assets.length > 0 ? await missingIn(state) : []
+      const tail = missing.length > 0 ? [`[Not there any more: ${missing.join(', ')}]`] : []
+      const prompt = await builder.build(conversation, source(known, tail))
+      return { prompt, stale: [...gone].some((ref) => wasShown(state, ref)) }
+    },
+  }
+}
+
+/** What is said on a topic in the conversation of an agent with these tools. */
+function guideFor(tools: ReadonlyMap<string, unknown>): (topic: GuideTopic) => string | null {
+  return (topic) => {
+    if (topic !== 'assets' && tools.size === 0) return null
+    const text = referenceGuide({ [topic]: true })
+    return text === null ? null : `## References\n${text}`
+  }
+}
+
+/** A store that gives each body once gives none to a prompt, which is made anew at every step. */
+function mediaFor({ config }: Assets): PromptSource['media'] {
+  if (config.readsOnce) return 'none'
+  return config.resolveInLLM ? 'all' : 'fetched'
+}
+
+/** Whether a body that is gone was there when the last answer was asked for, and is still shown. */
+function wasShown(
+  { messages, assets, assetsAfter, runs, compaction }: ConversationState,
+  ref: string,
+): boolean {
+  const step = lastStep(runs)
+  const index = assets.findIndex((asset) => ref === asset.ref || ref.startsWith(`${asset.ref}/`))
+  if (!step || index === -1 || (compaction?.media && !compaction.media.includes(ref))) return false
+  const answer = messages.findLastIndex(({ id }) => id === step.messageId)
+  return (assetsAfter[index] ?? 0) < answer
+}
+
+async function missingOf(
+  { assets: created }: ConversationState,
+  assets: Assets,
+): Promise<string[]> {
+  const refs = new Set(created.slice(-MAX_LOOKED_FOR).map(({ ref }) => ref))
+  const found = await Promise.all([...refs].map((ref) => isThere(assets, ref)))
+  return [...refs].filter((_, i) => !found[i])
+}
+
+async function isThere(assets: Assets, ref: string): Promise<boolean> {
+  try {
+    await assets.info(ref)
+    return true
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'asset_not_found') return false
+    throw error
+  }
+}

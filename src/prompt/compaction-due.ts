@@ -1,0 +1,37 @@
+import type { ConversationState } from '../content/conversation-state.ts'
+import type { CompactionReason } from '../content/events.ts'
+import type { Message } from '../content/message.ts'
+import type { PromptBudget } from './plan-compaction.ts'
+import { lastStep, promptTokens } from './prompt-size.ts'
+import type { Transcript } from './transcript.ts'
+
+/** What says whether a compaction is due. */
+export interface CompactionQuestion {
+  budget: PromptBudget
+  /** The time, in milliseconds since 1970. */
+  now: number
+  /** Messages that come behind those of the state. */
+  pending?: readonly Message[]
+}
+
+/** So long after the last answer a provider has forgotten what it was sent, in milliseconds. */
+const COLD_MS = 5 * 60_000
+
+/** Tokens of data that later writes have replaced, which are worth a compaction that costs nothing. */
+const STALE_TOKENS = 200
+
+/** Why the next prompt is to be compacted before it is sent (spec L9); null where it is not. */
+export function compactionDue(
+  transcript: Transcript,
+  state: Pick<ConversationState, 'messages' | 'runs' | 'compaction'>,
+  { budget, now, pending = [] }: CompactionQuestion,
+): CompactionReason | null {
+  const last = [...state.messages.slice(-1), ...pending].at(-1)
+  if (!last || last.id === state.compaction?.through) return null
+  if (promptTokens(transcript, state, pending) > budget.tokens) return 'size'
+  const { stale, bodies } = transcript.shown
+  if (bodies.parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
+  const asked = lastStep(state.runs)?.finishedAt
+  const isCold = asked !== undefined && now - Date.parse(asked) > COLD_MS
+  return isCold && stale > STALE_TOKENS ? 'cold' : null
+}
