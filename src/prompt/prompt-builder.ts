@@ -14,6 +14,7 @@ import type { Attachment, Message, ToolCall } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
 import type { DataEntry } from '../content/render-data.ts'
 import type { ModelCapabilities } from '../model/capabilities.ts'
+import { limitOf } from '../model/taken-types.ts'
 import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { formatLabel } from '../refs/variable-ref.ts'
 
@@ -23,7 +24,7 @@ export interface PromptSource {
   system: readonly string[]
   /** The block of the assets' metas, or null where there is none. It comes last. */
   metas: string | null
-  capabilities: ModelCapabilities
+  capabilities: Promise<ModelCapabilities>
   /**
    * Which media go as parts beside their text markers: `all` (default); `fetched`, only what `fetch_asset` read in the
    * last step (`resolveInLLM: false`); `none`, where reading a body would use it up.
@@ -291,15 +292,16 @@ async function filePart(
   { kind, assetRef, mimeType, fileName }: Attachment,
   { capabilities, load }: PromptSource,
 ): Promise<UserPart | null> {
-  const takes =
-    mimeType === 'image/*' ? capabilities.images.length > 0 : capabilities.images.includes(mimeType)
-  if (kind !== 'image' || !takes) return null
+  const { takes } = await capabilities
+  if (kind !== 'image' || (mimeType !== 'image/*' && limitOf(takes, mimeType) === null)) return null
+  if (!Object.keys(takes).some((type) => type.startsWith('image/'))) return null
   const found = await load(assetRef)
   if (!found) return { type: 'text', text: `[unresolved ${kind}: ${assetRef}]` }
   const { bytes, mime } = found
-  if (!capabilities.images.includes(mime)) return null
-  if (bytes.length > capabilities.maxImageBytes) {
-    const limit = `${bytes.length} bytes, more than the ${capabilities.maxImageBytes} that the model takes`
+  const maxBytes = limitOf(takes, mime)
+  if (maxBytes === null) return null
+  if (bytes.length > maxBytes) {
+    const limit = `${bytes.length} bytes, more than the ${maxBytes} that the model takes`
     return { type: 'text', text: `[${kind} not shown: ${assetRef}, ${mime}, ${limit}]` }
   }
   return { type: 'file', mediaType: mime, filename: fileName, data: { type: 'data', data: bytes } }
