@@ -9,10 +9,14 @@ export interface ModelCapabilities {
   takes: TakenTypes
   /** What it takes within the result of a tool. */
   takesInResults: TakenTypes
-  /** Bytes of all bodies in one call. */
-  maxCallBytes: number
-  /** Pixels of an image's long side that its provider refuses to exceed; null where it names no limit. */
-  maxImageSide: number | null
+  /** Of all bodies in one call: their bytes, and how many images and other files. */
+  perCall: { bytes: number; images: number; files: number }
+  /** Pixels of an image's long side that its provider refuses to exceed; Infinity where it names no limit. */
+  maxImageSide: number
+  /** Pages of a PDF. */
+  maxPdfPages: number
+  /** Whether it also fetches the URLs that stand within a tool's result. */
+  urlsInResults: boolean
   /** Which URLs its provider fetches by itself: patterns by MIME type, as the AI SDK's `supportedUrls`. */
   urls: Readonly<Record<string, readonly RegExp[]>>
   /** Tokens of prompt and answer together; null where it is not known. */
@@ -60,8 +64,10 @@ export async function capabilitiesOf(
   return {
     takes,
     takesInResults: takesInResults ? withLimits(takesInResults) : (rules.takesInResults ?? {}),
-    maxCallBytes: rules.maxCallBytes ?? DEFAULT_BYTES,
-    maxImageSide: rules.maxImageSide ?? null,
+    perCall: { bytes: DEFAULT_BYTES, images: Infinity, files: Infinity, ...rules.perCall },
+    maxImageSide: rules.maxImageSide ?? Infinity,
+    maxPdfPages: rules.maxPdfPages ?? Infinity,
+    urlsInResults: rules.urlsInResults ?? false,
     urls: overrides.urls ?? usefulUrls(said, takes, rules.byUrl),
     contextWindow: overrides.contextWindow ?? known?.contextWindow ?? null,
     price: overrides.price ?? known?.price ?? null,

@@ -11,9 +11,11 @@ export type ProviderRules = Partial<
     | 'systemAnywhere'
     | 'detailOption'
     | 'maxImageSide'
-    | 'maxCallBytes'
+    | 'maxPdfPages'
+    | 'urlsInResults'
   >
 > & {
+  perCall?: Partial<ModelCapabilities['perCall']>
   /** Types that it takes by URL alone. */
   byUrl?: readonly string[]
   /** URLs that it fetches though its package does not say so. */
@@ -50,7 +52,10 @@ export function providerRules(provider: string, modelId: string): ProviderRules 
   return PROVIDERS.find(([pattern]) => pattern.test(provider))?.[1](modelId) ?? {}
 }
 
-/** https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 8,000 px. */
+/**
+ * https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 8,000 px, 100
+ * pages for windows of 200,000 tokens.
+ */
 function anthropic(modelId: string): ProviderRules {
   const isOld = /claude-(2|instant)/.test(modelId)
   const takes = isOld ? {} : { ...types(WEB_IMAGES, 3.75 * MB), [PDF]: 22 * MB }
@@ -59,7 +64,9 @@ function anthropic(modelId: string): ProviderRules {
     takesInResults: takes,
     cacheMarks: 'anthropic',
     maxImageSide: 8000,
-    maxCallBytes: 22 * MB,
+    maxPdfPages: 100,
+    urlsInResults: true,
+    perCall: { bytes: 22 * MB, images: 100 },
   }
 }
 
@@ -71,7 +78,11 @@ function openaiTakes(modelId: string): TakenTypes {
   return OPENAI_TEXT.test(modelId) ? {} : { ...types(WEB_IMAGES, 20 * MB), [PDF]: 32 * MB }
 }
 
-const OPENAI = { systemAnywhere: true, detailOption: 'openai', maxCallBytes: 35 * MB } as const
+const OPENAI = {
+  systemAnywhere: true,
+  detailOption: 'openai',
+  perCall: { bytes: 35 * MB, images: 500 },
+} as const
 
 function openaiChat(modelId: string): ProviderRules {
   const hears = /audio/.test(modelId)
@@ -81,7 +92,7 @@ function openaiChat(modelId: string): ProviderRules {
 
 function openaiResponses(modelId: string): ProviderRules {
   const takes = openaiTakes(modelId)
-  return { ...OPENAI, takes, takesInResults: takes }
+  return { ...OPENAI, takes, takesInResults: takes, urlsInResults: true }
 }
 
 /** https://ai.google.dev/gemini-api/docs/image-understanding, …/audio, …/video-understanding: 20 MB in all, inline. */
@@ -101,7 +112,8 @@ function google(modelId: string): ProviderRules {
   return {
     takes: GEMINI,
     takesInResults: isOld ? {} : selectTypes(GEMINI, (mime) => inResults.test(mime)),
-    maxCallBytes: 14 * MB,
+    maxPdfPages: 1000,
+    perCall: { bytes: 14 * MB, images: 3000, files: 10 },
   }
 }
 
@@ -110,7 +122,8 @@ function bedrock(modelId: string): ProviderRules {
   const images = types(WEB_IMAGES, 3.75 * MB)
   const documents = types(`${PDF} ${WORD} ${EXCEL} application/vnd.ms-excel`, 4.5 * MB)
   const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
-  const limits = { maxImageSide: 8000, maxCallBytes: 18 * MB }
+  const perCall = { bytes: 18 * MB, images: 20, files: 5 }
+  const limits = { maxImageSide: 8000, maxPdfPages: 100, perCall }
   if (/claude-(v|2|instant)/.test(modelId)) return limits
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }
@@ -136,7 +149,7 @@ function mistral(modelId: string): ProviderRules {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
     systemAnywhere: true,
-    maxCallBytes: 35 * MB,
+    perCall: { bytes: 35 * MB, images: 8 },
   }
 }
 
@@ -148,6 +161,7 @@ function xai(modelId: string): ProviderRules {
     byUrl: isBlind ? [] : [PDF, 'text/*'],
     systemAnywhere: true,
     detailOption: 'xai',
-    maxCallBytes: 35 * MB,
+    urlsInResults: true,
+    perCall: { bytes: 35 * MB },
   }
 }

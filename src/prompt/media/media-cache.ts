@@ -6,6 +6,8 @@ export interface MediaCache {
   peek(key: string): unknown
   /** What is kept under the key, else what `make` makes: once, also for callers at the same time. A failure is not kept. */
   load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T>
+  /** Drops what is kept under the key. */
+  forget(key: string): void
 }
 
 /** Options of {@link createMediaCache}. */
@@ -23,6 +25,7 @@ export function createMediaCache({
 
   return {
     peek: (key) => kept.get(key),
+    forget: (key) => kept.delete(key),
     load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
       const found = kept.get(key) ?? pending.get(key)
       if (found !== undefined) return Promise.resolve(found as T | Promise<T>)
