@@ -1,17 +1,7 @@
+import { catalogueEntry, type ModelPrice } from './catalogue.ts'
 import type { LanguageModel } from './language-model.ts'
-
-/** What a model's tokens cost, in USD per million. */
-export interface ModelPrice {
-  input: number
-  output: number
-  /** Tokens read from the provider's prompt cache. */
-  cacheRead?: number
-  /** Tokens written to it. */
-  cacheWrite?: number
-}
-
-/** MIME types and the largest body of each in bytes. `image/*` stands for every type of images. */
-export type TakenTypes = Readonly<Record<string, number>>
+import { providerRules } from './provider-rules.ts'
+import { limitOf, type TakenTypes } from './taken-types.ts'
 
 /** What a model can be sent beside text, and what is known of it. */
 export interface ModelCapabilities {
@@ -19,11 +9,18 @@ export interface ModelCapabilities {
   takes: TakenTypes
   /** What it takes within the result of a tool. */
   takesInResults: TakenTypes
+  /** Of all bodies in one call: their bytes, and how many images and other files. */
+  perCall: { bytes: number; images: number; files: number }
+  /** Pixels of an image's long side that its provider refuses to exceed; Infinity where it names no limit. */
+  maxImageSide: number
+  /** Pages of a PDF. */
+  maxPdfPages: number
+  /** Whether it also fetches the URLs that stand within a tool's result. */
+  urlsInResults: boolean
   /** Which URLs its provider fetches by itself: patterns by MIME type, as the AI SDK's `supportedUrls`. */
   urls: Readonly<Record<string, readonly RegExp[]>>
   /** Tokens of prompt and answer together; null where it is not known. */
   contextWindow: number | null
-  maxOutputTokens: number | null
   /** Null where it is not known. */
   price: ModelPrice | null
   /** Whose marks for the prompt's cache its provider wants; null where it caches without. */
@@ -36,20 +33,67 @@ export interface ModelCapabilities {
 
 /** What the application knows better. */
 export interface CapabilityOverrides {
-  /** MIME types, such as `image/png` or `image/*`, with default limits; or with the bytes of each. Replaces the list. */
+  /** MIME types such as `image/png` or `image/*`; or with the bytes that one body may have. Replaces the known ones. */
   takes?: readonly string[] | TakenTypes
   takesInResults?: readonly string[] | TakenTypes
+  /** Which URLs the model's server fetches by itself. */
+  urls?: ModelCapabilities['urls']
   contextWindow?: number
-  maxOutputTokens?: number
   price?: ModelPrice
   cacheMarks?: ModelCapabilities['cacheMarks']
   systemAnywhere?: boolean
 }
 
-/** What the model can be sent and costs; one of which nothing is known is sent text alone. */
+/** Of types that are given without a limit, and of all bodies in one call where no limit is known: 20 MB. */
+const DEFAULT_BYTES = 20_000_000
+
+/**
+ * What the model can be sent and costs: by its provider and its id, what the model says itself (`supportedUrls`), and
+ * the overrides, which always win. One of which nothing is known is sent text alone.
+ */
 export async function capabilitiesOf(
-  _model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
-  _overrides: CapabilityOverrides = {},
+  model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
+  overrides: CapabilityOverrides = {},
 ): Promise<ModelCapabilities> {
-  throw new Error('follows')
+  const { provider, modelId } = model
+  const rules = providerRules(provider, modelId)
+  const known = await catalogueEntry(model)
+  const takes = overrides.takes ? withLimits(overrides.takes) : (rules.takes ?? {})
+  const said = { ...rules.urls, ...(await model.supportedUrls) }
+  const { takesInResults } = overrides
+  return {
+    takes,
+    takesInResults: takesInResults ? withLimits(takesInResults) : (rules.takesInResults ?? {}),
+    perCall: { bytes: DEFAULT_BYTES, images: Infinity, files: Infinity, ...rules.perCall },
+    maxImageSide: rules.maxImageSide ?? Infinity,
+    maxPdfPages: rules.maxPdfPages ?? Infinity,
+    urlsInResults: rules.urlsInResults ?? false,
+    urls: overrides.urls ?? usefulUrls(said, takes, rules.byUrl),
+    contextWindow: overrides.contextWindow ?? known?.contextWindow ?? null,
+    price: overrides.price ?? known?.price ?? null,
+    cacheMarks:
+      overrides.cacheMarks === undefined ? (rules.cacheMarks ?? null) : overrides.cacheMarks,
+    systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
+    detailOption: rules.detailOption ?? null,
+  }
+}
+
+function withLimits(types: readonly string[] | TakenTypes): TakenTypes {
+  if (!Array.isArray(types)) return types as TakenTypes
+  return Object.fromEntries(types.map((type) => [type, DEFAULT_BYTES]))
+}
+
+/** A provider fetches what it is told to, also images for a model that sees none: only what the model takes is left. */
+function usefulUrls(
+  urls: ModelCapabilities['urls'],
+  takes: TakenTypes,
+  byUrl: readonly string[] = [],
+): ModelCapabilities['urls'] {
+  const taken = Object.keys(takes)
+  const isUseful = (type: string): boolean => {
+    if (byUrl.includes(type) || limitOf(takes, type) !== null) return true
+    const family = type.replace(/\*.*$/, '')
+    return type.includes('*') && taken.some((mime) => mime.startsWith(family))
+  }
+  return Object.fromEntries(Object.entries(urls).filter(([type]) => isUseful(type)))
 }

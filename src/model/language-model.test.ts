@@ -32,6 +32,34 @@ describe('streamModel', () => {
             },
           ],
         },
+        {
+          role: 'tool',
+          content: [
+            {
+              type: 'tool-result',
+              toolCallId: 'c1',
+              toolName: 'draw',
+              output: {
+                type: 'content',
+                value: [
+                  { type: 'text', text: 'drawn' },
+                  { type: 'file', mediaType: 'image/png', data: { type: 'data', data: bytes } },
+                  {
+                    type: 'file',
+                    mediaType: 'application/pdf',
+                    filename: 'a.pdf',
+                    data: { type: 'data', data: 'AQI=' },
+                  },
+                  {
+                    type: 'file',
+                    mediaType: 'image/png',
+                    data: { type: 'url', url: new URL('https://x.example/') },
+                  },
+                ],
+              },
+            },
+          ],
+        },
       ],
       temperature: 0.5,
     })
@@ -42,6 +70,25 @@ describe('streamModel', () => {
       temperature: 0.5,
       prompt: [
         { content: [{ type: 'text' }, { data: bytes }, { data: new URL('https://x.example/') }] },
+        {
+          content: [
+            {
+              output: {
+                value: [
+                  { type: 'text', text: 'drawn' },
+                  { type: 'image-data', mediaType: 'image/png', data: 'AQI=' },
+                  {
+                    type: 'file-data',
+                    mediaType: 'application/pdf',
+                    data: 'AQI=',
+                    filename: 'a.pdf',
+                  },
+                  { type: 'image-url', url: 'https://x.example/' },
+                ],
+              },
+            },
+          ],
+        },
       ],
     })
   })

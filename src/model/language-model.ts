@@ -3,9 +3,11 @@ import type {
   LanguageModelV3Prompt,
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
 
 /** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
@@ -35,14 +37,41 @@ export async function streamModel(
 
 function toV3(prompt: LanguageModelV4Prompt): LanguageModelV3Prompt {
   return prompt.map((message: LanguageModelV4Message) => {
-    if (message.role !== 'user') return message
-    const content = message.content.map((part) => {
-      if (part.type !== 'file') return part
-      const { data } = part
-      if (data.type === 'data') return { ...part, data: data.data }
-      if (data.type === 'url') return { ...part, data: data.url }
-      throw new TypeError(`A file of type "${data.type}" cannot be sent to a v3 model`)
-    })
+    if (message.role === 'user') {
+      const content = message.content.map((part) =>
+        part.type === 'file' ? { ...part, data: bareData(part.data) } : part,
+      )
+      return { ...message, content }
+    }
+    if (message.role !== 'tool') return message
+    const content = message.content.map((part) =>
+      part.type === 'tool-result' && part.output.type === 'content'
+        ? { ...part, output: { ...part.output, value: part.output.value.map(resultPart) } }
+        : part,
+    )
     return { ...message, content }
   }) as LanguageModelV3Prompt
+}
+
+type FileData = LanguageModelV4FilePart['data']
+
+function bareData(data: FileData): string | Uint8Array | URL {
+  if (data.type === 'data') return data.data
+  if (data.type === 'url') return data.url
+  throw new TypeError(`A file of type "${data.type}" cannot be sent to a v3 model`)
+}
+
+type Content = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number]
+
+/** Within results v3 tells images from other files, and base64 from URLs, by the part's type. */
+function resultPart(part: Content): unknown {
+  if (part.type !== 'file') return part
+  const { data, mediaType, filename, providerOptions } = part
+  const kind = mediaType.startsWith('image') ? 'image' : 'file'
+  const options = providerOptions ? { providerOptions } : {}
+  const bare = bareData(data)
+  if (bare instanceof URL) return { type: `${kind}-url`, url: bare.href, ...options }
+  const text = typeof bare === 'string' ? bare : Buffer.from(bare).toString('base64')
+  const named = kind === 'file' && filename !== undefined ? { filename } : {}
+  return { type: `${kind}-data`, data: text, mediaType, ...named, ...options }
 }

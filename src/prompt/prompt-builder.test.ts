@@ -3,12 +3,15 @@ import { createBoard } from '../content/board.ts'
 import type { Message } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
-import type { LanguageModel } from '../model/language-model.ts'
 import { createPromptBuilder, type PromptSource } from './prompt-builder.ts'
 
 const PNG = new Uint8Array([137, 80, 78, 71])
-const seeing = capabilitiesOf({ provider: 'openai.responses' } as LanguageModel)
-const blind = capabilitiesOf({ provider: 'somebody.else' } as LanguageModel)
+const seeing = capabilitiesOf({
+  provider: 'openai.responses',
+  modelId: 'gpt-5',
+  supportedUrls: {},
+})
+const blind = capabilitiesOf({ provider: 'somebody.else', modelId: 'x', supportedUrls: {} })
 
 function prompt(inputs: MessageInput[], options: Partial<PromptSource> = {}) {
   const messages: Message[] = inputs.map(toMessage)
@@ -141,7 +144,7 @@ describe('createPromptBuilder', () => {
       { type: 'text', text: '[unresolved image: asset://gone]' },
       third,
     ])
-    const small = { ...seeing, maxImageBytes: 3 }
+    const small = seeing.then((known) => ({ ...known, takes: { 'image/png': 3 } }))
     expect(JSON.stringify(await prompt([message], { capabilities: small }))).toContain(
       '[image not shown: asset://pic',
     )

@@ -1,5 +1,12 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { ModelCapabilities } from '../model/capabilities.ts'
+import { withCacheMarks } from './cache-marks.ts'
+import { toFilePart } from './file-part.ts'
+import { resultMessages } from './result-message.ts'
 import type { ResolvedItem } from './transcript-item.ts'
 
 /** What a prompt has around its items. */
@@ -11,26 +18,93 @@ export interface PromptFrame {
   tail?: readonly ResolvedItem[]
 }
 
-/** The prompt of a model call, marked for the provider's cache. */
+/**
+ * The prompt of a model call, marked for its provider's cache. With {@link itemMessages} the one place that knows the AI
+ * SDK's shapes.
+ */
 export function toPrompt(
-  _items: readonly ResolvedItem[],
-  _frame: PromptFrame,
+  items: readonly ResolvedItem[],
+  frame: PromptFrame,
 ): LanguageModelV4Prompt {
-  throw new Error('follows')
+  return framedPrompt(
+    items.flatMap((item) => itemMessages(item, frame.capabilities)),
+    frame,
+  )
+}
+
+/** {@link toPrompt} of messages that {@link itemMessages} made already. */
+export function framedPrompt(
+  messages: readonly LanguageModelV4Message[],
+  { system, capabilities, tail = [] }: PromptFrame,
+): LanguageModelV4Prompt {
+  const start: LanguageModelV4Message[] = system ? [{ role: 'system', content: system }] : []
+  const end = tail.flatMap((item) => itemMessages(item, capabilities))
+  return withCacheMarks(start.concat(messages, end), end.length, capabilities)
 }
 
 /** The messages of one item. They are never changed afterwards, so that they can be kept for the next prompt. */
 export function itemMessages(
-  _item: ResolvedItem,
-  _capabilities: ModelCapabilities,
+  item: ResolvedItem,
+  capabilities: ModelCapabilities,
 ): LanguageModelV4Message[] {
-  throw new Error('follows')
+  if (item.type === 'results') {
+    return item.results.length > 0 ? resultMessages(item.results, capabilities) : []
+  }
+  if (item.type === 'system') return [systemMessage(item.text, capabilities)]
+  return item.type === 'user' ? [userMessage(item, capabilities)] : assistantMessages(item)
 }
 
-/** A prompt of messages that are made already: {@link toPrompt} with kept messages. */
-export function framedPrompt(
-  _messages: readonly LanguageModelV4Message[],
-  _frame: PromptFrame,
-): LanguageModelV4Prompt {
-  throw new Error('follows')
+/** Where a provider takes the system's words at the start only, they are the user's, under our own heading. */
+function systemMessage(
+  text: string,
+  { systemAnywhere }: ModelCapabilities,
+): LanguageModelV4Message {
+  if (systemAnywhere) return { role: 'system', content: text }
+  return { role: 'user', content: [{ type: 'text', text: `[Message from the system]\n${text}` }] }
+}
+
+function userMessage(
+  { parts }: Extract<ResolvedItem, { type: 'user' }>,
+  capabilities: ModelCapabilities,
+): LanguageModelV4Message {
+  const content = parts
+    .filter((part) => part.type === 'file' || part.text !== '')
+    .map((part) =>
+      part.type === 'file'
+        ? toFilePart(part, capabilities)
+        : { type: 'text' as const, text: part.text },
+    )
+  // A message of nothing is nothing that a provider takes.
+  return {
+    role: 'user',
+    content: content.length > 0 ? content : [{ type: 'text', text: '(empty message)' }],
+  }
+}
+
+function assistantMessages({
+  parts,
+  calls,
+}: Extract<ResolvedItem, { type: 'assistant' }>): LanguageModelV4Message[] {
+  const said = parts
+    .filter(({ type, text }) => type === 'reasoning' || text !== '')
+    .map((part) =>
+      part.type === 'reasoning'
+        ? { type: part.type, text: part.text, ...providerOptions(part) }
+        : { type: part.type, text: part.text },
+    )
+  const called = calls.map((call) => ({
+    type: 'tool-call' as const,
+    toolCallId: call.id,
+    toolName: call.name,
+    input: call.arguments,
+    ...providerOptions(call),
+  }))
+  const content = [...said, ...called]
+  return content.length > 0 ? [{ role: 'assistant', content }] : []
+}
+
+function providerOptions({ provider_metadata }: { provider_metadata?: Record<string, unknown> }): {
+  providerOptions?: SharedV4ProviderOptions
+} {
+  return provider_metadata ? { providerOptions: provider_metadata as SharedV4ProviderOptions } : {}
 }

@@ -73,6 +73,8 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
 /** A body as a model takes it: base64 or bytes (`data`), or where its provider fetches it (`url`). */
 export interface FilePart {
   type: 'file'
+  /** Where it comes from. */
+  ref: string
   mediaType: string
   fileName?: string
   detail?: string

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { capabilitiesOf } from './capabilities.ts'
+import { limitOf } from './taken-types.ts'
+
+const model = (provider: string, modelId: string, supportedUrls = {}) => ({
+  provider,
+  modelId,
+  supportedUrls,
+})
+const HTTPS = [/^https?:\/\/.*$/]
+
+describe('capabilitiesOf', () => {
+  it.each([
+    ['openai.responses', 'gpt-5-mini', 'image/png application/pdf', 'audio/wav'],
+    ['openai.responses', 'gpt-3.5-turbo', '', 'image/png application/pdf'],
+    ['openai.chat', 'gpt-4o-audio-preview', 'audio/wav audio/mpeg', 'image/png'],
+    [
+      'anthropic.messages',
+      'claude-sonnet-4-5',
+      'image/webp application/pdf',
+      'image/tiff audio/wav',
+    ],
+    ['google.generative-ai', 'gemini-2.5-flash', 'image/heic audio/wav video/mp4', 'image/gif'],
+    ['google.generative-ai', 'gemma-3-27b-it', 'image/png', 'video/mp4'],
+    ['amazon-bedrock', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'image/png', 'video/mp4'],
+    ['amazon-bedrock', 'amazon.nova-pro-v1:0', 'image/png video/mp4', 'audio/wav'],
+    ['amazon-bedrock', 'amazon.nova-micro-v1:0', '', 'image/png'],
+    ['mistral.chat', 'mistral-medium-latest', 'image/png application/pdf', 'audio/wav'],
+    ['mistral.chat', 'codestral-latest', 'application/pdf', 'image/png'],
+    ['xai.responses', 'grok-4', 'image/png image/jpeg', 'image/webp application/pdf'],
+    ['xai.responses', 'grok-3-mini', '', 'image/png'],
+    ['openai-compatible.chat', 'qwen3', '', 'image/png application/pdf'],
+  ])('knows what %s takes for %s', async (provider, modelId, taken, refused) => {
+    const { takes } = await capabilitiesOf(model(provider, modelId))
+    const limits = (types: string) =>
+      types
+        .split(' ')
+        .filter(Boolean)
+        .map((type) => limitOf(takes, type))
+    expect(limits(taken)).not.toContain(null)
+    expect(limits(refused).every((limit) => limit === null)).toBe(true)
+  })
+
+  it('knows what goes into results of tools, whose cache wants marks and where the system speaks', async () => {
+    const of = async (provider: string, modelId: string) => {
+      const known = await capabilitiesOf(model(provider, modelId))
+      const inResult = limitOf(known.takesInResults, 'image/png') !== null
+      return [inResult, known.cacheMarks, known.systemAnywhere]
+    }
+    expect(await of('anthropic.messages', 'claude-opus-4-1')).toEqual([true, 'anthropic', false])
+    expect(await of('openai.responses', 'gpt-5')).toEqual([true, null, true])
+    expect(await of('openai.chat', 'gpt-5')).toEqual([false, null, true])
+    expect(await of('google.generative-ai', 'gemini-3-pro-preview')).toEqual([true, null, false])
+    expect(await of('google.generative-ai', 'gemini-2.5-pro')).toEqual([false, null, false])
+    expect(await of('amazon-bedrock', 'amazon.nova-pro-v1:0')).toEqual([true, 'bedrock', false])
+    expect(await of('amazon-bedrock', 'meta.llama3-1-8b-instruct-v1:0')).toEqual([
+      false,
+      null,
+      false,
+    ])
+  })
+
+  it('has window and price from the catalogue, and null for what that does not know', async () => {
+    const known = await capabilitiesOf(model('anthropic.messages', 'claude-sonnet-4-5'))
+    expect(known.contextWindow).toBeGreaterThanOrEqual(200_000)
+    expect(known.price?.input).toBeGreaterThan(known.price?.cacheRead ?? Infinity)
+    expect(known.price?.cacheWrite).toBeGreaterThan(known.price?.input ?? Infinity)
+    const local = await capabilitiesOf(model('openai-compatible.chat', 'gpt-5'))
+    expect(local).toMatchObject({ contextWindow: null, price: null })
+  })
+
+  it('lets overrides win', async () => {
+    const price = { input: 1, output: 2 }
+    const known = await capabilitiesOf(model('openai-compatible.chat', 'qwen3'), {
+      takes: ['image/*'],
+      takesInResults: { 'image/png': 10 },
+      contextWindow: 32_000,
+      price,
+    })
+    expect(limitOf(known.takes, 'image/avif')).toBeGreaterThan(0)
+    expect(known).toMatchObject({
+      takesInResults: { 'image/png': 10 },
+      contextWindow: 32_000,
+      price,
+    })
+  })
+
+  it('names only URLs of what the model takes', async () => {
+    const urls = { 'image/*': HTTPS, 'application/pdf': HTTPS }
+    expect(
+      Object.keys((await capabilitiesOf(model('openai.responses', 'gpt-5', urls))).urls),
+    ).toEqual(['image/*', 'application/pdf'])
+    expect((await capabilitiesOf(model('openai.responses', 'gpt-3.5-turbo', urls))).urls).toEqual(
+      {},
+    )
+    const later = { ...model('xai.responses', 'grok-4'), supportedUrls: Promise.resolve(urls) }
+    expect(Object.keys((await capabilitiesOf(later)).urls)).toContain('application/pdf')
+  })
+})

@@ -1,0 +1,68 @@
+import type { LanguageModel } from './language-model.ts'
+
+/** What a model's tokens cost, in USD per million; where a price has tiers, that of the first. */
+export interface ModelPrice {
+  input: number
+  output: number
+  /** Tokens read from the provider's prompt cache. */
+  cacheRead?: number
+  /** Tokens written to it. */
+  cacheWrite?: number
+}
+
+/** What the catalogue knows of a model. */
+export interface CatalogueEntry {
+  /** Tokens of prompt and answer together; null where it is not known. */
+  contextWindow: number | null
+  price: ModelPrice | null
+}
+
+/** Providers of the AI SDK that the catalogue calls otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  'amazon-bedrock': 'aws',
+  bedrock: 'aws',
+  fireworks: 'fireworks',
+  togetherai: 'together',
+  vertex: 'google',
+  xai: 'x-ai',
+}
+
+/**
+ * Window and price of a model, from the data that `@pydantic/genai-prices` carries: it is loaded at the first call and
+ * asks no network. Null for a model or a provider that it does not know.
+ */
+export async function catalogueEntry({
+  provider,
+  modelId,
+}: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
+  const [head = ''] = provider.split('.')
+  const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
+  const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
+  const known = findProvider({ providerId: name })
+  if (known?.id !== name) return null
+  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, modelId, { provider: known })
+  if (!found) return null
+  const { model, model_price: prices } = found
+  return { contextWindow: model.context_window ?? null, price: priceOf(prices) }
+}
+
+type Prices = Readonly<Record<string, number | { base: number } | undefined>>
+
+function priceOf(prices: Prices): ModelPrice | null {
+  const [input, output, cacheRead, cacheWrite] = [
+    'input_mtok',
+    'output_mtok',
+    'cache_read_mtok',
+    'cache_write_mtok',
+  ].map((key) => {
+    const price = prices[key]
+    return typeof price === 'object' ? price.base : price
+  })
+  if (input === undefined || output === undefined) return null
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  }
+}

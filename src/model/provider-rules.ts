@@ -1,0 +1,167 @@
+import type { ModelCapabilities } from './capabilities.ts'
+import { selectTypes, type TakenTypes } from './taken-types.ts'
+
+/** What a provider's package converts and its servers take of one model; what is absent has the value for none. */
+export type ProviderRules = Partial<
+  Pick<
+    ModelCapabilities,
+    | 'takes'
+    | 'takesInResults'
+    | 'cacheMarks'
+    | 'systemAnywhere'
+    | 'detailOption'
+    | 'maxImageSide'
+    | 'maxPdfPages'
+    | 'urlsInResults'
+  >
+> & {
+  perCall?: Partial<ModelCapabilities['perCall']>
+  /** Types that it takes by URL alone. */
+  byUrl?: readonly string[]
+  /** URLs that it fetches though its package does not say so. */
+  urls?: ModelCapabilities['urls']
+}
+
+const MB = 1_000_000
+const PDF = 'application/pdf'
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+function types(names: string, bytes: number): TakenTypes {
+  return Object.fromEntries(names.split(' ').map((name) => [name, bytes]))
+}
+
+const WEB_IMAGES = 'image/png image/jpeg image/gif image/webp'
+
+/** The first whose pattern fits the name of the provider holds. */
+const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules])[] = [
+  [/anthropic/, anthropic],
+  [/^(openai|azure(-openai)?)\.chat$/, openaiChat],
+  [/^(openai|azure(-openai)?)\.responses$/, openaiResponses],
+  [/^google\.|^vertex\b|^googleVertex/, google],
+  [/^(amazon-)?bedrock/, bedrock],
+  [/^mistral\b/, mistral],
+  [/^xai\b/, xai],
+]
+
+/**
+ * What is known of the provider, by the package's own converters and the limits that its documentation names. Of unknown
+ * models of these providers the newest are assumed, so that only older ones are listed.
+ */
+export function providerRules(provider: string, modelId: string): ProviderRules {
+  return PROVIDERS.find(([pattern]) => pattern.test(provider))?.[1](modelId) ?? {}
+}
+
+/**
+ * https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 8,000 px, 100
+ * pages for windows of 200,000 tokens.
+ */
+function anthropic(modelId: string): ProviderRules {
+  const isOld = /claude-(2|instant)/.test(modelId)
+  const takes = isOld ? {} : { ...types(WEB_IMAGES, 3.75 * MB), [PDF]: 22 * MB }
+  return {
+    takes,
+    takesInResults: takes,
+    cacheMarks: 'anthropic',
+    maxImageSide: 8000,
+    maxPdfPages: 100,
+    urlsInResults: true,
+    perCall: { bytes: 22 * MB, images: 100 },
+  }
+}
+
+const OPENAI_TEXT =
+  /^(gpt-3|gpt-4(-(32k|\d{4})|$)|gpt-oss|o1-(mini|preview)|o3-mini|davinci|babbage)/
+
+/** https://platform.openai.com/docs/guides/images-vision, …/pdf-files, …/audio: 50 MB in all. */
+function openaiTakes(modelId: string): TakenTypes {
+  return OPENAI_TEXT.test(modelId) ? {} : { ...types(WEB_IMAGES, 20 * MB), [PDF]: 32 * MB }
+}
+
+const OPENAI = {
+  systemAnywhere: true,
+  detailOption: 'openai',
+  perCall: { bytes: 35 * MB, images: 500 },
+} as const
+
+function openaiChat(modelId: string): ProviderRules {
+  const hears = /audio/.test(modelId)
+  const takes = hears ? types('audio/wav audio/mpeg', 20 * MB) : openaiTakes(modelId)
+  return { ...OPENAI, takes }
+}
+
+function openaiResponses(modelId: string): ProviderRules {
+  const takes = openaiTakes(modelId)
+  return { ...OPENAI, takes, takesInResults: takes, urlsInResults: true }
+}
+
+/** https://ai.google.dev/gemini-api/docs/image-understanding, …/audio, …/video-understanding: 20 MB in all, inline. */
+const GEMINI: TakenTypes = {
+  ...types('image/png image/jpeg image/webp image/heic image/heif', 14 * MB),
+  ...types('audio/wav audio/mpeg audio/aiff audio/aac audio/ogg audio/flac', 14 * MB),
+  ...types('video/mp4 video/mpeg video/quicktime video/x-msvideo video/x-flv', 14 * MB),
+  ...types(`video/webm video/x-ms-wmv video/3gpp ${PDF}`, 14 * MB),
+}
+
+function google(modelId: string): ProviderRules {
+  const images = selectTypes(GEMINI, (mime) => mime.startsWith('image/'))
+  if (/gemma/.test(modelId)) return { takes: /gemma-?[12]\b/.test(modelId) ? {} : images }
+  const isOld = /gemini-(1|2)([.-]|$)|gemini-pro/.test(modelId)
+  // https://ai.google.dev/gemini-api/docs/function-calling: multimodal function responses.
+  const inResults = /^image\/(png|jpeg|webp)$|pdf$/
+  return {
+    takes: GEMINI,
+    takesInResults: isOld ? {} : selectTypes(GEMINI, (mime) => inResults.test(mime)),
+    maxPdfPages: 1000,
+    perCall: { bytes: 14 * MB, images: 3000, files: 10 },
+  }
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html, …_ToolResultContentBlock.html */
+function bedrock(modelId: string): ProviderRules {
+  const images = types(WEB_IMAGES, 3.75 * MB)
+  const documents = types(`${PDF} ${WORD} ${EXCEL} application/vnd.ms-excel`, 4.5 * MB)
+  const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
+  const perCall = { bytes: 18 * MB, images: 20, files: 5 }
+  const limits = { maxImageSide: 8000, maxPdfPages: 100, perCall }
+  if (/claude-(v|2|instant)/.test(modelId)) return limits
+  if (/claude/.test(modelId)) {
+    const takes = { ...images, ...documents }
+    const isOld = /claude-3-(opus|sonnet|haiku|5-sonnet)/.test(modelId)
+    return { ...limits, takes, takesInResults: takes, cacheMarks: isOld ? null : 'bedrock' }
+  }
+  if (/nova-micro/.test(modelId)) return { ...limits, cacheMarks: 'bedrock' }
+  if (/nova/.test(modelId)) {
+    const takes = { ...images, ...documents, ...video }
+    return { ...limits, takes, takesInResults: images, cacheMarks: 'bedrock' }
+  }
+  const isSeeing = /llama4|llama3-2-(11|90)b|pixtral/.test(modelId)
+  return isSeeing ? { ...limits, takes: images } : limits
+}
+
+const MISTRAL_BLIND =
+  /^(open-|codestral|devstral|mathstral|voxtral|mistral-(tiny|nemo|saba)|magistral-\w+-250[67]|ministral-\d+b-2410|mistral-(small|large)-24|mistral-small-2501|mistral-medium-23)/
+
+/** https://docs.mistral.ai/capabilities/vision, …/document_ai/document_qna */
+function mistral(modelId: string): ProviderRules {
+  const images = MISTRAL_BLIND.test(modelId) ? {} : types(WEB_IMAGES, 10 * MB)
+  return {
+    takes: { ...images, [PDF]: 35 * MB },
+    urls: { 'image/*': [/^https:\/\//] },
+    systemAnywhere: true,
+    perCall: { bytes: 35 * MB, images: 8 },
+  }
+}
+
+/** https://docs.x.ai/docs/guides/image-understanding, …/chat-with-files: files by URL alone. */
+function xai(modelId: string): ProviderRules {
+  const isBlind = /^grok-(3|beta|code|2(-(latest|1212))?$)/.test(modelId)
+  return {
+    takes: isBlind ? {} : types('image/png image/jpeg', 20 * MB),
+    byUrl: isBlind ? [] : [PDF, 'text/*'],
+    systemAnywhere: true,
+    detailOption: 'xai',
+    urlsInResults: true,
+    perCall: { bytes: 35 * MB },
+  }
+}

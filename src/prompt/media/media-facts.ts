@@ -1,0 +1,63 @@
+import type { AssetKind } from '../../assets/asset-store.ts'
+import { essenceOf } from '../../assets/bodies/mime-type.ts'
+import { ByrefError } from '../../errors.ts'
+import { parseAssetRef } from '../../refs/asset-ref.ts'
+import type { MediaSource } from './resolve-media.ts'
+
+/** What is known of a body before it is read. */
+export interface MediaFacts {
+  /** `type/subtype` alone. */
+  mime: string
+  kind: AssetKind
+  size: number
+  name: string | null
+  /** Equal for equal bodies. */
+  identity: string
+  /** Whether the reference leads to a value among others, or to content that has fields. */
+  isValue: boolean
+}
+
+/** Codes of errors that say that there is nothing behind a reference. */
+const MISSING = new Set(['asset_not_found', 'field_not_found', 'invalid_reference'])
+
+/** Facts take about so many bytes in the cache. */
+const FACTS_BYTES = 1000
+
+/** Where the facts of a reference are kept. */
+export function factsKey(ref: string, { namespace }: Pick<MediaSource, 'namespace'>): string {
+  return `facts ${JSON.stringify([namespace, ref])}`
+}
+
+/** The facts, from the cache or from the assets; null for a reference that leads nowhere, which is asked for again. */
+export async function loadFacts(ref: string, source: MediaSource): Promise<MediaFacts | null> {
+  try {
+    return await source.cache.load(factsKey(ref, source), async () => ({
+      value: await readFacts(ref, source),
+      bytes: FACTS_BYTES,
+    }))
+  } catch (error) {
+    if (error instanceof ByrefError && MISSING.has(error.code)) return null
+    throw error
+  }
+}
+
+async function readFacts(ref: string, { assets, namespace }: MediaSource): Promise<MediaFacts> {
+  const { mime, kind, size, name, digest, structured } = await assets.info(ref)
+  const whole = { mime: essenceOf(mime), kind, size, name, identity: digest, isValue: structured }
+  if (!parseAssetRef(ref)?.fieldPath) return whole
+  const field = await assets.get(ref).catch((error: unknown) => {
+    // A list with bytes in it has no file's form.
+    if (error instanceof ByrefError && error.code === 'asset_unsupported') return null
+    throw error
+  })
+  const fieldMime = field ? essenceOf(field.mime) : 'application/octet-stream'
+  const [family] = fieldMime.split('/')
+  return {
+    mime: fieldMime,
+    kind: family === 'image' || family === 'audio' || family === 'video' ? family : 'file',
+    size: field?.bytes.byteLength ?? 0,
+    name: null,
+    identity: JSON.stringify([namespace, ref]),
+    isValue: !field || family === 'text' || family === 'application',
+  }
+}

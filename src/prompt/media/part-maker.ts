@@ -1,0 +1,61 @@
+import type { FilePart, MediaPart, TextPart } from '../transcript-item.ts'
+import { named, noteOf, sameAsAbove, unresolved, wordsOf } from './media-note.ts'
+import type { ReadBody } from './read-body.ts'
+import type { MediaSource } from './resolve-media.ts'
+import type { Standing, Standings } from './standings.ts'
+
+/**
+ * Makes the parts of one call, in its order: a body that was sent before is named, not sent again.
+ *
+ * @param left Keys of bodies that are too many for the call.
+ */
+export function createPartMaker(
+  standings: Standings,
+  left: ReadonlySet<string>,
+  { media = 'all' }: Pick<MediaSource, 'media'>,
+): (part: MediaPart) => (TextPart | FilePart)[] {
+  const sent = new Set<string>()
+
+  function shown(
+    part: MediaPart,
+    standing: Extract<Standing, { type: 'read' }>,
+  ): (TextPart | FilePart)[] {
+    const { facts, body, key } = standing
+    if (body.type === 'value') return [named(part.ref, body.text)]
+    if (body.type === 'failed') return [noteOf(part, facts, body.why)]
+    if (left.has(key))
+      return [noteOf(part, facts, 'it is more than one call may carry; newer ones go first')]
+    const kind = facts?.kind ?? part.kind
+    if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
+    sent.add(key)
+    if (body.type === 'text') return [wordsOf(part.ref, body.text, body.rest)]
+    const file = filePart(part, body, facts?.name ?? part.fileName)
+    return part.otherwise === 'short' ? [named(part.ref), file] : [file]
+  }
+
+  return (part) => {
+    const isSilent = part.otherwise !== 'note'
+    if (media === 'none')
+      return isSilent ? [] : [noteOf(part, null, 'bodies are read by reference')]
+    const standing = standings.find(part)
+    if (standing?.type === 'read') return shown(part, standing)
+    if (standing?.type !== 'note') return [unresolved(part)]
+    return isSilent ? [] : [noteOf(part, standing.facts, standing.why)]
+  }
+}
+
+function filePart(
+  { ref, detail }: MediaPart,
+  body: Extract<ReadBody, { type: 'data' | 'url' }>,
+  fileName: string | undefined,
+): FilePart {
+  return {
+    type: 'file',
+    ref,
+    mediaType: body.mime,
+    ...(fileName ? { fileName } : {}),
+    ...(detail ? { detail } : {}),
+    data:
+      body.type === 'url' ? { type: 'url', url: body.url } : { type: 'data', data: body.base64 },
+  }
+}

@@ -1,0 +1,168 @@
+import { base64Of } from '../../assets/bodies/data-url.ts'
+import { essenceOf } from '../../assets/bodies/mime-type.ts'
+import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
+import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
+import { outline } from '../../content/outline.ts'
+import { ByrefError } from '../../errors.ts'
+import { cut, docxText, pdfPages, pdfText } from './document-text.ts'
+import { fitImage } from './fit-image.ts'
+import type { MediaFacts } from './media-facts.ts'
+import { isFetched, type MediaPlan } from './media-plan.ts'
+import type { MediaSource } from './resolve-media.ts'
+
+/** A body as a model takes it: what the cache keeps. */
+export type ReadBody =
+  | { type: 'data'; mime: string; base64: string }
+  | { type: 'url'; mime: string; url: URL; until: number }
+  /** `rest` says how much of it this is; null for all. */
+  | { type: 'text'; text: string; rest: string | null }
+  /** A value in short. */
+  | { type: 'value'; text: string }
+  | { type: 'failed'; why: string }
+
+/** A plan that needs the body. */
+export type ReadPlan = Exclude<MediaPlan, { type: 'note' }>
+
+/** A value longer than this is shown as its outline. */
+const SHORT_CHARS = 500
+const OUTLINE_CHARS = 1000
+
+/** Signed URLs are asked for so long, and kept for half of it, so that a prompt stays the same for a while. */
+const URL_SECONDS = 24 * 3600
+
+/** Where a read body is kept: equal bodies that become the same are kept once. */
+export function bodyKey(
+  ref: string,
+  facts: MediaFacts,
+  plan: ReadPlan,
+  namespace: string | null,
+): string {
+  // What depends on the asset, not on its bytes alone.
+  const owner =
+    plan.type === 'value' || ('byUrl' in plan && plan.byUrl.length > 0) ? [namespace, ref] : []
+  return JSON.stringify([facts.identity, plan, ...owner])
+}
+
+/** Reads a body once and makes of it what the plan says. */
+export async function readBody(
+  ref: string,
+  { facts, plan }: { facts: MediaFacts; plan: ReadPlan },
+  source: MediaSource,
+): Promise<ReadBody> {
+  try {
+    if (plan.type === 'value') return await shortValue(ref, facts, source)
+    if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
+    const byUrl = plan.byUrl.length > 0 ? await urlOf(ref, facts.mime, source) : null
+    return byUrl ?? (await readPart(ref, plan, source))
+  } catch (error) {
+    const isRefused =
+      error instanceof ByrefError && /^asset_(unsupported|too_large|invalid)$/.test(error.code)
+    if (isRefused) return { type: 'failed', why: error.message }
+    throw error
+  }
+}
+
+/** About how many bytes of memory it takes. */
+export function weightOf(body: ReadBody): number {
+  const held = body.type === 'data' ? body.base64 : 'text' in body ? body.text : ''
+  return held.length + 500
+}
+
+async function readPart(
+  ref: string,
+  plan: Extract<ReadPlan, { type: 'part' | 'image' }>,
+  { assets, onDiagnostic }: MediaSource,
+): Promise<ReadBody> {
+  const { bytes } = await assets.get(ref)
+  if (plan.type === 'image') {
+    const image = await fitImage(bytes, plan)
+    if (image.type === 'failed') return image
+    if (image.advice)
+      onDiagnostic?.(`${ref} goes to the model as it is: ${image.advice} makes images smaller`)
+    return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
+  }
+  if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
+  if (plan.maxPages !== null) {
+    const pages = await pdfPages(bytes)
+    if (pages === null) return { type: 'failed', why: 'it is no PDF that can be read' }
+    if (pages > plan.maxPages) return await pdfText(bytes, MANY_PAGES_CHARS)
+  }
+  return { type: 'data', mime: plan.mime, base64: base64Of(bytes) }
+}
+
+/** Characters of a PDF that has too many pages for the model. */
+const MANY_PAGES_CHARS = 16_000
+
+/** Whether the bytes begin as a body of the type does; of types that no bytes show, always. */
+async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
+  if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
+  const start = head.subarray(0, SNIFF_BYTES)
+  const found = await sniff(start, { complete: start.length === head.length })
+  return (
+    essenceOf(found) === mime ||
+    (essenceOf(await sniff(start, { claim: mime })) === mime &&
+      found !== 'application/octet-stream')
+  )
+}
+
+function lies(mime: string): ReadBody {
+  return { type: 'failed', why: `its bytes are no ${mime}` }
+}
+
+/** Where the model's provider fetches the body; null where the store has no such place. */
+async function urlOf(
+  ref: string,
+  mime: string,
+  { assets, capabilities }: MediaSource,
+): Promise<ReadBody | null> {
+  if (assets.config.backend === 'memory' || assets.config.readsOnce) return null
+  const opened = await assets.open(ref, { end: SNIFF_BYTES })
+  if (!(await isWhatItSays(await bytesOf(opened.stream), mime))) return lies(mime)
+  const url = await assets.urlFor(ref, { expiresIn: URL_SECONDS })
+  const fetched = url.startsWith('https:') && isFetched(capabilities, mime, url)
+  if (!fetched) return null
+  return { type: 'url', mime, url: new URL(url), until: Date.now() + (URL_SECONDS / 2) * 1000 }
+}
+
+async function readText(
+  ref: string,
+  { facts, plan }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }> },
+  { assets }: MediaSource,
+): Promise<ReadBody> {
+  const { by, maxChars } = plan
+  if (by !== 'text') {
+    const { bytes } = await assets.get(ref)
+    return (by === 'pdf' ? pdfText : docxText)(bytes, maxChars)
+  }
+  // No character takes more than four bytes.
+  const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
+  const bytes = await bytesOf(opened.stream)
+  const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
+  if (text.includes('\0')) return { type: 'failed', why: 'it is no text' }
+  const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
+  const rest = isWhole
+    ? null
+    : `${Math.min(text.length, maxChars)} characters of ${opened.size} bytes`
+  return { type: 'text', ...cut(text, maxChars), rest }
+}
+
+async function shortValue(
+  ref: string,
+  facts: MediaFacts,
+  { assets }: MediaSource,
+): Promise<ReadBody> {
+  const isText = /^text\/|json$/.test(facts.mime) && facts.size <= SHORT_CHARS * 4
+  if (facts.isValue || isText) {
+    const value = await assets.resolve(ref)
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (text !== undefined && text.length <= SHORT_CHARS && !(value instanceof Uint8Array)) {
+      return { type: 'value', text }
+    }
+  }
+  const { lines } = outline(await assets.meta(ref), { maxChars: OUTLINE_CHARS })
+  return { type: 'value', text: JSON.stringify(lines) }
+}
+
+async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}

@@ -1,0 +1,107 @@
+import mime from 'mime'
+import { isFullType } from '../../model/taken-types.ts'
+import type { MediaPart } from '../transcript-item.ts'
+import { factsKey, loadFacts, type MediaFacts } from './media-facts.ts'
+import { isFetched, mediaPlan, type PlanOptions } from './media-plan.ts'
+import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
+import type { MediaSource } from './resolve-media.ts'
+
+/** What has become of one reference. */
+export type Standing =
+  | {
+      type: 'read'
+      facts: MediaFacts | null
+      body: ReadBody /** Equal for equal bodies. */
+      key: string
+    }
+  | { type: 'note'; facts: MediaFacts | null; why: string }
+  | { type: 'missing' }
+
+/** What has become of the references of one call. */
+export interface Standings {
+  /** What is known without I/O, or null. */
+  find(part: MediaPart): Standing | null
+  /** Finds out, with I/O. */
+  load(part: MediaPart): Promise<void>
+}
+
+/** The standings of one call: what the cache forgets meanwhile stays here. */
+export function createStandings(source: MediaSource): Standings {
+  const { capabilities, assets, cache, namespace, options = {} } = source
+  const { imageMaxSide = 2048, maxTextChars = 16_000 } = options
+  const { inlineThresholdBytes } = assets.config
+  const planOptions: PlanOptions = {
+    capabilities,
+    imageMaxSide,
+    inlineThresholdBytes,
+    maxTextChars,
+  }
+  const found = new Map<string, Standing>()
+
+  function keyOf({ ref, otherwise }: MediaPart): string {
+    return otherwise === 'short' ? `short ${ref}` : ref
+  }
+
+  function keep(part: MediaPart, standing: Standing): Standing {
+    found.set(keyOf(part), standing)
+    return standing
+  }
+
+  function find(part: MediaPart): Standing | null {
+    const known = found.get(keyOf(part))
+    if (known) return known
+    if (!part.ref.startsWith('asset:')) return keep(part, foreign(part, source))
+    const facts = cache.peek(factsKey(part.ref, source)) as MediaFacts | undefined
+    if (!facts) return null
+    const plan = mediaPlan(facts, part.otherwise, planOptions)
+    if (plan.type === 'note') return keep(part, { type: 'note', facts, why: plan.why })
+    const key = bodyKey(part.ref, facts, plan, namespace)
+    const body = cache.peek(key) as ReadBody | undefined
+    if (!body || (body.type === 'url' && body.until < Date.now())) return null
+    return keep(part, { type: 'read', facts, body, key })
+  }
+
+  async function read(part: MediaPart, facts: MediaFacts, plan: ReadPlan): Promise<Standing> {
+    const key = bodyKey(part.ref, facts, plan, namespace)
+    const make = async () => {
+      const value = await readBody(part.ref, { facts, plan }, source)
+      return { value, bytes: weightOf(value) }
+    }
+    let body = await cache.load(key, make)
+    if (body.type === 'url' && body.until < Date.now()) {
+      cache.forget(key)
+      body = await cache.load(key, make)
+    }
+    return { type: 'read', facts, body, key }
+  }
+
+  return {
+    find,
+    async load(part) {
+      if (found.has(keyOf(part))) return
+      const facts = await loadFacts(part.ref, source)
+      if (!facts) {
+        keep(part, { type: 'missing' })
+        return
+      }
+      const plan = mediaPlan(facts, part.otherwise, planOptions)
+      keep(
+        part,
+        plan.type === 'note'
+          ? { type: 'note', facts, why: plan.why }
+          : await read(part, facts, plan),
+      )
+    },
+  }
+}
+
+/** A URL that somebody wrote: it is the provider's to fetch, never the engine's, which would reach what others cannot. */
+function foreign({ ref, mimeType }: MediaPart, { capabilities }: MediaSource): Standing {
+  const url = URL.parse(ref)
+  const why = 'its provider fetches no such URL, and byref fetches none that people write'
+  if (url?.protocol !== 'https:') return { type: 'note', facts: null, why: 'it is no https URL' }
+  const type = isFullType(mimeType) ? mimeType : (mime.getType(url.pathname) ?? mimeType)
+  if (!isFetched(capabilities, type, ref)) return { type: 'note', facts: null, why }
+  const body: ReadBody = { type: 'url', mime: type, url, until: Infinity }
+  return { type: 'read', facts: null, body, key: ref }
+}
