@@ -1,12 +1,18 @@
+import type { AssetMeta } from '../content/asset.ts'
 import type { AssetCreated } from '../content/events.ts'
+import { metaLines } from '../content/metas-block.ts'
 import { ByrefError } from '../errors.ts'
 import type { AssetInfo, AssetMaker } from './assets-contract.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
-/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"). */
-export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated {
-  const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt } = info
+/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"); `meta` is that of structured content. */
+export function createdPayload(
+  info: AssetInfo,
+  maker: AssetMaker,
+  meta?: AssetMeta | null,
+): AssetCreated {
+  const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt, structured } = info
   const { by = 'system', ...rest } = maker
   return {
     assetId,
@@ -20,6 +26,8 @@ export function createdPayload(info: AssetInfo, maker: AssetMaker): AssetCreated
     ...(name === null ? {} : { name }),
     ...(namespace === null ? {} : { namespace }),
     ...(expiresAt === null ? {} : { expiresAt }),
+    ...(structured ? { structured } : {}),
+    ...(structured && meta ? { meta: metaLines({ ...meta, asset_id: assetId }) } : {}),
   }
 }
 

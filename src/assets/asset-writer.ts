@@ -1,4 +1,6 @@
+import type { AssetMeta } from '../content/asset.ts'
 import { assetMeta } from '../content/asset-meta.ts'
+import type { AssetCreated } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { createdPayload, type KeptBody } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'
@@ -62,13 +64,17 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     const kept = scope.onEvent ? payloads.keep() : null
     const stored = { ...about, expiresAt, signal, attributes }
     const info = infoOf(await storeBody(core, { ...body, kept }, stored), locator)
-    if (kept) await tellOf(info, maker, kept)
+    if (kept)
+      await tellOf(
+        createdPayload(info, maker, about.attributes?.meta as AssetMeta | undefined),
+        kept,
+      )
     return info
   }
 
-  async function tellOf(info: AssetInfo, maker: AssetMaker, kept: KeptBody): Promise<void> {
+  async function tellOf(created: AssetCreated, kept: KeptBody): Promise<void> {
     try {
-      const payload = payloads.withBody(createdPayload(info, maker), kept)
+      const payload = payloads.withBody(created, kept)
       await scope.onEvent?.({ type: 'ASSET_CREATED', payload })
     } finally {
       kept.settle()

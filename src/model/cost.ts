@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../content/events.ts'
-import type { ModelPrice } from './capabilities.ts'
+import type { ModelPrice } from './catalogue.ts'
 
 /** What tokens cost in US dollars; null where nothing was counted. What was cached costs what the price says of it. */
 export function costOf(usage: TokenUsage, price: ModelPrice): number | null {

@@ -194,6 +194,7 @@ export function createPlacer(
       const one = resultItem(call, result, { known: knownHere, whole })
       shown.push({ ...one.item, media: one.item.media.filter((part) => isSent(part, how)) })
       for (const name of one.names) names.add(name)
+      for (const name of one.previewed) metasShown.add(name)
       read.push(...one.fetched)
       isNamed ||= one.named
     }

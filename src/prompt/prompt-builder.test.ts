@@ -1,24 +1,39 @@
 import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
 import { createBoard } from '../content/board.ts'
+import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
+import { createMediaCache } from './media/media-cache.ts'
 import { createPromptBuilder, type PromptSource } from './prompt-builder.ts'
 
-const PNG = new Uint8Array([137, 80, 78, 71])
-const seeing = capabilitiesOf({
+const seeing = await capabilitiesOf({
   provider: 'openai.responses',
   modelId: 'gpt-5',
   supportedUrls: {},
 })
-const blind = capabilitiesOf({ provider: 'somebody.else', modelId: 'x', supportedUrls: {} })
+const blind = await capabilitiesOf({ provider: 'somebody.else', modelId: 'x', supportedUrls: {} })
+const assets = createAssets()
+await assets.save(new Uint8Array(PNG), null, { assetId: 'pic', name: 'pic.png' })
 
-function prompt(inputs: MessageInput[], options: Partial<PromptSource> = {}) {
+async function prompt(
+  inputs: MessageInput[],
+  options: Partial<PromptSource> & { created?: AssetCreated[] } = {},
+) {
+  const { created = [], ...rest } = options
   const messages: Message[] = inputs.map(toMessage)
-  const load = async (ref: string) =>
-    ref.endsWith('gone') ? null : { bytes: PNG, mime: 'image/png' }
-  const source = { system: [], metas: null, capabilities: blind, load, ...options }
-  return createPromptBuilder().build({ messages, board: createBoard(messages) }, source)
+  const source: PromptSource = {
+    ...{ system: [], tail: [], media: 'all', capabilities: blind, assets },
+    ...{ namespace: null, cache: createMediaCache() },
+    ...rest,
+  }
+  const state = { messages, assets: created, assetsAfter: created.map(() => 0), compaction: null }
+  return createPromptBuilder({ guide: () => null }).build(
+    { state, board: createBoard(messages) },
+    source,
+  )
 }
 
 const said = (text: string): MessageInput => ({ role: 'user', content: text })
@@ -40,15 +55,15 @@ const result = (
 })
 
 describe('createPromptBuilder', () => {
-  it('puts instructions first and metas last', async () => {
+  it('puts instructions first and the tail last', async () => {
     const made = await prompt([said('Hi')], {
       system: ['Be brief.', '', 'Use tools.'],
-      metas: '## Assets\n{}',
+      tail: ['[Not there any more: asset://a]'],
     })
     expect(made).toEqual([
       { role: 'system', content: 'Be brief.\n\nUse tools.' },
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-      { role: 'user', content: [{ type: 'text', text: '## Assets\n{}' }] },
+      { role: 'user', content: [{ type: 'text', text: '[Not there any more: asset://a]' }] },
     ])
   })
 
@@ -102,13 +117,13 @@ describe('createPromptBuilder', () => {
       {
         type: 'file',
         mediaType: 'image/png',
-        filename: undefined,
-        data: { type: 'data', data: PNG },
+        filename: 'pic.png',
+        data: { type: 'data', data: Buffer.from(PNG).toString('base64') },
       },
       { type: 'text', text: '[Attached image: asset_id="gone"]' },
       { type: 'text', text: '[unresolved image: asset://gone]' },
     ])
-    expect((await prompt([{ role: 'user', content }]))[0]?.content).toHaveLength(3)
+    expect(JSON.stringify(await prompt([{ role: 'user', content }]))).not.toContain('base64')
   })
 
   it('sends attached pictures to models that see, and their marker to all', async () => {
@@ -129,7 +144,15 @@ describe('createPromptBuilder', () => {
       { type: 'text', text: '[Attached image: asset_id="gone"]' },
       { type: 'text', text: '[Attached file: asset_id="doc"]' },
     ]
-    expect((await prompt([message]))[0]?.content).toEqual(markers)
+    expect((await prompt([message]))[0]?.content).toMatchObject([
+      markers[0],
+      markers[1],
+      { text: expect.stringContaining('asset://pic') },
+      markers[2],
+      { text: '[unresolved image: asset://gone]' },
+      markers[3],
+      { text: '[unresolved file: asset://doc]' },
+    ])
     const [text, first, second, third] = markers
     expect((await prompt([message], { capabilities: seeing }))[0]?.content).toEqual([
       text,
@@ -137,17 +160,14 @@ describe('createPromptBuilder', () => {
       {
         type: 'file',
         mediaType: 'image/png',
-        filename: 'a "b".png',
-        data: { type: 'data', data: PNG },
+        filename: 'pic.png',
+        data: { type: 'data', data: Buffer.from(PNG).toString('base64') },
       },
       second,
       { type: 'text', text: '[unresolved image: asset://gone]' },
       third,
+      { type: 'text', text: '[unresolved file: asset://doc]' },
     ])
-    const small = seeing.then((known) => ({ ...known, takes: { 'image/png': 3 } }))
-    expect(JSON.stringify(await prompt([message], { capabilities: small }))).toContain(
-      '[image not shown: asset://pic',
-    )
   })
 
   it('lets nobody forge our blocks', async () => {

@@ -18,6 +18,8 @@ export interface ShownResult {
   item: ResultItem
   /** The assets that it names, by whole references. */
   names: ReadonlySet<string>
+  /** Those among them that it shows in short already. */
+  previewed: ReadonlySet<string>
   /** Bodies that `fetch_asset` read: for the next answer only. */
   fetched: readonly MediaPart[]
   /** Whether it has its name beside it. */
@@ -37,7 +39,8 @@ export function resultItem(
   { known, whole }: { known: KnownAssets; whole: boolean },
 ): ShownResult {
   const ids = { toolCallId: call.id, toolName: call.name }
-  const nothing = { names: new Set<string>(), fetched: [], named: false }
+  const none = new Set<string>()
+  const nothing = { names: none, previewed: none, fetched: [], named: false }
   const error = result?.message.metadata.tool_result?.error
   if (!result || error) {
     const value = error
@@ -58,7 +61,8 @@ export function resultItem(
       ? { type: 'text' as const, value: text }
       : { type: 'json' as const, value }
   const item = { ...ids, isError: false, output, media: found.media }
-  return { item, names: found.names, fetched: found.fetched, named }
+  const { names, previewed, fetched } = found
+  return { item, names, previewed, fetched, named }
 }
 
 function namedText(text: string, number: number, whole: boolean): string {
@@ -74,13 +78,19 @@ function shownValue({ content, metadata }: Message): JsonValue {
 
 interface FoundBodies {
   names: Set<string>
+  previewed: Set<string>
   media: MediaPart[]
   fetched: MediaPart[]
 }
 
 /** Every asset that a result names, and the bodies among them that a model may see or hear. */
 function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
-  const found: FoundBodies = { names: new Set(), media: [], fetched: [] }
+  const found: FoundBodies = {
+    names: new Set(),
+    previewed: new Set(),
+    media: [],
+    fetched: [],
+  }
   const waiting: unknown[] = [value]
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
     if (typeof one === 'string') {
@@ -97,13 +107,14 @@ function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
 }
 
 function noteBody(
-  { assetRef, mimeType, fetched, start, end }: Record<string, unknown>,
+  { assetRef, mimeType, fetched, spilled, start, end }: Record<string, unknown>,
   known: KnownAssets,
   found: FoundBodies,
 ): void {
   const whole = typeof assetRef === 'string' ? wholeRef(assetRef) : null
   if (whole === null) return
   found.names.add(whole)
+  if (spilled === true) found.previewed.add(whole)
   const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'silent' as const }
   if (typeof mimeType === 'string') {
     media.mimeType = mimeType

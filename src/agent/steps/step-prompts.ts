@@ -61,11 +61,11 @@ export function createStepPrompts(
   let lookedFor: { runId: string; missing: readonly string[] } | null = null
 
   function budget(): PromptBudget {
-    const window = capabilities?.contextWindow ?? null
+    const { contextWindow: window = null, perCall } = capabilities ?? {}
     const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
     return {
       tokens: how.history.maxTokens ?? most,
-      mediaParts: how.media.maxParts,
+      mediaParts: Math.min(how.media.maxParts, perCall?.images ?? Infinity),
       mediaBytes: how.media.maxBytes,
     }
   }

@@ -12,7 +12,7 @@ import type { Standing, Standings } from './standings.ts'
 export function createPartMaker(
   standings: Standings,
   left: ReadonlySet<string>,
-  { media = 'all' }: Pick<MediaSource, 'media'>,
+  { media = 'all', onMissing }: Pick<MediaSource, 'media' | 'onMissing'>,
 ): (part: MediaPart) => (TextPart | FilePart)[] {
   const sent = new Set<string>()
 
@@ -39,7 +39,10 @@ export function createPartMaker(
       return isSilent ? [] : [noteOf(part, null, 'bodies are read by reference')]
     const standing = standings.find(part)
     if (standing?.type === 'read') return shown(part, standing)
-    if (standing?.type !== 'note') return [unresolved(part)]
+    if (standing?.type !== 'note') {
+      onMissing?.(part.ref)
+      return [unresolved(part)]
+    }
     return isSilent ? [] : [noteOf(part, standing.facts, standing.why)]
   }
 }
