@@ -1,10 +1,13 @@
 import { createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
+import { canonicalPart } from '../content/canonical-part.ts'
 import type { AssetEvent, ConversationEvent } from '../content/events.ts'
+import { isPlainObject } from '../content/json.ts'
 import type { Attachment, Message, MessageMetadata } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
+import { mentionedAssets } from './mentioned-assets.ts'
 
 /** Messages ready for the log. */
 export interface Accepted {
@@ -13,8 +16,9 @@ export interface Accepted {
 }
 
 /**
- * Makes the events of messages that come in: normal form, bodies in them as assets, attachments completed from what
- * is known of their assets.
+ * Makes the events of messages that come in: normal form, parts in the one form that is stored ({@link canonicalPart}),
+ * bodies in them as assets, attachments completed from what is known of their assets. Every asset that a message names is
+ * noted with it; a name in its text or parts that leads nowhere is no error.
  *
  * @param known The references that the conversation has noted already.
  * @throws ByrefError `invalid_message`, `asset_not_found` for an attachment that names nothing.
@@ -38,7 +42,9 @@ export async function acceptMessages(
       accepted.events.push(event)
     }
     const infos = await Promise.all(attachments.map(({ assetRef }) => assets.info(assetRef)))
-    for (const info of infos.filter(({ ref }) => !noted.has(ref))) {
+    const mentioned = await mentionedAssets({ ...message, content }, assets)
+    for (const info of [...infos, ...mentioned]) {
+      if (noted.has(info.ref)) continue
       noted.add(info.ref)
       accepted.events.push(attached(info))
     }
@@ -53,26 +59,37 @@ export async function acceptMessages(
 
 /** Content and metadata with their bodies as assets; the origins of their events point into the message. */
 async function extracted(
-  { content, metadata, sender }: Message,
+  { content, content_type, metadata, sender }: Message,
   assets: Assets,
 ): Promise<{ content: unknown; metadata: MessageMetadata; events: AssetEvent[] }> {
   const by = sender.participant_role === 'user' ? 'user' : 'system'
   const events: AssetEvent[] = []
+  const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
   const { value } = await extractAssets(
-    { content, metadata },
+    { content: isParts ? content.map(canonicalPart) : content, metadata },
     { assets: assets.scoped({ onEvent: (event) => void events.push(event) }), by },
   )
   const found = value as { content: unknown; metadata: MessageMetadata }
-  return { content: withImageUrls(found.content), metadata: found.metadata, events }
+  const stored = isParts ? (found.content as unknown[]).map(storedPart) : found.content
+  return { content: stored, metadata: found.metadata, events }
 }
 
-/** A part's image is named by a URL (binary-assets.md, "LLM Resolution"), where extraction puts a reference object. */
-function withImageUrls(content: unknown): unknown {
-  if (!Array.isArray(content)) return content
-  return content.map((part) => {
-    const url: unknown = part?.image_url?.url?.assetRef
-    return typeof url === 'string' ? { ...part, image_url: { ...part.image_url, url } } : part
-  })
+const TYPES_BY_KIND = {
+  image: 'image_url',
+  audio: 'input_audio',
+  video: 'file',
+  file: 'file',
+} as const
+
+/** A part whose body has become an asset, named by its URL; the part's type is what the body is. */
+function storedPart(part: unknown): unknown {
+  if (!isPlainObject(part)) return part
+  const { type, [String(type)]: holder, ...rest } = part
+  if (!isPlainObject(holder) || !isPlainObject(holder.url)) return part
+  const { assetRef, kind } = holder.url
+  if (typeof assetRef !== 'string') return part
+  const as = TYPES_BY_KIND[kind as keyof typeof TYPES_BY_KIND] ?? type
+  return { type: as, [as]: { ...holder, url: assetRef }, ...rest }
 }
 
 type NamedAttachment = Partial<Attachment> & Pick<Attachment, 'assetRef'>

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import { acceptMessages } from './accept-messages.ts'
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+async function accept(input: MessageInput, assets = createAssets({})) {
+  const { events } = await acceptMessages([input], assets, new Set())
+  const message = events.find((event) => event.type === 'NEW_MESSAGE')?.payload
+  const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
+  return { content: message?.content as Record<string, unknown>[], created, events }
+}
+
+describe('acceptMessages', () => {
+  it('keeps each part in the one form, its body by reference', async () => {
+    const content = [
+      { type: 'text', text: 'Look' },
+      { type: 'image', image: new Uint8Array(PNG) },
+      { type: 'file', data: PNG.toString('base64'), mediaType: 'image/png' },
+      { type: 'image_url', image_url: { url: 'https://x.example/a.png', detail: 'low' } },
+      { type: 'file', data: new URL('https://x.example/a.pdf'), mediaType: 'application/pdf' },
+      { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+      { type: 'file', file: { file_data: 'data:text/plain;base64,SGk=', filename: 'a.txt' } },
+      { type: 'own', x: 1 },
+    ]
+    const accepted = await accept({ role: 'user', content })
+    const ref = expect.stringMatching(/^asset:/)
+    expect(accepted.content).toEqual([
+      content[0],
+      { type: 'image_url', image_url: { url: ref } },
+      { type: 'image_url', image_url: { url: ref } },
+      content[3],
+      { type: 'file', file: { url: 'https://x.example/a.pdf', mimeType: 'application/pdf' } },
+      { type: 'input_audio', input_audio: { url: ref, format: 'wav' } },
+      { type: 'file', file: { url: ref, filename: 'a.txt' } },
+      content[7],
+    ])
+    expect(accepted.created.map(({ by }) => by)).toEqual(Array(4).fill('user'))
+    expect(JSON.stringify(accepted.events)).not.toContain('iVBOR')
+  })
+
+  it('says so where a body does not decode', async () => {
+    const part = { type: 'file', data: 'no base64!', mediaType: 'image/png' }
+    const { content, events } = await accept({ role: 'user', content: [part] })
+    expect(JSON.stringify(content)).toContain('assetError')
+    expect(events.map(({ type }) => type)).toContain('ASSET_ERROR')
+  })
+
+  it('notes what a message names in its text, its parts or as a whole, each once', async () => {
+    const assets = createAssets({})
+    const [a, b, c, d] = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((assetId) => assets.save(PNG, 'image/png', { assetId })),
+    )
+    const content = [
+      { type: 'text', text: `<|${a?.ref}|> and <|${a?.ref}/content|>, <|asset://gone|>` },
+      { type: 'image_url', image_url: { url: b?.ref } },
+      { type: 'image_url', image_url: { url: 'asset://lost' } },
+    ]
+    const refs = async (input: MessageInput) =>
+      (await accept(input, assets)).created.map(({ ref }) => ref)
+    expect(await refs({ role: 'user', content })).toEqual([a?.ref, b?.ref])
+    expect(await refs({ role: 'user', content: `See <|${c?.ref}|>` })).toEqual([c?.ref])
+    expect(await refs({ role: 'user', content: { asset_id: 'd', field_path: null } })).toEqual([
+      d?.ref,
+    ])
+    expect(await refs({ type: 'data', data: `<|${a?.ref}|>` })).toEqual([])
+  })
+})
