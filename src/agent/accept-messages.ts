@@ -46,7 +46,7 @@ export async function acceptMessages(
     for (const info of [...infos, ...mentioned]) {
       if (noted.has(info.ref)) continue
       noted.add(info.ref)
-      accepted.events.push(attached(info))
+      accepted.events.push(await attached(info, assets))
     }
     accepted.events.push({
       type: 'NEW_MESSAGE',
@@ -129,6 +129,7 @@ function completed(
 }
 
 /** An asset that was there before the conversation, noted in it as attached by its user. */
-function attached(info: AssetInfo): ConversationEvent {
-  return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }) }
+async function attached(info: AssetInfo, assets: Assets): Promise<ConversationEvent> {
+  const meta = info.structured ? await assets.meta(info.ref) : null
+  return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }, meta) }
 }

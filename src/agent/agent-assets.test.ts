@@ -80,7 +80,8 @@ describe('createAgent, with assets', () => {
       { times: '†state.size.count' },
     ])
     expect(prompts(model)[0]).toContain('2 rows, columns: a (number), b (number)')
-    expect(prompts(model)[1]).toContain('## Data: ¶state')
+    expect(prompts(model)[1]).toContain('†state.size')
+    expect(prompts(model)[1]).not.toContain('## Data')
   })
 
   it('resolves the changed arguments of an approval in the namespace of the conversation', async () => {
@@ -322,7 +323,7 @@ describe('createAgent, with assets', () => {
     expect(parts.map((files) => files.length)).toEqual([0, 1, 0])
     expect(parts[1]?.[0]).toMatchObject({
       mediaType: 'image/png',
-      data: { data: new Uint8Array(PNG) },
+      data: { data: Buffer.from(PNG).toString('base64') },
     })
     expect(prompts(model)[1]).toContain(`ref=\\"${ref}/content/image\\"`)
   })

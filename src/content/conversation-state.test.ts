@@ -30,7 +30,7 @@ describe('emptyConversation', () => {
   it('is at the beginning, and takes any text as an id', () => {
     expect(emptyConversation).toEqual({
       ...{ position: 0, updatedAt: '', messages: [], inbox: [], assets: [], assetErrors: [] },
-      ...{ runs: [], calls: {}, streaming: {} },
+      ...{ assetsAfter: [], runs: [], calls: {}, compaction: null, streaming: {} },
     })
     expect('constructor' in emptyConversation.calls).toBe(false)
     expect('constructor' in emptyConversation.streaming).toBe(false)

@@ -38,6 +38,10 @@ export interface DemoPrompt {
   results: DemoResult[]
 }
 
+/** How a text of the engine's own begins. */
+const OURS =
+  /^(## References|\[(Attached|unresolved|Text of|Not there|Summary of|same|\d+ earlier)\b|\[\w+ not shown:)/
+
 const DATA_HEADING = /^## Data: ¶([\p{L}_][\p{L}\p{N}_-]*)$/u
 
 /** Reads a prompt: the last question, the metas' block, the data blocks and the results since the question. */
@@ -56,7 +60,10 @@ export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
     } else if (message.role === 'tool') {
       for (const part of message.content) {
         const call = part.type === 'tool-result' ? calls.get(part.toolCallId) : undefined
-        if (part.type === 'tool-result' && call) read.results.push({ ...call, ...outcome(part) })
+        if (part.type !== 'tool-result' || !call) continue
+        const result = { ...call, ...outcome(part) }
+        read.results.push(result)
+        if (result.value) read.summaries.push(...writtenRows(result.value))
       }
     }
   }
@@ -67,15 +74,22 @@ function readUserText(text: string, read: DemoPrompt): void {
   const [heading = ''] = text.split('\n', 1)
   const kind = DATA_HEADING.exec(heading)?.[1]
   if (heading === METAS_HEADING) {
-    read.tables = jsonObjects(text).flatMap(tablesOf)
+    read.tables.push(...jsonObjects(text).flatMap(tablesOf))
   } else if (kind) {
     const isOutline = text.includes('\nThis is an outline')
     const [block = {}] = jsonObjects(text)
     read.summaries.push(...rowsIn(block, `†${kind}`, isOutline))
-  } else if (!/^\[(Attached|unresolved) /.test(heading)) {
+  } else if (!OURS.test(heading)) {
     read.question = text
     read.results = []
   }
+}
+
+/** Lists of rows in what a call wrote among the data, of which its result shows a preview. */
+function writtenRows({ written_to, value, preview }: Record<string, unknown>): DemoRows[] {
+  const shown = asObject(value) ?? asObject(preview)
+  if (!Array.isArray(written_to) || !shown) return []
+  return written_to.flatMap((ref) => rowsIn(shown, String(ref), preview !== undefined))
 }
 
 /** The JSON objects that begin and end at the margin of a block. */
@@ -114,7 +128,7 @@ function describedColumns(line: unknown): DemoColumn[] | null {
 /** Lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
 function rowsIn(block: Record<string, unknown>, prefix: string, isOutline: boolean): DemoRows[] {
   return Object.entries(block).flatMap(([key, value]) => {
-    const path = isOutline ? key.split('.').map(decodeURIComponent) : [key]
+    const path = isOutline ? key.split(/[./]/).map(decodeURIComponent) : [key]
     const ref = prefix + path.map(step).join('')
     const name = path.join(' ')
     const columns = describedColumns(value) ?? columnsOf(value)
@@ -142,9 +156,14 @@ function step(key: string): string {
 
 function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'value' | 'error'> {
   if (output.type === 'json') return { value: asObject(output.value), error: null }
-  if (output.type === 'text') return { value: parseObject(output.value), error: null }
+  if (output.type === 'text') return { value: parseObject(unnamed(output.value)), error: null }
   const said = 'value' in output && typeof output.value === 'string' ? output.value : output.type
   return { value: null, error: said }
+}
+
+/** A longer result without the name beside it. */
+function unnamed(text: string): string {
+  return text.replace(/^†result#\d+\n/, '')
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { metasBlock } from '../content/metas-block.ts'
+import { metaLines, metasBlock } from '../content/metas-block.ts'
 import { renderContext } from '../content/render-context.ts'
 import { demoAnswer } from './demo-rules.ts'
 
@@ -20,7 +20,7 @@ function prompt(question: string, columns: Column[] = [], state?: unknown): Lang
     columns.length === 0
       ? []
       : [
-          {
+          metaLines({
             asset_id: 'table1',
             asset_name: 'table.csv',
             content_type: 'application/json',
@@ -28,14 +28,14 @@ function prompt(question: string, columns: Column[] = [], state?: unknown): Lang
               columns: columns.map(([name, type]) => ({ name, type, missing: 0 })),
               rows: [row, row],
             },
-          },
+          }),
         ],
   )
   const data = state === undefined ? [] : renderContext([{ type: 'state', state }])
   return [
-    user(question),
-    ...data.map(({ content }) => user(content.text)),
     ...(metas ? [user(metas)] : []),
+    ...data.map(({ content }) => user(content.text)),
+    user(question),
   ]
 }
 

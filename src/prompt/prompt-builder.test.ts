@@ -191,7 +191,13 @@ describe('createPromptBuilder', () => {
     ])
     expect(made).toEqual([
       { role: 'user', content: [{ type: 'text', text: '(empty message)' }] },
-      { role: 'user', content: [{ type: 'text', text: 'part one\npart two' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'part one' },
+          { type: 'text', text: 'part two' },
+        ],
+      },
     ])
   })
 

@@ -66,7 +66,8 @@ export function createStepPrompts(
     return {
       tokens: how.history.maxTokens ?? most,
       mediaParts: Math.min(how.media.maxParts, perCall?.images ?? Infinity),
-      mediaBytes: how.media.maxBytes,
+      // As base64 bodies are longer by a third.
+      mediaBytes: Math.min(how.media.maxBytes, (perCall?.bytes ?? Infinity) * 0.7),
     }
   }
 
