@@ -88,11 +88,6 @@ export function isKind(text: string): boolean {
   return match(KIND, text, 0)?.[0] === text
 }
 
-/** The text that a literal dagger stands for: `\†1540` is `†1540`; every other text is itself. */
-export function unescapeDagger(text: string): string {
-  return text.replace(/^(\s*)\\(\\*†)/, '$1$2')
-}
-
 /** The longest single reference that starts here, and where it ends; null if none does. */
 export function readVariable(
   source: string,
