@@ -13,13 +13,8 @@ export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
 export type { NativeToolName } from './agent/tools/native-tools.ts'
-export {
-  defineTool,
-  type JsonSchema,
-  type Tool,
-  type ToolContext,
-  type ToolSchema,
-} from './agent/tools/tool.ts'
+export type { JsonSchema, ToolSchema } from './agent/tools/describe-schema.ts'
+export { defineTool, type Tool, type ToolContext } from './agent/tools/tool.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
 export type {

@@ -71,7 +71,7 @@ describe('createAgent, with assets', () => {
     await run.result
     const results = run.messages.filter(({ metadata }) => metadata.tool_result)
     expect(results.map(({ content }) => content)).toEqual([
-      { written_to: ['†state.size'], preview: { count: 10 } },
+      { written_to: ['†state.size'], value: { count: 10 } },
       { count: 10 },
     ])
     const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])

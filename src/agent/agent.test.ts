@@ -65,7 +65,7 @@ describe('createAgent', () => {
     expect(order).toEqual(['third', 'first', 'second'])
     const results = run.messages.filter(({ metadata }) => metadata.tool_result)
     expect(results.map(({ content }) => content)).toEqual([
-      { written_to: ['†state.a'], preview: 7 },
+      { written_to: ['†state.a'], value: 7 },
       7,
       1,
     ])
@@ -132,8 +132,8 @@ describe('createAgent', () => {
     await run.result
     const results = run.messages.filter(({ metadata }) => metadata.tool_result)
     expect(results.map(({ content }) => content)).toEqual([
-      { written_to: ['†state#a.seen'], preview: 'Ada' },
-      { written_to: ['†state#b.seen'], preview: 'everybody' },
+      { written_to: ['†state#a.seen'], value: 'Ada' },
+      { written_to: ['†state#b.seen'], value: 'everybody' },
     ])
   })
 

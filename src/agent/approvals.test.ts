@@ -4,7 +4,8 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { type Agent, createAgent } from './agent.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
-import { defineTool, type JsonSchema, type Tool } from './tools/tool.ts'
+import type { JsonSchema } from './tools/describe-schema.ts'
+import { defineTool, type Tool } from './tools/tool.ts'
 
 /** A tool that asks, and notes what it was run with. */
 function payTool(options: Partial<Tool> = {}) {

@@ -3,8 +3,8 @@ import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
-import { inputOf } from './calls/execute-call.ts'
 import { approvedArguments } from './calls/map-call.ts'
+import { withInput } from './calls/with-input.ts'
 import type { OpenConversation } from './conversations.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -75,7 +75,8 @@ async function checkChanged(
     )
   }
   for (const one of isMapped ? approvedArguments(args) : [{ arguments: args }]) {
-    if (one.arguments) await inputOf(tool, one.arguments as Record<string, unknown>, () => assets)
+    const args = one.arguments as Record<string, unknown> | undefined
+    if (args) await withInput(tool, { args, assets: () => assets }, () => {})
   }
 }
 

@@ -9,7 +9,8 @@ import { cancelRun } from './cancel.ts'
 import type { Run } from './follow-run.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
-import type { JsonSchema, Tool, ToolContext } from './tools/tool.ts'
+import type { JsonSchema } from './tools/describe-schema.ts'
+import type { Tool, ToolContext } from './tools/tool.ts'
 
 /** Options of `agent.asTool`. */
 export interface SubAgentOptions {
@@ -67,7 +68,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
               namespace,
               parentRunId: context.runId,
               attribution,
-              messages: [...sharedData(data, context), inputMessage(input)],
+              messages: [...(await sharedData(data, context)), inputMessage(input)],
             }).run
       return await outcome(run, { parts, context, attribution })
     },
@@ -105,17 +106,21 @@ async function outcome(
 }
 
 /** The data that it shares, as they are now. */
-function sharedData(paths: readonly string[], { read }: ToolContext): MessageInput[] {
-  return paths.flatMap((path): MessageInput[] => {
+async function sharedData(
+  paths: readonly string[],
+  { read }: ToolContext,
+): Promise<MessageInput[]> {
+  const shared = paths.map(async (path): Promise<MessageInput[]> => {
     const [, kind = 'data'] = /^†([^.#[]+)/.exec(path) ?? []
     try {
-      return [{ type: 'data', kind, data: read(path) }]
+      return [{ type: 'data', kind, data: await read(path) }]
     } catch (error) {
       // What is not there yet is not shared.
       if (error instanceof ByrefError && error.code === 'variable_not_found') return []
       throw error
     }
   })
+  return (await Promise.all(shared)).flat()
 }
 
 /** Text where there is a task, else the input as data; the assets that it names are attached. */

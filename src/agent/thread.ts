@@ -3,6 +3,7 @@ import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
+import { createResults, type Results } from '../content/results.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import {
   type ConversationLog,
@@ -44,6 +45,8 @@ export interface Thread {
   readonly state: ConversationState
   /** The data messages among them, as values. */
   readonly board: Board
+  /** The results among them, by number. */
+  readonly results: Results
   /**
    * Appends behind what is known, and decides again where the log is ahead. Data messages go to the board first: one
    * that breaks its schema throws, and nothing is logged. Resolves to the records, none where nothing was decided.
@@ -93,7 +96,8 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   const queue: Waiting[] = []
   /** Data messages that are on the board and not yet in the log. */
   const ahead = new Set<string>()
-  const folding = createFold(undefined, { onMessage: addToBoard })
+  const results = createResults()
+  const folding = createFold(undefined, { onMessage: addMessage })
   const { state } = folding
   let board = boardOf([])
   let writing = false
@@ -101,7 +105,8 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   let written: Promise<void> = Promise.resolve()
   let telling: Promise<void> = Promise.resolve()
 
-  function addToBoard(message: Message): void {
+  function addMessage(message: Message): void {
+    results.add(message)
     if (isData(message) && !ahead.delete(message.id)) tryOnBoard(board, message)
   }
 
@@ -225,6 +230,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   return {
     id,
     state,
+    results,
     get board() {
       return board
     },

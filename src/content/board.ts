@@ -157,7 +157,7 @@ export function createBoard(
     if (!expression) {
       throw new ByrefError(
         'invalid_reference',
-        `${JSON.stringify(text).slice(0, 100)} is no variable reference: write †kind.path, such as †state.user.name.`,
+        `${JSON.stringify(text).slice(0, 100)} is no variable reference, such as †state.user.name.`,
       )
     }
     const position = timeline.positionOf(at)
@@ -238,7 +238,7 @@ function createTimeline() {
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',
-        `${JSON.stringify(point)} is no message on this board and no time.`,
+        `${JSON.stringify(point)} is no message here and no time.`,
       )
     },
   }

@@ -36,6 +36,10 @@ export interface ToolCall {
 export interface ToolResultMark {
   tool_call_id: string
   error?: { code: string; message: string }
+  /** Where the result was written among the data, as `†` paths: its value is there, not in the message's content. */
+  written_to?: readonly string[]
+  /** What the model is shown instead of the content: text or JSON. */
+  model_output?: unknown
   [key: string]: unknown
 }
 

@@ -5,6 +5,7 @@ import { fromPointer } from '../refs/json-pointer.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
 import { mergeable, mergeChanges } from './merge.ts'
+import { mapSubschemas, type Schema } from './schema-keywords.ts'
 import { childOf, isList, type Maybe, toJson, valueAt } from './versioned.ts'
 import { applyWrite, type Write } from './write.ts'
 
@@ -118,24 +119,15 @@ const prepared = new WeakMap<JsonObject, { loose: JsonObject; isSplit: boolean }
 
 /** The schema without `required`, and whether it can be split: references within it are read from its root. */
 function prepare(schema: JsonObject) {
-  let known = prepared.get(schema)
-  if (!known) {
-    const isSplit = !/"\$(?:dynamicR|r)ef":/.test(JSON.stringify(schema))
-    known = { loose: loosen(schema, false) as JsonObject, isSplit }
-    prepared.set(schema, known)
+  const known = prepared.get(schema) ?? {
+    loose: loosen(schema) as JsonObject,
+    isSplit: !/"\$(?:dynamicR|r)ef":/.test(JSON.stringify(schema)),
   }
+  prepared.set(schema, known)
   return known
 }
 
-/** Without `required`, but inside `not` and `if`, where it decides something else. In a map, keys are names. */
-function loosen(value: JsonValue, isMap: boolean): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => loosen(item, false))
-  if (!isPlainObject(value)) return value
-  const entries = Object.entries(value as JsonObject).flatMap(([key, item]) => {
-    if (isMap) return [[key, loosen(item, false)]]
-    if (key === 'required') return []
-    const isFixed = /^(?:not|if|const|enum|default|examples)$/.test(key)
-    return [[key, isFixed ? item : loosen(item, /roperties$|Schemas$|^\$?def/.test(key))]]
-  })
-  return Object.fromEntries(entries)
+/** Without `required`, but where it decides something else: inside `not` and `if`. */
+function loosen({ required: _, ...schema }: Schema): Schema {
+  return mapSubschemas(schema, loosen)
 }

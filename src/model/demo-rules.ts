@@ -121,7 +121,7 @@ function freshKey(label: string, summaries: readonly DemoRows[]): string {
 
 function tellChart({ input, value }: DemoResult): string {
   const shown = findPicture(value)
-  const result = (value?.preview ?? value) as { title?: unknown } | null
+  const result = (value?.value ?? value?.preview ?? value) as { title?: unknown } | null
   const title = String(result?.title ?? `${input.measure} by ${input.interval ?? input.group_by}`)
   const picture = shown ? `![${title}](<|${shown}|>)\n\n` : ''
   return `${picture}The chart is made of rows passed by reference; its summary is kept as \`${input._outputPath}.rows\`, where later questions read it.`

@@ -32,14 +32,11 @@ export function findEmbeddedRefs(
     let next = at + 2
     let from = next
     while (isBlank(text[from])) from++
-    const first = text[from]
-    if ((first === '{' || first === 'a' || first === 'A') && !isEscaped(text, at)) {
+    const first = text[from] ?? ' '
+    if ('{aA'.includes(first) && !isEscaped(text, at)) {
       const codeEnd = code?.endAt(at)
-      const ref = codeEnd
-        ? null
-        : first === '{'
-          ? readJson(text, at, from)
-          : readUrl(text, at, from, close)
+      const read = first === '{' ? readJson : readUrl
+      const ref = codeEnd ? null : read(text, at, from, close)
       if (ref) {
         found.push(ref)
         code?.skipTo(ref.end)

@@ -6,7 +6,6 @@ import {
   formatVariableRef,
   isKind,
   parseVariableRef,
-  unescapeDagger,
   type VariableExpression,
   type VariableRef,
 } from './variable-ref.ts'
@@ -197,19 +196,5 @@ describe('evaluateVariable', () => {
   it('names its variables', () => {
     const expression = parseVariableRef('†a || †b && †c') as VariableExpression
     expect(variablesIn(expression).map(({ kind }) => kind)).toEqual(['a', 'b', 'c'])
-  })
-})
-
-describe('unescapeDagger', () => {
-  it.each([
-    ['\\†1540', '†1540'],
-    ['  \\†state.a', '  †state.a'],
-    ['\\\\†x', '\\†x'],
-    ['a \\†x', 'a \\†x'],
-    ['\\x', '\\x'],
-    ['†x', '†x'],
-    ['', ''],
-  ])('%j stands for %j', (text, literal) => {
-    expect(unescapeDagger(text)).toBe(literal)
   })
 })

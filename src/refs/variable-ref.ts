@@ -28,7 +28,8 @@ const KIND = /[\p{L}_][\p{L}\p{M}\p{N}_-]*/uy
 const INSTANCE = /#([^\s.[\]"'#†|&]+)/y
 const NAME = /\.([\p{L}\p{M}\p{N}_$-]+)|\[(0|[1-9]\d{0,15})\]/uy
 const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'/y
-const OPERATOR = /\s*(\|\||&&)\s*/y
+/** What joins references. */
+export const OPERATOR = /\s*(\|\||&&)\s*/y
 
 /**
  * Reads a variable reference (spec R10): the whole of the text, after trimming. Null for everything else, which is
@@ -87,12 +88,11 @@ export function isKind(text: string): boolean {
   return match(KIND, text, 0)?.[0] === text
 }
 
-/** The text that a literal dagger stands for: `\†1540` is `†1540`; every other text is itself. */
-export function unescapeDagger(text: string): string {
-  return text.replace(/^(\s*)\\(\\*†)/, '$1$2')
-}
-
-function readVariable(source: string, start: number): { ref: VariableRef; end: number } | null {
+/** The longest single reference that starts here, and where it ends; null if none does. */
+export function readVariable(
+  source: string,
+  start: number,
+): { ref: VariableRef; end: number } | null {
   const kind = source[start] === '†' && match(KIND, source, start + 1)?.[0]
   if (!kind) return null
   const ref: VariableRef = { type: 'variable', kind, path: [] }

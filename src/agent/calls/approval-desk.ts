@@ -2,9 +2,9 @@ import type { JsonValue } from '../../content/json.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { CallPlan } from './call-plan.ts'
-import { inputOf } from './execute-call.ts'
 import { type MappedArguments, mappedArguments } from './map-call.ts'
 import { openContext } from './tool-context.ts'
+import { withInput } from './with-input.ts'
 
 /** Asks people about calls, and hears their answers. */
 export interface ApprovalDesk {
@@ -21,7 +21,7 @@ export interface ApprovalDeskOptions {
   /** A person has answered about a call that was asked about here. */
   answered(plan: CallPlan): void
   /** The call's arguments with the values of their variables. */
-  argumentsOf(plan: CallPlan): Record<string, unknown>
+  argumentsOf(plan: CallPlan): Promise<Record<string, unknown>>
 }
 
 /** The approvals of the calls of one answer (spec T7): what is shown is resolved and checked, and exactly that runs. */
@@ -45,22 +45,23 @@ export function createApprovalDesk(
     const tool = plan.tool as Tool
     const { needsApproval } = tool
     const given = item.arguments
-    const input = await inputOf(tool, given, () => assets)
-    if (typeof needsApproval !== 'function') return needsApproval === true
-    const execution = { plan, toolCallId: plan.id, arguments: given, attempt: 1 }
-    const { context, end } = openContext(scope, execution, () => assets)
-    try {
-      return await needsApproval(input, context)
-    } finally {
-      end()
-    }
+    return withInput(tool, { args: given, assets: () => assets }, async (input) => {
+      if (typeof needsApproval !== 'function') return needsApproval === true
+      const execution = { plan, toolCallId: plan.id, arguments: given, attempt: 1 }
+      const { context, end } = openContext(scope, execution, () => assets)
+      try {
+        return await needsApproval(input, context)
+      } finally {
+        end()
+      }
+    })
   }
 
   return {
     async ask(plan) {
       held(plan)
       const items = plan.each === undefined ? null : await mappedArguments(scope, plan)
-      const all = items ?? [{ arguments: argumentsOf(plan) }]
+      const all = items ?? [{ arguments: await argumentsOf(plan) }]
       const wanted = await Promise.all(all.map((item) => isWanted(plan, item)))
       if (!wanted.includes(true)) return false
       asked.set(plan.id, plan)

@@ -1,11 +1,13 @@
 import type { CallError } from '../../content/events.ts'
 import type { OutputMethod, ToolCall } from '../../content/message.ts'
 import { type OutputTarget, parseOutputPath } from '../../content/output-path.ts'
+import { RESULT } from '../../content/results.ts'
 import { ByrefError } from '../../errors.ts'
 import { variablesIn } from '../../refs/evaluate-variable.ts'
 import type { FieldKey } from '../../refs/field-key.ts'
+import { variablesInText } from '../../refs/text-marks.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
-import type { Tool } from '../tools/tool.ts'
+import { mapsOver, type Tool } from '../tools/tool.ts'
 
 /** A place among the data: a value and everything below it. No instance is the global value of the kind. */
 export interface DataPlace {
@@ -99,7 +101,7 @@ function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
 
 function readEach(tool: Tool, each: unknown): unknown {
   if (each === undefined || each === null || each === '') return undefined
-  if (tool.mappable ?? tool.idempotent ?? false) return each
+  if (mapsOver(tool)) return each
   throw new ByrefError(
     'invalid_arguments',
     `The tool "${tool.id}" cannot be mapped: call it without _each, once for each item`,
@@ -116,7 +118,7 @@ function outputsOf(
   if (fixed === false || path === undefined || path === null || path === '') return []
   return parseOutputPath(String(path)).map((targets) => {
     return targets.map((target) => {
-      if (target.kind === 'result') {
+      if (target.kind === RESULT) {
         throw new ByrefError(
           'invalid_reference',
           '†result names the results of calls: write to another kind',
@@ -136,15 +138,17 @@ function methodOf(tool: Tool, asked: unknown): OutputMethod {
   )
 }
 
-/** Every `†` expression in the values, at any depth. */
+/** Every `†` expression in the values, at any depth, also between marks in text. */
 function readsOf(values: unknown, { instance, each }: CallPlan): CallRead[] {
   const reads: CallRead[] = []
   const waiting: unknown[] = [values]
   while (waiting.length > 0) {
     const value = waiting.pop()
     if (typeof value === 'string') {
-      const read = value.includes('†') ? readOf(value, instance, each !== undefined) : null
-      if (read) reads.push(read)
+      for (const text of value.includes('†') ? expressionsIn(value) : []) {
+        const read = readOf(text, instance, each !== undefined)
+        if (read) reads.push(read)
+      }
     } else if (typeof value === 'object' && value !== null) {
       for (const item of Object.values(value)) waiting.push(item)
     }
@@ -152,11 +156,18 @@ function readsOf(values: unknown, { instance, each }: CallPlan): CallRead[] {
   return reads
 }
 
+function expressionsIn(text: string): string[] {
+  return parseVariableRef(text) ? [text] : variablesInText(text)
+}
+
+/** What an expression reads of the data; null where that is nothing that a call of the same answer could write. */
 function readOf(text: string, instance: string | undefined, mapped: boolean): CallRead | null {
   const expression = parseVariableRef(text)
   if (!expression) return null
-  const refs = variablesIn(expression)
-  if (mapped && refs.every(({ kind }) => ITEM_KINDS.has(kind))) return null
+  const refs = variablesIn(expression).filter(({ kind }) => {
+    return kind !== RESULT && !(mapped && ITEM_KINDS.has(kind))
+  })
+  if (refs.length === 0) return null
   const places = refs.flatMap((ref): DataPlace[] => {
     if (ref.instance !== undefined || instance === undefined) return [ref]
     // The instance is read first, then the global value.

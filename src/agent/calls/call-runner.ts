@@ -8,10 +8,11 @@ import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
 import { callError } from './call-error.ts'
 import { createCallGraph, type ReadyCall } from './call-graph.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
+import { createDataReader } from './data-reader.ts'
 import { type CallOutcome, executeCall, failed } from './execute-call.ts'
 import { approvedArguments, interrupted, mappedArguments, runMapped } from './map-call.ts'
 import { type CallResult, recordCalls } from './record-call.ts'
-import { resolveVariables } from './resolve-arguments.ts'
+import { resolveVariables } from './resolve-variables.ts'
 import { withRetries } from './retry-call.ts'
 
 /** Runs the calls of one answer, while it streams and after. */
@@ -118,7 +119,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
         const items = approved ? approvedArguments(approved) : await mappedArguments(scope, plan)
         return await runMapped(scope, plan, items)
       }
-      const args = (approved as Record<string, unknown>) ?? argumentsOf(plan)
+      const args = (approved as Record<string, unknown>) ?? (await argumentsOf(plan))
       return await runOne(plan, args, { begun, attempts: begun ? 0 : attempts })
     } catch (error) {
       // What ends the run ends its signal; all else is the call's.
@@ -140,11 +141,12 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   }
 
   /** The arguments with the values of their variables; bodies that the model wrote as it wrote them. */
-  function argumentsOf(plan: CallPlan): Record<string, unknown> {
-    const { instance, tool, id } = plan
-    return resolveVariables(tool as Tool, given.get(id) ?? plan.arguments, (variable) =>
-      thread.board.read(variable, { instance }),
-    )
+  function argumentsOf(plan: CallPlan): Promise<Record<string, unknown>> {
+    const reader = createDataReader(scope, plan)
+    return resolveVariables(plan.tool as Tool, given.get(plan.id) ?? plan.arguments, {
+      reader,
+      assets: () => scope.assets,
+    })
   }
 
   function begin(id: string): void {

@@ -1,4 +1,3 @@
-import type { Assets } from '../../assets/assets-contract.ts'
 import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
@@ -9,10 +8,9 @@ import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
 import type { CallPlan } from './call-plan.ts'
 import { jsonValue } from './json-value.ts'
-import { resolveAssets } from './resolve-arguments.ts'
 import { openContext } from './tool-context.ts'
 import { unlessAborted } from './unless-aborted.ts'
-import { validateInput } from './validate.ts'
+import { withInput } from './with-input.ts'
 
 /** One execution of a tool: of a call, or of an item of a mapped one. */
 export interface Execution {
@@ -53,9 +51,10 @@ export async function executeCall(scope: RunScope, execution: Execution): Promis
   const assets = once(() => scope.assets.scoped({ ...maker, onEvent }))
   const { context, signal, end, chosen } = openContext(scope, execution, assets)
   try {
-    const result = await unlessAborted(signal, async () => {
-      return tool.execute(await inputOf(tool, execution.arguments, assets), context)
-    })
+    const given = { args: execution.arguments, assets }
+    const result = await unlessAborted(signal, () =>
+      withInput(tool, given, (input) => tool.execute(input, context)),
+    )
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
     const { value } = await unlessAborted(signal, () =>
       extractAssets(result, { assets: assets(), signal, ...maker }),
@@ -68,15 +67,6 @@ export async function executeCall(scope: RunScope, execution: Execution): Promis
   } finally {
     end()
   }
-}
-
-/** The input of a tool: what its arguments refer to, checked by its schema. */
-export async function inputOf(
-  tool: Tool,
-  args: Record<string, unknown>,
-  assets: () => Assets,
-): Promise<unknown> {
-  return validateInput(tool, await resolveAssets(tool, args, assets))
 }
 
 /** Made when it is first asked for: many calls have nothing to do with assets. */

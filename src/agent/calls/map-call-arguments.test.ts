@@ -49,7 +49,7 @@ describe('mappedArguments', () => {
 
   it('reads into items, and says of which there is nothing to read', async () => {
     const args = { _each: '†state.list', name: '†item.name' }
-    expect(await argumentsOf(args)).toEqual([{ name: 'a' }, 'field_not_found'])
+    expect(await argumentsOf(args)).toEqual([{ name: 'a' }, 'variable_not_found'])
     expect(await argumentsOf({ ...args, name: '†item.name || †state.all' })).toEqual([
       { name: 'a' },
       { name: 'shared' },

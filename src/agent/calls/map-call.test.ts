@@ -4,7 +4,8 @@ import { createMemoryLog } from '../../log/memory.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { createAgent } from '../agent.ts'
 import { prompts, say } from '../fixtures/agent.ts'
-import { defineTool, type JsonSchema, type Tool } from '../tools/tool.ts'
+import type { JsonSchema } from '../tools/describe-schema.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
 
 const comments = [{ text: 'a', by: 'x' }, { text: 'b' }, { text: 'c', by: 'z' }]
 
@@ -92,7 +93,7 @@ describe('_each', () => {
     expect(await error({ _each: '†state.suffix' })).toMatchObject({ code: 'invalid_arguments' })
     expect(await error({ _each: '†state.none' })).toMatchObject({ code: 'variable_not_found' })
     expect(await error({ _each: [{ a: 1 }], text: '†item.b' })).toMatchObject([
-      { index: 0, error: { code: 'field_not_found' } },
+      { index: 0, error: { code: 'variable_not_found' } },
     ])
     const once = { idempotent: false }
     expect(await error({ _each: '†state.comments' }, once)).toMatchObject({

@@ -1,19 +1,19 @@
+import type { Assets } from '../../assets/assets-contract.ts'
 import type { CallState, ItemState } from '../../content/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../content/events.ts'
 import type { JsonValue } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
-import { evaluateVariable, variablesIn } from '../../refs/evaluate-variable.ts'
-import { MISSING, resolveFieldPath } from '../../refs/field-path.ts'
-import { formatVariableRef, parseVariableRef, type VariableRef } from '../../refs/variable-ref.ts'
+import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
-import { type CallPlan, ITEM_KINDS } from './call-plan.ts'
+import type { CallPlan } from './call-plan.ts'
+import { createDataReader, type DataReader } from './data-reader.ts'
 import { type CallOutcome, executeCall } from './execute-call.ts'
-import { spill } from './record-call.ts'
-import { resolveVariables } from './resolve-arguments.ts'
+import { resolveVariables } from './resolve-variables.ts'
 import { withRetries } from './retry-call.ts'
+import { spill } from './spill.ts'
 
 /** The arguments of one item, with the values of their variables, or why there are none. */
 export type MappedArguments =
@@ -29,32 +29,28 @@ const MAX_ITEMS = 100_000
  *
  * @throws ByrefError where there is no list
  */
-export async function mappedArguments(
-  { thread, assets }: RunScope,
-  plan: CallPlan,
-): Promise<MappedArguments[]> {
-  const { board } = thread
-  const { instance, each } = plan
-  const read = (variable: string): unknown => board.read(variable, { instance })
-  const items = await listOf(each, read, (ref) => assets.resolve(ref))
-  return items.map((item, index): MappedArguments => {
-    const own: Record<string, unknown> = { item, index }
-    const readHere = (text: string): unknown => readItem(text, own, read)
+export async function mappedArguments(scope: RunScope, plan: CallPlan): Promise<MappedArguments[]> {
+  const items = await listOf(plan.each, createDataReader(scope, plan), scope.assets)
+  const resolve = async (item: unknown, index: number): Promise<MappedArguments> => {
+    const reader = createDataReader(scope, plan, { item, index })
     try {
-      return { arguments: resolveVariables(plan.tool as Tool, plan.arguments, readHere) }
+      const source = { reader, assets: () => scope.assets }
+      return { arguments: await resolveVariables(plan.tool as Tool, plan.arguments, source) }
     } catch (error) {
       return { error: callError(error) }
     }
-  })
+  }
+  return Promise.all(items.map(resolve))
 }
 
 async function listOf(
   each: unknown,
-  read: (variable: string) => unknown,
-  resolve: (ref: string) => Promise<unknown>,
+  reader: DataReader,
+  assets: Assets,
 ): Promise<readonly unknown[]> {
-  const value = typeof each === 'string' && parseVariableRef(each) ? read(each) : each
-  const list = typeof value === 'string' && isAssetRef(value) ? await resolve(value) : value
+  const isVariable = typeof each === 'string' && parseVariableRef(each) !== null
+  const value = isVariable ? await reader.read(each) : each
+  const list = typeof value === 'string' && isAssetRef(value) ? await assets.resolve(value) : value
   if (!Array.isArray(list)) {
     throw new ByrefError(
       'invalid_arguments',
@@ -66,33 +62,6 @@ async function listOf(
     'invalid_arguments',
     `_each has ${list.length} items, and at most ${MAX_ITEMS} are mapped: pass the list to a tool that takes all of it`,
   )
-}
-
-function readItem(
-  text: string,
-  own: Record<string, unknown>,
-  read: (variable: string) => unknown,
-): unknown {
-  const expression = parseVariableRef(text)
-  const isOwn = ({ kind }: VariableRef): boolean => ITEM_KINDS.has(kind)
-  if (!expression || !variablesIn(expression).some(isOwn)) return read(text)
-  const attempt = (find: () => unknown): unknown => {
-    try {
-      return find()
-    } catch (error) {
-      if (error instanceof ByrefError) return MISSING
-      throw error
-    }
-  }
-  const value = evaluateVariable(expression, (ref) =>
-    attempt(() =>
-      isOwn(ref) ? resolveFieldPath(own, [ref.kind, ...ref.path]) : read(formatVariableRef(ref)),
-    ),
-  )
-  if (value !== MISSING) return value
-  // Once more, for the reason.
-  const [first] = variablesIn(expression).filter(isOwn)
-  return resolveFieldPath(own, first ? [first.kind, ...first.path] : [])
 }
 
 /**

@@ -1,31 +1,30 @@
-import type { Assets } from '../../assets/assets-contract.ts'
-import { metaOf } from '../../content/asset-meta.ts'
-import type { CallError, ConversationEvent } from '../../content/events.ts'
-import type { Message, Participant } from '../../content/message.ts'
+import type { ConversationEvent } from '../../content/events.ts'
+import { isPlainObject, type JsonValue } from '../../content/json.ts'
+import type { Message, Participant, ToolResultMark } from '../../content/message.ts'
 import { newId } from '../../content/new-id.ts'
-import { outline } from '../../content/outline.ts'
 import type { OutputTarget } from '../../content/output-path.ts'
+import { isSpilled } from '../../content/spilled.ts'
 import { toMessage } from '../../content/to-message.ts'
-import { ByrefError } from '../../errors.ts'
-import { formatVariableRef } from '../../refs/variable-ref.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
+import { formatVariable } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
-import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-graph.ts'
 import type { CallPlan } from './call-plan.ts'
 import type { CallOutcome } from './execute-call.ts'
 import { jsonLength } from './json-length.ts'
+import { jsonValue } from './json-value.ts'
+import { isTooLong, previewOf, spill } from './spill.ts'
 
-/** A result whose JSON is longer becomes an asset, unless its tool says otherwise (spec X7). */
-const MAX_RESULT_CHARS = 32 * 1024
-
-/** How much of a value a preview shows, and how long its JSON may be. */
-const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
+/** A value that is written among the data is shown to the model as it is up to so many characters of JSON. */
+const SHOWN_CHARS = 1000
 
 /** A call and what it came to. */
 export interface CallResult {
   plan: CallPlan
   outcome: CallOutcome
+  /** What the model is shown instead of the value. */
+  modelOutput?: JsonValue
 }
 
 /**
@@ -41,12 +40,13 @@ export async function recordCalls(
   { isLast, patient }: { isLast: boolean; patient: boolean },
   ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
-  const ready = await Promise.all(results.map((result) => spilled(result, scope.assets)))
+  const ready = await Promise.all(results.map((result) => shortened(result, scope)))
   const appending: Promise<void>[] = []
-  for (const [i, { plan, outcome }] of ready.entries()) {
+  for (const [i, result] of ready.entries()) {
+    const { plan } = result
     const followed = isLast && i === ready.length - 1
     const how = { followed, patient: patient && plan.outputs.length === 0 }
-    const appended = append(scope, plan, outcome, how).then((end) => ended(plan, end))
+    const appended = append(scope, result, how).then((end) => ended(plan, end))
     // What the data may refuse is known before the next one is appended.
     if (plan.outputs.length > 0) await appended
     appending.push(appended)
@@ -69,47 +69,52 @@ export function isRefusal(error: unknown): error is ByrefError {
 /** Appends one call's result; where the data refuse what it writes, that it was refused. */
 async function append(
   scope: RunScope,
-  plan: CallPlan,
-  outcome: CallOutcome,
+  result: CallResult,
   how: { followed: boolean; patient: boolean },
 ): Promise<CallEnd> {
   try {
-    return await appendOutcome(scope, plan, outcome, how)
+    return await appendOutcome(scope, result, how)
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return appendOutcome(scope, plan, { events: outcome.events, error: callError(error) }, how)
+    const { plan, outcome } = result
+    const refused = { events: outcome.events, error: callError(error) }
+    return appendOutcome(scope, { plan, outcome: refused }, how)
   }
 }
 
 async function appendOutcome(
   scope: RunScope,
-  plan: CallPlan,
-  outcome: CallOutcome,
+  result: CallResult,
   how: { followed: boolean; patient: boolean },
 ): Promise<CallEnd> {
-  const isFailure = 'error' in outcome
-  const targets = plan.outputs[outcome.chosen ?? (isFailure ? 1 : 0)] ?? []
-  const result = resultOf(plan, outcome, targets)
+  const { plan, outcome } = result
+  const targets = targetsOf(result)
+  const message = resultOf(result, targets)
   const written = targets.map((target) => writeOf(plan, outcome, target))
-  const events = [...outcome.events, ...[...written, result].map(created)]
+  const events = [...outcome.events, ...[...written, message].map(created)]
   await scope.append({ events }, how)
   void scope.stream({
     type: 'TOOL_CALL_RESULT',
-    messageId: result.id,
+    messageId: message.id,
     toolCallId: plan.id,
     role: 'tool',
-    content: JSON.stringify(result.metadata.tool_result?.error ?? result.content),
+    content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
   })
-  return { failed: isFailure, written: targets }
+  return { failed: 'error' in outcome, written: targets }
 }
 
-/** The data message of a result: success to the first alternative, an error to the second (spec D8). */
+/** Where a result is written: success to the first alternative, an error to the second, unless the tool chose (spec D8). */
+function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
+  return plan.outputs[outcome.chosen ?? ('error' in outcome ? 1 : 0)] ?? []
+}
+
+/** The data message of a result. */
 function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Message {
   return toMessage({
     type: 'data',
     kind: target.kind,
     ...(target.instance === undefined ? {} : { _instance: target.instance }),
-    data: 'error' in outcome ? outcome.error : outcome.value,
+    data: 'error' in outcome ? outcome.error : withoutPreview(outcome.value),
     ...(target.path.length > 0 ? { _path: target.path } : {}),
     _call: plan.id,
     _date: new Date().toISOString(),
@@ -118,58 +123,83 @@ function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Me
   })
 }
 
-/** A result too large for a prompt as an asset and what stands for it; any other, or one that is written, as it is. */
-async function spilled({ plan, outcome }: CallResult, assets: Assets): Promise<CallResult> {
-  const isWritten = (plan.outputs[outcome.chosen ?? 0] ?? []).length > 0
-  if ('error' in outcome || isWritten) return { plan, outcome }
+function withoutPreview(value: unknown): unknown {
+  if (!isSpilled(value)) return value
+  const { preview: _, ...stand } = value
+  return stand
+}
+
+/** A result that is too large for a prompt as an asset and what stands for it, and what the model is shown instead. */
+async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
+  const { plan, outcome } = result
+  if ('error' in outcome) return result
   try {
-    return { plan, outcome: await spill(outcome, plan, { assets, toolCallId: plan.id }) }
+    const modelOutput = modelOutputOf(plan, outcome.value)
+    if (!maySpill(result, scope)) return { plan, outcome, modelOutput }
+    const spilled = await spill(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
+    return { plan, outcome: spilled, modelOutput }
   } catch (error) {
     return { plan, outcome: { events: outcome.events, error: callError(error) } }
   }
 }
 
-/** The value as an asset where its JSON is longer than its tool's results may be. */
-export async function spill(
-  outcome: CallOutcome & { value: unknown },
-  { tool, name }: CallPlan,
-  { assets, toolCallId }: { assets: Assets; toolCallId: string },
-): Promise<CallOutcome & { value: unknown }> {
+/**
+ * Whether an asset may stand for the value: among the data not for one that is merged with others, nor for one that a
+ * schema binds.
+ */
+function maySpill(result: CallResult, { thread }: RunScope): boolean {
+  const { plan, outcome } = result
+  const targets = targetsOf(result)
+  if (targets.length === 0 || 'error' in outcome || !isTooLong(outcome.value, plan)) return true
+  if (plan.outputMethod !== 'set' && plan.outputMethod !== 'push') return false
+  const kinds = new Set(targets.map(({ kind }) => kind))
+  return !thread.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
+}
+
+/** What the tool wants the model to be shown, of a mapped call for each item; undefined where it wants nothing. */
+function modelOutputOf({ tool, each }: CallPlan, value: unknown): JsonValue | undefined {
+  if (!tool?.toModelOutput) return undefined
+  const show = (one: unknown): JsonValue => {
+    const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
+    if (isFailure || isSpilled(one)) return one as JsonValue
+    return jsonValue(tool.toModelOutput?.(one as JsonValue)) as JsonValue
+  }
+  try {
+    return each === undefined ? show(value) : (value as unknown[]).map(show)
+  } catch (error) {
+    throw new ByrefError(
+      'tool_failed',
+      `The tool did its work, and its toModelOutput failed: ${errorMessage(error)}`,
+      { cause: error },
+    )
+  }
+}
+
+function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message {
+  const { plan, outcome, modelOutput: model_output } = result
+  const written_to = targets.map((target) => formatVariable(target, target.path))
+  const mark = targets.length > 0 ? { written_to } : {}
+  if ('error' in outcome) {
+    const { code, message } = outcome.error
+    const where = targets.length > 0 ? ` (this error is written to ${written_to.join(', ')})` : ''
+    return resultMessage(plan, null, { ...mark, error: { code, message: `${message}${where}` } })
+  }
   const { value } = outcome
-  const { maxResultChars = MAX_RESULT_CHARS } = (tool ?? {}) as Partial<Tool>
-  if (jsonLength(value, maxResultChars) <= maxResultChars) return outcome
-  const events: ConversationEvent[] = [...outcome.events]
-  const onEvent = (event: ConversationEvent): void => void events.push(event)
-  const scoped = assets.scoped({ by: 'tool', tool: name, toolCallId, onEvent })
-  const { ref, size } = await scoped.saveAsset({
-    asset_type: 'tool_result',
-    asset_name: `${name} result`,
-    content_type: 'application/json',
-    content: value,
-  })
-  const preview = previewOf(value)
-  const stand = { assetRef: ref, mimeType: 'application/json', kind: 'file', size, preview }
-  return { ...outcome, events, value: stand }
+  const shown = model_output === undefined ? mark : { ...mark, model_output }
+  return resultMessage(plan, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
 }
 
-/** The value in short: its meta, or the first fields of it as flattened lines. */
-function previewOf(value: unknown): unknown {
-  const { items, text, chars } = PREVIEW
-  const meta = metaOf(value, { items, text })
-  if (typeof meta !== 'object' || meta === null) return meta
-  if (JSON.stringify(meta).length <= chars) return meta
-  const { lines, complete } = outline(meta, { items, text, maxChars: chars })
-  return complete ? lines : { ...lines, '…': 'more fields are left out' }
+/** A value that is among the data, as the result says it again: as it is, if it is short. */
+function inShort(value: unknown): { value: unknown } | { preview: unknown } {
+  if (isSpilled(value)) return { preview: value.preview }
+  return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS ? { value } : { preview: previewOf(value) }
 }
 
-function resultOf(plan: CallPlan, outcome: CallOutcome, targets: readonly OutputTarget[]): Message {
-  if ('error' in outcome) return resultMessage(plan, null, outcome.error)
-  if (targets.length === 0) return resultMessage(plan, outcome.value)
-  const written_to = targets.map((target) => formatVariableRef({ type: 'variable', ...target }))
-  return resultMessage(plan, { written_to, preview: previewOf(outcome.value) })
-}
-
-function resultMessage({ id, name }: CallPlan, content: unknown, error?: CallError): Message {
+function resultMessage(
+  { id, name }: CallPlan,
+  content: unknown,
+  mark: Omit<ToolResultMark, 'tool_call_id'>,
+): Message {
   const isText = typeof content === 'string'
   return {
     id: newId(),
@@ -178,7 +208,7 @@ function resultMessage({ id, name }: CallPlan, content: unknown, error?: CallErr
     content_type: isText ? 'text/plain' : 'application/json',
     content,
     timestamp: new Date().toISOString(),
-    metadata: { tool_result: { tool_call_id: id, ...(error ? { error } : {}) } },
+    metadata: { tool_result: { tool_call_id: id, ...mark } },
   }
 }
 

@@ -6,6 +6,7 @@ import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { CallPlan } from './call-plan.ts'
+import { createDataReader } from './data-reader.ts'
 import type { Execution } from './execute-call.ts'
 
 /** What a tool is given beside its input, and how to end it. */
@@ -42,7 +43,7 @@ export function openContext(
     },
     resolveAsset: (ref) => assets().get(ref),
     assetConfig: scope.assets.config,
-    read: (variable) => thread.board.read(variable, { instance: plan.instance }),
+    read: async (variable) => createDataReader(scope, plan).read(variable),
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ByrefError } from '../../errors.ts'
-import { isStandardSchema, type JsonSchema, type Tool } from '../tools/tool.ts'
+import { isStandardSchema, type JsonSchema } from '../tools/describe-schema.ts'
+import type { Tool } from '../tools/tool.ts'
 
 // Unknown keywords (asset_ref_acceptable) and formats are notes, not mistakes; all errors help a model more than one.
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })

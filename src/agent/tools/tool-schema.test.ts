@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { JsonSchema } from './describe-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import { toolsForModel } from './tool-schema.ts'
 
@@ -40,19 +41,127 @@ describe('toolsForModel', () => {
       }),
       execute: noop,
     })
-    const { name, description, inputSchema } = shown(tool as Tool)
-    expect([name, description]).toEqual(['t', 'd'])
-    const properties = inputSchema.properties as Record<string, Record<string, unknown>>
-    expect(properties.rows?.description).toMatch(
-      /^The rows Pass large values by reference: an asset reference .* or a variable/,
-    )
-    expect(properties.rows?.anyOf).toMatchObject([{ type: 'array' }, { type: 'string' }])
-    expect(properties.name).toEqual({ type: 'string' })
-    expect(properties.size?.anyOf).toMatchObject([{ enum: ['s', 'm'] }, { type: 'string' }])
-    expect(properties._outputPath).toMatchObject({ type: 'string' })
-    expect(inputSchema.required).toEqual(['rows', 'name'])
-    expect(JSON.stringify(inputSchema)).not.toContain('asset_ref_acceptable')
-    expect(JSON.stringify(inputSchema)).not.toContain('$schema')
+    expect(shown(tool as Tool)).toEqual({
+      type: 'function',
+      name: 't',
+      description: 'd',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          rows: {
+            type: ['array', 'string'],
+            items: {
+              ...{ type: ['object', 'string'], required: ['n'] },
+              properties: { n: { type: ['number', 'string'] } },
+            },
+            description: 'The rows (or asset://…)',
+          },
+          name: { type: 'string' },
+          size: { anyOf: [{ type: 'string', enum: ['s', 'm'] }, { type: 'string' }] },
+          _outputPath: { type: 'string' },
+        },
+        required: ['rows', 'name'],
+      },
+    })
+  })
+
+  it.each<[string, JsonSchema, JsonSchema]>([
+    ['nothing said', {}, {}],
+    ['text', { type: 'string' }, { type: 'string' }],
+    ['several types', { type: ['number', 'null'] }, { type: ['number', 'null', 'string'] }],
+    [
+      'bounds of a number',
+      { type: 'number', minimum: 1 },
+      { type: ['number', 'string'], minimum: 1 },
+    ],
+    [
+      'a form of text',
+      { type: 'string', format: 'date', description: 'When', default: 'x' },
+      {
+        anyOf: [{ type: 'string', format: 'date' }, { type: 'string' }],
+        description: 'When',
+        default: 'x',
+      },
+    ],
+    ['one value', { const: 1 }, { const: 1 }],
+    [
+      'a union',
+      { oneOf: [{ type: 'number' }, { type: 'object', properties: { a: { type: 'null' } } }] },
+      {
+        anyOf: [
+          { type: 'number' },
+          { type: 'object', properties: { a: { type: ['null', 'string'] } } },
+          { type: 'string' },
+        ],
+      },
+    ],
+    [
+      'a union that takes text',
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    ],
+    [
+      'a union beside other words',
+      { anyOf: [{ minimum: 1 }], type: 'number' },
+      { anyOf: [{ anyOf: [{ minimum: 1 }], type: 'number' }, { type: 'string' }] },
+    ],
+    [
+      'all of several',
+      { allOf: [{ properties: { a: { type: 'number' } } }] },
+      {
+        anyOf: [
+          { allOf: [{ properties: { a: { type: ['number', 'string'] } } }] },
+          { type: 'string' },
+        ],
+      },
+    ],
+    [
+      'what it is not',
+      { not: { type: 'null' } },
+      { anyOf: [{ not: { type: 'null' } }, { type: 'string' }] },
+    ],
+    [
+      'a tuple',
+      { type: 'array', prefixItems: [{ type: 'number' }], items: false },
+      { type: ['array', 'string'], prefixItems: [{ type: ['number', 'string'] }], items: false },
+    ],
+    [
+      'a record',
+      { type: 'object', additionalProperties: { type: 'number' } },
+      { type: ['object', 'string'], additionalProperties: { type: ['number', 'string'] } },
+    ],
+    [
+      'a definition, which is widened itself',
+      { $ref: '#/$defs/n', asset_ref_acceptable: true },
+      { $ref: '#/$defs/n', description: '(or asset://…)' },
+    ],
+    ['the whole again', { $ref: '#' }, { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
+    [
+      'bytes',
+      { asset_ref_acceptable: true, asset_ref_as: 'bytes' },
+      { type: 'string', description: '(or asset://…)' },
+    ],
+    [
+      'a branch that takes references',
+      {
+        anyOf: [{ type: 'array', asset_ref_acceptable: true }, { type: 'null' }],
+        description: 'D',
+      },
+      {
+        anyOf: [{ type: 'array' }, { type: 'null' }, { type: 'string' }],
+        description: 'D (or asset://…)',
+      },
+    ],
+  ])('widens %s', (_, schema, widened) => {
+    const inputSchema = {
+      type: 'object',
+      properties: { p: schema },
+      $defs: { n: { type: 'number' } },
+    }
+    const tool = defineTool({ id: 't', description: '', inputSchema, execute: noop })
+    const { properties, $defs } = shown(tool as Tool).inputSchema as JsonSchema
+    expect(properties).toEqual({ p: widened, _outputPath: { type: 'string' } })
+    expect($defs).toEqual({ n: { type: ['number', 'string'] } })
   })
 
   it('leaves out what the tool does not want', () => {
@@ -61,12 +170,16 @@ describe('toolsForModel', () => {
     expect(shown(tool as Tool).inputSchema).toEqual(numbers)
   })
 
-  it('lets the model choose where and how a result is written, unless the tool says it', () => {
-    expect(parametersOf({})).toEqual(['n', '_outputPath', '_outputMethod'])
-    expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath', '_outputMethod'])
-    expect(parametersOf({ outputMethod: 'push' })).toEqual(['n', '_outputPath'])
-    expect(parametersOf({ outputPath: '†state.x' })).toEqual(['n'])
+  it('lets the model choose where a result is written, unless the tool says it', () => {
+    expect(parametersOf({})).toEqual(['n', '_outputPath'])
+    expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath'])
     expect(parametersOf({ outputPath: false })).toEqual(['n'])
+  })
+
+  it('offers instances where a tool says so, or always writes to one path', () => {
+    expect(parametersOf({ instances: true })).toEqual(['n', '_outputPath', '_instance'])
+    expect(parametersOf({ outputPath: '†state.x' })).toEqual(['n', '_instance'])
+    expect(parametersOf({ outputPath: '†state.x', instances: false })).toEqual(['n'])
   })
 
   it('offers mapping on what can be mapped', () => {

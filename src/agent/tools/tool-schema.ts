@@ -1,11 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { type JsonSchema, jsonSchemaOf, type Tool } from './tool.ts'
-
-const OUTPUT_PATH = {
-  type: 'string',
-  description:
-    'Optional: write the result there among the data, for example "†state.summary". Later calls read it by that name.',
-}
+import { isSchema, mapParts } from '../../content/schema-keywords.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, LanguageModelV4FunctionTool[]>()
 
@@ -16,95 +12,92 @@ export function toolsForModel(tools: ReadonlyMap<string, Tool>): LanguageModelV4
   return known
 }
 
-const EACH = {
-  description:
-    'Optional: a list to run this tool over, once for each item, such as "†state.comments" or "asset://id/content/rows". In the other parameters "†item" (or "†item.name") stands for the item and "†index" for its number from 0. The result is the list of results.',
-}
-
-const OUTPUT_METHOD = {
-  type: 'string',
-  enum: ['set', 'merge', 'assign', 'push', 'concat'],
-  description: 'Optional: how it is written at _outputPath; "set" by default.',
-}
+const TEXT = { type: 'string' }
 
 /**
- * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere
- * and asset references where `asset_ref_acceptable` says so (spec D7, T3), `_outputPath` where it may choose (D8), and `_each` where it can be mapped (T16).
+ * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere and
+ * asset references where `asset_ref_acceptable` says so (spec D7, T3), and bare what the guide explains once for all
+ * tools: `_outputPath` where the model may choose it (D8), `_instance`, and `_each` (T16). Every token of it counts: it
+ * is sent with each prompt.
  */
 function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
-  const schema = widenProperties(jsonSchemaOf(tool), tool.variables !== false)
-  const { $schema: _, ...shown } = schema
-  if ((tool.outputPath ?? true) === true) {
-    const method = tool.outputMethod ? {} : { _outputMethod: OUTPUT_METHOD }
-    shown.properties = { ...Object(shown.properties), _outputPath: OUTPUT_PATH, ...method }
+  const { $schema: _, ...schema } = widenBelow(jsonSchemaOf(tool), tool.variables !== false)
+  const own = {
+    ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
+    ...(usesInstances(tool) ? { _instance: TEXT } : {}),
+    ...(mapsOver(tool) ? { _each: {} } : {}),
   }
-  if (tool.mappable ?? tool.idempotent) {
-    shown.properties = { ...Object(shown.properties), _each: EACH }
-  }
-  return {
-    type: 'function',
-    name: tool.id,
-    description: tool.description,
-    inputSchema: shown,
-  }
+  const inputSchema =
+    Object.keys(own).length > 0
+      ? { ...schema, properties: { ...Object(schema.properties), ...own } }
+      : schema
+  return { type: 'function', name: tool.id, description: tool.description, inputSchema }
 }
-
-type Writable = { [key: string]: unknown }
 
 /** The schema with what is below it widened; itself it stays what it is. */
-function widenProperties(schema: JsonSchema, variables: boolean): Writable {
-  const widened: Writable = { ...schema }
-  if (isSchema(schema.properties)) {
-    widened.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([key, value]) => [key, widen(value, variables)]),
-    )
-  }
-  if (isSchema(schema.items)) widened.items = widen(schema.items, variables)
-  if (isSchema(schema.additionalProperties)) {
-    widened.additionalProperties = widen(schema.additionalProperties, variables)
-  }
-  return widened
+function widenBelow(
+  { asset_ref_acceptable: _, asset_ref_as: form, ...schema }: JsonSchema,
+  variables: boolean,
+): JsonSchema {
+  // A branch is what the schema itself is, which has its reference from there.
+  const widened = mapParts(schema, (one, isBranch) =>
+    isBranch ? widenBelow(one, variables) : widen(one, variables),
+  )
+  // What is given as bytes or the like is sent as its reference.
+  const isBare = form !== undefined && !Object.keys(schema).some((key) => TYPING.test(key))
+  return isBare ? { ...TEXT, ...widened } : widened
 }
 
-function widen(schema: unknown, variables: boolean): unknown {
-  if (!isSchema(schema)) return schema
-  const assets = schema.asset_ref_acceptable === true
-  const inner = widenProperties(schema, variables)
-  const forms = [
-    ...(assets ? ['an asset reference such as "asset://id/content/rows"'] : []),
-    ...(variables ? ['a variable such as "†state.name"'] : []),
-  ]
-  if (forms.length === 0) return inner
-  const { description, asset_ref_acceptable: _, default: preset, ...rest } = inner
-  const note = assets ? `Pass large values by reference: ${forms.join(' or ')}.` : null
-  const text = [description, note].filter(Boolean).join(' ')
-  const shared = {
-    ...(text ? { description: text } : {}),
-    ...(preset === undefined ? {} : { default: preset }),
-  }
-  if (acceptsAnyText(rest)) return { ...rest, ...shared }
-  const reference = { type: 'string', description: `By reference: ${forms.join(' or ')}` }
-  return { anyOf: [rest, reference], ...shared }
+function widen(schema: JsonSchema, variables: boolean): JsonSchema {
+  const takesAssets = acceptsAssets(schema)
+  const inner = widenBelow(schema, variables)
+  // Of one value there is nothing to refer to; definitions are widened themselves.
+  const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
+  const { description, ...rest } = isWide ? inner : withText(inner)
+  const said = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
+  return said === undefined ? rest : { ...rest, description: said }
 }
 
-/** Whether every text fits already, so that a reference needs no form of its own. */
-function acceptsAnyText(schema: JsonSchema): boolean {
-  const narrowing = [
-    'enum',
-    'const',
-    'pattern',
-    'format',
-    'maxLength',
-    'anyOf',
-    'oneOf',
-    'allOf',
-    '$ref',
-  ]
-  if (narrowing.some((key) => key in schema)) return false
+/** Keywords that say what a value is. */
+const TYPING = /^(?:type|enum|const|\$ref|.*Of)$/
+
+/** Whether the place takes references: the schema says so, or one of its branches. */
+function acceptsAssets(schema: JsonSchema): boolean {
+  if (schema.asset_ref_acceptable === true) return true
+  return [schema.anyOf, schema.oneOf, schema.allOf]
+    .flat()
+    .some((one) => isSchema(one) && acceptsAssets(one))
+}
+
+function refersToDefinition({ $ref }: JsonSchema): boolean {
+  return typeof $ref === 'string' && /^#\/(?:\$defs|definitions)\//.test($ref)
+}
+
+/** Keywords that bind more than one type, or text. */
+const NARROWING =
+  /^(?:enum|const|anyOf|oneOf|allOf|not|if|\$ref|\$dynamicRef|pattern|format|m..Length|content.*)$/
+
+/** The schema, also of any text, in the fewest words that say so. */
+function withText(schema: JsonSchema): JsonSchema {
+  if (takesText(schema)) return schema
   const { type } = schema
-  return type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))
+  // Keywords of other types do not bind a text.
+  if (!isNarrow(schema)) return { ...schema, type: [type, 'string'].flat() }
+  const { title, description, default: preset, $defs, anyOf, oneOf, ...rest } = schema
+  const branches = anyOf ?? oneOf
+  const isUnion = Array.isArray(branches) && Object.keys(rest).length === 0
+  const union = isUnion ? branches : [anyOf || oneOf ? { anyOf, oneOf, ...rest } : rest]
+  const isOpen = union.some((one) => isSchema(one) && takesText(one))
+  const widened = { anyOf: isOpen ? union : [...union, TEXT] }
+  const said = Object.entries({ $defs, title, description, default: preset })
+  return { ...widened, ...Object.fromEntries(said.filter(([, value]) => value !== undefined)) }
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function isNarrow(schema: JsonSchema): boolean {
+  return Object.keys(schema).some((keyword) => NARROWING.test(keyword))
+}
+
+function takesText(schema: JsonSchema): boolean {
+  const { type } = schema
+  return !isNarrow(schema) && (type === undefined || [type].flat().includes('string'))
 }

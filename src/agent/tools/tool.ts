@@ -1,15 +1,10 @@
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import type { JsonValue } from '../../content/json.ts'
 import type { OutputMethod } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
-
-/** A JSON Schema (2020-12) as plain data. */
-export type JsonSchema = { readonly [key: string]: unknown }
-
-/** A schema of a library such as zod 4, which validates and describes itself as JSON Schema. */
-export type ToolSchema<Input = unknown> = StandardSchemaV1<unknown, Input> & StandardJSONSchemaV1
+import { describeSchema, type JsonSchema, type ToolSchema } from './describe-schema.ts'
 
 /** What a tool is given beside its input. */
 export interface ToolContext {
@@ -38,8 +33,11 @@ export interface ToolContext {
   resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
   /** How assets are kept, without secrets (binary-assets.md, "Assets in Custom Processors"). */
   assetConfig: ResolvedAssetsConfig
-  /** The value of a `†` reference among the conversation's data. Throws VariableError where there is none. */
-  read(variable: string): unknown
+  /**
+   * The value of a `†` reference among the conversation's data and results, read through the reference where it is kept
+   * as an asset. Rejects with VariableError where there is none.
+   */
+  read(variable: string): Promise<unknown>
   /** Where the result goes, of the alternatives (`||`) of its `_outputPath`. */
   output: {
     /** Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` for another. */
@@ -60,7 +58,11 @@ export interface Tool<Input = unknown> {
   description: string
   /**
    * A Standard Schema that also gives JSON Schema (zod 4 …), or JSON Schema itself. A parameter with
-   * `asset_ref_acceptable: true` (in zod by `.meta`) takes references to assets.
+   * `asset_ref_acceptable: true` (in zod by `.meta`) takes references to assets, and is given what its schema says: text,
+   * JSON, base64 (`contentEncoding`), a data URL (`format: 'data-url'`), or by `asset_ref_as` a `Uint8Array` (`bytes`), a
+   * `Blob` (`blob`), a `ReadableStream` (`stream`), an {@link Asset} (`asset`). For these, use a schema of that type:
+   * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`. With `false` a reference is
+   * refused; without either it passes as it is.
    */
   inputSchema: ToolSchema<Input> | JsonSchema
   /**
@@ -73,10 +75,15 @@ export interface Tool<Input = unknown> {
    * 32,768. `Infinity` for a tool that pages by itself.
    */
   maxResultChars?: number
-  /** How results are written at their path; by default the model chooses by `_outputMethod`, else `set`. */
+  /** How results are written at their path; default: what a call says in `_outputMethod`, else `set`. */
   outputMethod?: OutputMethod
   /** Whether the model may pass `†` references; default true. */
   variables?: boolean
+  /**
+   * Whether the model is offered `_instance`: such a call reads the data of that instance first, then the global ones, and
+   * writes to that instance. Default: whether `outputPath` is a path, which then is one for each instance.
+   */
+  instances?: boolean
   /**
    * Whether a person is asked before it runs, with the arguments that will run: always, or where the function says so
    * of the input, resolved and valid.
@@ -93,6 +100,11 @@ export interface Tool<Input = unknown> {
   timeoutMs?: number
   /** How often an execution that failed is tried again, after 0.25 s, 0.5 s, 1 s …; for idempotent tools. Default 0. */
   retries?: number
+  /**
+   * What the model is shown instead of the result, which the log keeps beside it: text or JSON. Of a mapped call it is
+   * asked for each item. `output` is the result as JSON, its bytes as references.
+   */
+  toModelOutput?(output: JsonValue): JsonValue
   /**
    * Does the work. The input is resolved and valid. What it returns may hold bytes, Blobs, streams and data URLs
    * anywhere: they become assets. What it throws goes back to the model and ends nothing.
@@ -135,28 +147,17 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
   return tool
 }
 
-const described = new WeakMap<object, JsonSchema>()
-
 /** The tool's input schema as JSON Schema (draft 2020-12), worked out once. */
 export function jsonSchemaOf({ id, inputSchema }: Tool): JsonSchema {
-  if (!isStandardSchema(inputSchema)) return inputSchema
-  const known = described.get(inputSchema) ?? describe(id, inputSchema)
-  described.set(inputSchema, known)
-  return known
+  return describeSchema(id, inputSchema)
 }
 
-function describe(id: string, inputSchema: ToolSchema): JsonSchema {
-  const convert = inputSchema['~standard'].jsonSchema?.input
-  if (!convert) {
-    throw new ByrefError(
-      'config_invalid',
-      `The schema of the tool "${id}" cannot describe itself as JSON Schema: use zod 4.2 or newer, or pass JSON Schema`,
-    )
-  }
-  return convert({ target: 'draft-2020-12' })
+/** Whether the model is offered `_instance` on calls of the tool. */
+export function usesInstances({ instances, outputPath }: Tool): boolean {
+  return instances ?? typeof outputPath === 'string'
 }
 
-/** Whether a tool's schema is a library's, which validates by itself. */
-export function isStandardSchema(schema: Tool['inputSchema']): schema is ToolSchema {
-  return '~standard' in schema
+/** Whether calls of the tool can be mapped over a list. */
+export function mapsOver({ mappable, idempotent }: Tool): boolean {
+  return mappable ?? idempotent ?? false
 }

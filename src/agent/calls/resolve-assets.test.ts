@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
-import { createBoard } from '../../content/board.ts'
-import { defineTool, type JsonSchema, type Tool } from '../tools/tool.ts'
-import { resolveAssets, resolveVariables } from './resolve-arguments.ts'
+import type { JsonSchema } from '../tools/describe-schema.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
+import { resolveAssets } from './resolve-assets.ts'
 
 const assets = createAssets()
-const board = createBoard([
-  { type: 'state', state: { n: 7, list: [1, 2], nested: { deep: true }, dagger: '†state.n' } },
-])
-const read = (variable: string): unknown => board.read(variable)
 
 const text = await assets.save(new TextEncoder().encode('{"a": [1, 2]}'), 'text/plain')
 const bytes = await assets.save(new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 255]), 'image/png')
@@ -18,77 +14,20 @@ const table = await assets.saveAsset({
 })
 
 /** A tool with one parameter `p` of this schema. */
-function toolOf(schema: JsonSchema, variables = true): Tool {
+function toolOf(schema: JsonSchema): Tool {
   const inputSchema = { type: 'object', properties: { p: schema } }
-  const tool = { id: 't', description: '', inputSchema, variables, execute: () => null }
+  const tool = { id: 't', description: '', inputSchema, execute: () => null }
   return defineTool(tool) as Tool
 }
 
-const variable = (p: unknown, variables?: boolean): unknown =>
-  resolveVariables(toolOf({}, variables), { p }, read).p
-
 /** What the tool is given where a parameter of this schema is `p`. */
 const given = async (p: unknown, schema: JsonSchema): Promise<unknown> =>
-  (await resolveAssets(toolOf(schema), { p }, () => assets)).p
+  (await resolveAssets(toolOf(schema), { p }, () => assets)).args.p
 
 const accepting = (schema: JsonSchema): JsonSchema => ({ ...schema, asset_ref_acceptable: true })
 
 const nested = (levels: number): unknown =>
-  JSON.parse(`${'['.repeat(levels)}"†state.n"${']'.repeat(levels)}`)
-
-describe('resolveVariables', () => {
-  it('puts the typed value in the place of a variable, at any depth', () => {
-    expect(variable('†state.n')).toBe(7)
-    expect(variable([{ a: '†state.nested' }, 'plain', null, 1])).toEqual([
-      { a: { deep: true } },
-      ...['plain', null, 1],
-    ])
-    expect(variable(' †state.none || †state.list[1] ')).toBe(2)
-  })
-
-  it('leaves text that is none, and takes the backslash off a literal dagger', () => {
-    for (const value of ['† 1540', '†1540', 'see †state.n', '']) {
-      expect(variable(value)).toBe(value)
-    }
-    expect(variable('\\†state.n')).toBe('†state.n')
-  })
-
-  it('never scans what a variable gave', () => {
-    expect(variable('†state.dagger')).toBe('†state.n')
-  })
-
-  it('leaves everything alone where the tool forbids variables', () => {
-    const args = { p: ['†state.n', '\\†state.n'] }
-    expect(resolveVariables(toolOf({}, false), args, read)).toBe(args)
-  })
-
-  it('says what there is not', () => {
-    expect(() => variable(['†state.m'])).toThrow(
-      expect.objectContaining({ code: 'variable_not_found' }),
-    )
-  })
-
-  it('refuses arguments that are nested too deep', () => {
-    expect(() => variable(nested(300))).toThrow('deeper than 200')
-    expect(() => variable(nested(200_000))).toThrow('deeper than 200')
-    expect(JSON.stringify(variable(nested(100)))).toContain('7')
-  })
-
-  it('keeps keys such as __proto__ as plain data', () => {
-    const value = JSON.parse('{"__proto__": {"polluted": "†state.n"}, "constructor": 1}')
-    const result = variable(value) as object
-    expect(Object.keys(result)).toEqual(['__proto__', 'constructor'])
-    expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":7},"constructor":1}')
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
-  })
-
-  it('does not change what the model sent', () => {
-    const args = { p: ['†state.n', { q: '†state.list' }] }
-    const before = structuredClone(args)
-    resolveVariables(toolOf({}), args, read)
-    expect(args).toEqual(before)
-  })
-})
+  JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
 
 describe('resolveAssets', () => {
   it('resolves references only in accepting parameters', async () => {
@@ -115,19 +54,12 @@ describe('resolveAssets', () => {
     const open = (): never => {
       throw new Error('no assets are needed')
     }
-    expect(await resolveAssets(toolOf({ type: 'object' }), args, open)).toBe(args)
+    expect((await resolveAssets(toolOf({ type: 'object' }), args, open)).args).toBe(args)
   })
 
   it('leaves variables, and what is no reference, as they are', async () => {
     expect(await given('†state.n', accepting({ type: 'string' }))).toBe('†state.n')
     expect(await given('plain', accepting({ type: 'string' }))).toBe('plain')
-  })
-
-  it('resolves the reference that a variable gave', async () => {
-    const own = createBoard([{ type: 'state', state: { file: table.ref } }])
-    const tool = toolOf(accepting({ type: 'object' }))
-    const args = resolveVariables(tool, { p: '†state.file' }, (one) => own.read(one))
-    expect(await resolveAssets(tool, args, () => assets)).toEqual({ p: { rows: [{ x: 1 }] } })
   })
 
   it('converts what it resolves to what the schema asks for', async () => {

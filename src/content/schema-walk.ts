@@ -1,0 +1,174 @@
+import { decodeSegment } from '../refs/asset-ref.ts'
+import type { FieldKey } from '../refs/field-key.ts'
+import { ownField } from '../refs/field-path.ts'
+import { fromPointer } from '../refs/json-pointer.ts'
+import { isSchema, type Schema } from './schema-keywords.ts'
+
+/**
+ * The schemas that a value at one place may follow, each flat: without `anyOf`, `oneOf`, `allOf` and `$ref`, which are
+ * worked into it. Empty where the schema says nothing of the place.
+ */
+export type Alternatives = readonly Schema[]
+
+/** Goes down a schema beside a value. */
+export interface SchemaWalk {
+  /** Of the value as a whole. */
+  readonly root: Alternatives
+  /**
+   * Of one entry of a value: those that the alternatives that fit the value say of it. A branch fits by its type, then by
+   * what its `const` and `enum` say of the value's entries, then by what it requires; what nothing fits, all may be.
+   */
+  entry(alternatives: Alternatives, value: object, key: FieldKey): Alternatives
+}
+
+/** More alternatives of one place are not looked at. */
+const MAX_ALTERNATIVES = 200
+
+const walks = new WeakMap<Schema, SchemaWalk>()
+
+/** The walk of a schema, worked out once as far as it is gone. Recursive schemas are as good as any. */
+export function schemaWalk(schema: Schema): SchemaWalk {
+  const known = walks.get(schema) ?? createWalk(schema)
+  walks.set(schema, known)
+  return known
+}
+
+function createWalk(whole: Schema): SchemaWalk {
+  const flat = new WeakMap<Schema, Alternatives>()
+  /** By what is looked into, then by the entry; those of unknown names share one. */
+  const below = new WeakMap<Alternatives, Map<FieldKey | null, Alternatives>>()
+
+  const flatten = (schema: unknown): Alternatives => {
+    if (!isSchema(schema)) return []
+    const known = flat.get(schema) ?? alternativesOf(schema, whole, [])
+    flat.set(schema, known)
+    return known
+  }
+
+  return {
+    root: flatten(whole),
+    entry(all, value, key) {
+      if (all.length === 0) return all
+      const fitting = fittingOf(all, value)
+      const names = below.get(fitting) ?? new Map<FieldKey | null, Alternatives>()
+      below.set(fitting, names)
+      const isList = Array.isArray(value)
+      const name = fitting.some((one) => isNamed(one, key, isList)) ? key : null
+      const hasPatterns = !isList && fitting.some((one) => one.patternProperties)
+      const known = hasPatterns ? undefined : names.get(name)
+      if (known) return known
+      const found = fitting.flatMap((one) => schemasOf(one, key, isList)).flatMap(flatten)
+      if (!hasPatterns) names.set(name, found)
+      return found
+    },
+  }
+}
+
+/** @param open The references that are being followed. */
+function alternativesOf(schema: unknown, whole: Schema, open: readonly string[]): Schema[] {
+  if (schema === true) return [{}]
+  if (!isSchema(schema)) return []
+  const { $ref, $defs: _, anyOf, oneOf, allOf, if: __, then, else: otherwise, ...own } = schema
+  const flatten = (one: unknown): Schema[] => alternativesOf(one, whole, open)
+  const groups = [anyOf, oneOf].filter(Array.isArray).map((branches) => branches.flatMap(flatten))
+  if (Array.isArray(allOf)) groups.push(...allOf.map(flatten))
+  const conditional = [then, otherwise].filter(isSchema).flatMap(flatten)
+  if (conditional.length > 0) groups.push([{}, ...conditional])
+  if (typeof $ref === 'string') {
+    if (open.includes($ref)) return []
+    groups.push(alternativesOf(target($ref, whole), whole, [...open, $ref]))
+  }
+  return groups.reduce<Schema[]>(
+    (all, group) =>
+      all.flatMap((one) => group.map((other) => both(one, other))).slice(0, MAX_ALTERNATIVES),
+    [own],
+  )
+}
+
+/** What a reference within the schema names; another document's says nothing here. */
+function target(ref: string, whole: Schema): unknown {
+  if (!ref.startsWith('#')) return true
+  let found: unknown = whole
+  for (const key of fromPointer(decodeSegment(ref.slice(1)))) found = ownField(found, key)
+  return isSchema(found) ? found : true
+}
+
+/** Two schemas that both bind a value, as one; where they differ, the inner one says more. */
+function both(outer: Schema, inner: Schema): Schema {
+  const shared: Record<string, unknown> = { ...outer, ...inner }
+  for (const keyword of ['properties', 'patternProperties']) {
+    const [a, b] = [outer[keyword], inner[keyword]]
+    if (!isSchema(a) || !isSchema(b)) continue
+    const same = Object.keys(b).filter((name) => Object.hasOwn(a, name))
+    const joined = same.map((name) => [name, { allOf: [a[name], b[name]] }])
+    shared[keyword] = Object.fromEntries([
+      ...Object.entries(a),
+      ...Object.entries(b),
+      ...joined,
+    ] as [string, unknown][])
+  }
+  if (isSchema(outer.items) && isSchema(inner.items)) {
+    shared.items = { allOf: [outer.items, inner.items] }
+  }
+  const required = [outer.required, inner.required].filter(Array.isArray).flat()
+  return required.length > 0 ? { ...shared, required } : shared
+}
+
+/** Those that the value may follow; the same list back where it is all of them. */
+function fittingOf(all: Alternatives, value: object): Alternatives {
+  let left = all
+  for (const fits of TESTS) {
+    if (left.length === 1) break
+    const found = left.filter((one) => fits(one, value))
+    if (found.length > 0 && found.length < left.length) left = found
+  }
+  return left
+}
+
+/** What a branch must be to be the value's, the clearest first. */
+const TESTS: readonly ((schema: Schema, value: object) => boolean)[] = [
+  (schema, value) => acceptsType(schema, value),
+  ({ properties }, value) =>
+    Object.entries(Object(properties)).every(([name, one]) => {
+      const given = ownField(value, name)
+      const { const: only, enum: some = only === undefined ? undefined : [only] } = Object(one)
+      return typeof given === 'symbol' || !Array.isArray(some) || some.includes(given)
+    }),
+  ({ required }, value) =>
+    !Array.isArray(required) || required.every((name) => Object.hasOwn(value, name)),
+]
+
+/** Whether the schema's `type` allows the value; one without a type allows all. */
+export function acceptsType({ type }: Schema, value: unknown): boolean {
+  const types = [type].flat()
+  return types[0] === undefined || types.includes(typeOf(value))
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Whether the schema has something of its own to say of this entry. */
+function isNamed(schema: Schema, key: FieldKey, isList: boolean): boolean {
+  if (isList) return (key as number) < tupleOf(schema).length
+  return isSchema(schema.properties) && Object.hasOwn(schema.properties, key)
+}
+
+function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
+  const tuple = prefixItems ?? items
+  return Array.isArray(tuple) ? tuple : []
+}
+
+/** What a flat schema says of an entry. */
+function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
+  if (isList) {
+    if (isNamed(schema, key, isList)) return [tupleOf(schema)[key as number]]
+    return [Array.isArray(schema.items) ? schema.additionalItems : schema.items]
+  }
+  const own = isNamed(schema, key, isList) ? [Object(schema.properties)[key]] : []
+  const patterns = Object.entries(Object(schema.patternProperties))
+    .filter(([pattern]) => new RegExp(pattern, 'u').test(String(key)))
+    .map(([, one]) => one)
+  const found = [...own, ...patterns]
+  return found.length > 0 ? found : [schema.additionalProperties]
+}
