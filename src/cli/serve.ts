@@ -20,6 +20,7 @@ The model that answers is chosen by the environment, the first of these that is 
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
   none                               the demo model, which needs no key and follows a few small rules
+BYREF_MODEL_TAKES says what a model takes beside text, as MIME types: image/png,application/pdf or image/*
 
 Ctrl-C or SIGTERM leaves runs as they are, and the next start goes on with them. So it does after a crash, with those
 that nobody has taken over after ten seconds.

@@ -8,7 +8,7 @@ import {
   type ProviderServer,
   providerServer,
 } from './fixtures/provider-server.ts'
-import { modelFromEnvironment } from './model-from-environment.ts'
+import { capabilitiesFromEnvironment, modelFromEnvironment } from './model-from-environment.ts'
 
 const open: ProviderServer[] = []
 afterEach(async () => {
@@ -295,5 +295,14 @@ describe('modelFromEnvironment', () => {
   it('refuses a base URL without a model', async () => {
     const failed = modelFromEnvironment({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })
     await expect(failed).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+})
+
+describe('capabilitiesFromEnvironment', () => {
+  it('reads the types that the model takes', () => {
+    const read = (takes?: string) => capabilitiesFromEnvironment({ BYREF_MODEL_TAKES: takes })
+    expect(read('image/*, Application/PDF,')).toEqual({ takes: ['image/*', 'application/pdf'] })
+    expect([read(), read(' ')]).toEqual([{}, {}])
+    expect(() => read('image/png,pictures')).toThrow(/BYREF_MODEL_TAKES has "pictures"/)
   })
 })

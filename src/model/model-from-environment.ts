@@ -1,4 +1,5 @@
 import { ByrefError, errorMessage } from '../errors.ts'
+import type { CapabilityOverrides } from './capabilities.ts'
 import { demoModel } from './demo-model.ts'
 import type { LanguageModel } from './language-model.ts'
 
@@ -57,6 +58,27 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
     })(model || 'gemini-2.5-flash')
   }
   return demoModel()
+}
+
+/**
+ * What `BYREF_MODEL_TAKES` says of the model: MIME types behind commas, such as `image/png,application/pdf` or `image/*`,
+ * which go to it as parts. Nothing where it is not set.
+ *
+ * @throws ByrefError `config_invalid` for what is no MIME type
+ */
+export function capabilitiesFromEnvironment({
+  BYREF_MODEL_TAKES,
+}: Environment): CapabilityOverrides {
+  const types = (BYREF_MODEL_TAKES ?? '').split(',').map((type) => type.trim().toLowerCase())
+  const takes = types.filter(Boolean)
+  const wrong = takes.find((type) => !/^[a-z]+\/([\w.+-]+|\*)$/.test(type))
+  if (wrong !== undefined) {
+    throw new ByrefError(
+      'config_invalid',
+      `BYREF_MODEL_TAKES has ${JSON.stringify(wrong)}: give MIME types behind commas, such as image/png,application/pdf`,
+    )
+  }
+  return takes.length > 0 ? { takes } : {}
 }
 
 async function load<T>(name: string, importIt: () => Promise<T>): Promise<T> {

@@ -82,10 +82,10 @@ async function readPart(
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
   if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
-  if (plan.maxPages !== null) {
+  if (plan.mime === 'application/pdf') {
     const pages = await pdfPages(bytes)
     if (pages === null) return { type: 'failed', why: 'it is no PDF that can be read' }
-    if (pages > plan.maxPages) return await pdfText(bytes, MANY_PAGES_CHARS)
+    if (pages > (plan.maxPages ?? Infinity)) return await pdfText(bytes, MANY_PAGES_CHARS)
   }
   return { type: 'data', mime: plan.mime, base64: base64Of(bytes) }
 }
