@@ -2,6 +2,7 @@ import type { ConversationState, RunState } from '../content/conversation-state.
 import type { ConversationEvent, FinishReason } from '../content/events.ts'
 import { foldAll } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { type NextSettings, next, type QueuedForStep } from './next.ts'
 
 /**
@@ -63,7 +64,8 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
   for (const event of events) {
     if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
     if (event.type !== 'NEW_MESSAGE') continue
-    open.delete(String(event.payload.metadata.tool_result?.tool_call_id))
+    const { result } = readMetadata(event.payload)
+    if (result) open.delete(result.callId)
   }
   return open.size > 0
 }
