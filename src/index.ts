@@ -4,11 +4,13 @@ export {
   createAgent,
 } from './agent/agent.ts'
 export type { ApprovalAnswer } from './agent/approve.ts'
-export type { Run, RunResult } from './agent/follow-run.ts'
+export type { Run } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
 export type { Limits, Price } from './agent/limits.ts'
+export type { OutputOf, OutputSchema } from './agent/output/output-schema.ts'
 export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
+export type { RunResult } from './agent/run-result.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
 export type { NativeToolName } from './agent/tools/native-tools.ts'
@@ -93,6 +95,7 @@ export type {
   ConversationEvent,
   FinishReason,
   LogRecord,
+  RunAsk,
   TokenUsage,
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
@@ -127,6 +130,7 @@ export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
 export { createMemoryLog } from './log/memory.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'
+export type { ModelSettings } from './model/model-settings.ts'
 export {
   type AssetRef,
   extractAssetId,

@@ -4,6 +4,7 @@ import { foldAll } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { type NextSettings, next, type QueuedForStep } from './next.ts'
+import { outputComplaint, outputNotice } from './output/output-words.ts'
 
 /**
  * What is due after these events, as far as that is a matter of appending alone: the beginning of the next step, or the
@@ -23,7 +24,7 @@ export function followUp(
   )
   const then = next(after, settings)
   if (then.do === 'end') return [runEnd(conversation, then.run, then.reason)]
-  return then.do === 'ask' ? [stepStart(then)] : []
+  return then.do === 'ask' ? stepStart(then) : []
 }
 
 /** The end of a run. */
@@ -42,15 +43,18 @@ export function isRunEnd(
   return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
 }
 
-function stepStart({ run, messages }: QueuedForStep): ConversationEvent {
+function stepStart({ run, messages, problem }: QueuedForStep): ConversationEvent[] {
   const messageIds = messages.map(({ message }) => message.id)
-  return {
+  const started: ConversationEvent = {
     type: 'STEP_STARTED',
     stepName: `step ${run.steps.length + 1}`,
     runId: run.runId,
     messageId: newId(),
     ...(messageIds.length > 0 ? { messageIds } : {}),
+    ...(problem === undefined ? {} : { mends: true }),
   }
+  if (problem === undefined) return [started]
+  return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputComplaint(problem)) }, started]
 }
 
 /** Whether a call of the last answer is still to come to its result after these events. */

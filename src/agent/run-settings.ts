@@ -1,6 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import type { ModelSettings } from '../model/model-settings.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -15,5 +16,7 @@ export interface AgentSettings {
   /** What runs are given that bring no context of their own. */
   context: unknown
   limits: ResolvedLimits
+  /** Of every model call; a run's own go before them. */
+  modelSettings: ModelSettings
   retry?: RetryOptions
 }

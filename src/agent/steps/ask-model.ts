@@ -1,6 +1,8 @@
 import { openRun, type RunState } from '../../content/conversation-state.ts'
 import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
+import { jsonFormat, type ModelCallOptions } from '../../model/language-model.ts'
+import { callSettings } from '../../model/model-settings.ts'
 import type { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
@@ -31,7 +33,11 @@ export async function askModel(
   try {
     await callModel({
       model,
-      options: { prompt, tools: shown.length > 0 ? shown : undefined },
+      options: {
+        prompt,
+        tools: shown.length > 0 ? shown : undefined,
+        ...optionsOf(scope, shown.length > 0),
+      },
       signal,
       retry,
       silenceMs: limits.modelMs,
@@ -48,6 +54,16 @@ export async function askModel(
   }
   answer.calls()?.close()
   return answer.calls()
+}
+
+/** What the call is given beside prompt and tools. */
+function optionsOf(
+  { thread, settings }: RunScope,
+  hasTools: boolean,
+): Omit<ModelCallOptions, 'prompt'> {
+  const { settings: ofRun, output } = openRun(thread.state)?.ask ?? {}
+  const own = callSettings(settings.modelSettings, ofRun, { hasTools })
+  return output ? { ...own, responseFormat: jsonFormat(output) } : own
 }
 
 /** The answer that streams, and the calls in it. */
