@@ -41,6 +41,7 @@ export type ByrefErrorCode =
   | 'approval_denied'
   | 'approval_answered'
   | 'run_failed'
+  | 'output_invalid'
   | 'run_not_found'
   | 'interrupted'
   // around it

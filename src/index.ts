@@ -4,16 +4,18 @@ export {
   createAgent,
 } from './agent/agent.ts'
 export type { ApprovalAnswer } from './agent/approve.ts'
-export type { Run, RunResult } from './agent/follow-run.ts'
+export type { Run } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
 export type { Limits } from './agent/limits.ts'
+export type { OutputOf, OutputSchema } from './agent/output/output-schema.ts'
 export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
 export type { HistoryOptions, MediaBudget, PromptOptions } from './agent/prompt-settings.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
+export type { RunResult } from './agent/run-result.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
-export type { NativeToolName } from './agent/tools/native-tools.ts'
 export type { JsonSchema, ToolSchema } from './agent/tools/describe-schema.ts'
+export type { NativeToolName } from './agent/tools/native-tools.ts'
 export { defineTool, type Tool, type ToolContext } from './agent/tools/tool.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
@@ -88,6 +90,7 @@ export type {
   ConversationEvent,
   FinishReason,
   LogRecord,
+  RunAsk,
   TokenUsage,
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
@@ -120,6 +123,7 @@ export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
 export { createMemoryLog } from './log/memory.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'
+export type { ModelSettings } from './model/model-settings.ts'
 export {
   type AssetRef,
   extractAssetId,

@@ -9,6 +9,7 @@ import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
 import { type ApprovalAnswer, answerApproval } from './approve.ts'
 import { asLanguageModel } from './as-language-model.ts'
@@ -22,6 +23,7 @@ import type { Run } from './follow-run.ts'
 import { type ForkOptions, forkConversation } from './fork.ts'
 import { knownOptions } from './known-options.ts'
 import { type Limits, resolveLimits } from './limits.ts'
+import type { OutputOf, OutputSchema } from './output/output-schema.ts'
 import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
 import { type PromptOptions, resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
@@ -48,6 +50,8 @@ export interface AgentOptions extends PromptOptions {
   namespace?: string
   /** What tools find as `context.context` in runs that bring none of their own: anything. */
   context?: unknown
+  /** How the model answers: temperature, reasoning and the like, by the AI SDK's names; a run's own settings go before them. */
+  settings?: ModelSettings
   /** What ends or bounds a run. */
   limits?: Limits
   /** How model calls that fail at once are tried again. */
@@ -88,9 +92,13 @@ export interface Agent {
    * `ifBusy` says otherwise. Messages that cannot be taken (unknown references, data that breaks its schema) make
    * `result` reject, and nothing is logged.
    */
-  run(options: RunOptions): Run
+  run<Schema extends OutputSchema | undefined = undefined>(
+    options: RunOptions<Schema>,
+  ): Run<OutputOf<Schema>>
   /** Like `run`, and resolves when the messages are in the log; rejects where `run` would have refused them. */
-  start(options: RunOptions): Promise<Run>
+  start<Schema extends OutputSchema | undefined = undefined>(
+    options: RunOptions<Schema>,
+  ): Promise<Run<OutputOf<Schema>>>
   /**
    * Says something: begins a run, or during one waits for the next (`queue`, the default) or for its next step (`steer`).
    * Resolves when it is in the log.
@@ -104,7 +112,7 @@ export interface Agent {
    * Goes on with what is under way: after a crash, a closed process, another process's death; where one lives that runs
    * it, follows. What has ended already is the result. `result` rejects with `run_not_found` where there never was a run.
    */
-  resume(conversation: string, options?: InNamespace): Run
+  resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
    * Goes on with everything that is under way in the log, in all namespaces. Resolves to the number of conversations,
    * when all of them are taken up; others' are taken over when their leases run out.
@@ -149,6 +157,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'log',
   'namespace',
   'context',
+  'settings',
   'limits',
   'merge',
   'history',
@@ -198,6 +207,7 @@ export function createAgent(options: AgentOptions): Agent {
     context: options.context,
     limits: resolveLimits(options.limits),
     prompt: resolvePromptOptions(model, options),
+    modelSettings: modelSettings(options.settings),
     retry,
   }
   const owner = `${hostname()}:${process.pid}:${newId()}`

@@ -1,26 +1,19 @@
 import type { RunState } from '../content/conversation-state.ts'
-import type { ConversationEvent, FinishReason, TokenUsage } from '../content/events.ts'
+import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError } from '../errors.ts'
 import { eventQueue } from './event-queue.ts'
 import { isRunEnd } from './follow-up.ts'
+import type { OutputSchema } from './output/output-schema.ts'
+import { type RunResult, runResult } from './run-result.ts'
 import type { Thread } from './thread.ts'
-
-/** How a run ended. */
-export interface RunResult {
-  /** What the agent said last; empty where it did not come to an answer. */
-  text: string
-  reason: FinishReason
-  usage: TokenUsage
-  conversation: string
-}
 
 /**
  * One run, which goes on whether or not anybody watches, in this process or another. Iterating it gives its events, from
  * the first; of what only streams, what comes from then on. The bodies of new assets are read by `assets`, or in `callbacks.onEvent`.
  */
-export interface Run extends AsyncIterable<ConversationEvent> {
+export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> {
   /** The run's id; empty while it is not known which run takes the messages. */
   readonly id: string
   readonly conversation: string
@@ -28,9 +21,12 @@ export interface Run extends AsyncIterable<ConversationEvent> {
   readonly messageIds: readonly string[]
   /**
    * Resolves when the run has ended, which may be days later where it waits for a person; rejects with the ByrefError of
-   * a `RUN_ERROR`, and with `interrupted` where the agent was closed before.
+   * a `RUN_ERROR`, with `output_invalid` where an output was asked for and there is none, and with `interrupted` where the
+   * agent was closed before.
    */
-  readonly result: Promise<RunResult>
+  readonly result: Promise<RunResult<Output>>
+  /** What the model says, as it says it; the texts of all steps. Iterate it at once, or the first comes in one piece. */
+  readonly textStream: AsyncIterable<string>
   /** The conversation's messages so far. */
   readonly messages: readonly Message[]
   /** Ends the run, in whichever process it is. */
@@ -40,11 +36,11 @@ export interface Run extends AsyncIterable<ConversationEvent> {
 /** Follows one run by what its conversation tells. */
 export interface RunFollower {
   readonly events: AsyncIterable<ConversationEvent>
-  readonly result: Promise<RunResult>
+  readonly result: Promise<RunResult<unknown>>
   /** Begins to watch, for the run of this id and, before it starts, what comes in for it. */
   watch(thread: Thread, target: FollowedRun): void
   /** The run has ended before. */
-  settle(run: RunState, text: string, conversation: string): void
+  settle(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void
   /** There is nothing to follow, or not any more. */
   fail(error: unknown): void
 }
@@ -62,12 +58,14 @@ export interface FollowOptions {
   takeFailure(runId: string): ByrefError | null
   /** Hears that it watches no more. */
   onEnd(): void
+  /** What the caller asked for. */
+  output?: OutputSchema
 }
 
 /** Makes a follower that watches nothing yet. */
-export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
+export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFollower {
   const queue = eventQueue<ConversationEvent>()
-  const { promise: result, resolve, reject } = Promise.withResolvers<RunResult>()
+  const { promise: result, resolve, reject } = Promise.withResolvers<RunResult<unknown>>()
   result.catch(() => {})
   let unwatch = (): void => {}
   let started = false
@@ -87,15 +85,12 @@ export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
     const run = thread.state.runs.findLast((one) => one.runId === runId)
     finish(() => {
       if (failure || !run) reject(failure ?? gone(thread.id))
-      else settleWith(run, textOf(thread, run), thread.id)
+      else settleWith(thread, run)
     })
   }
 
-  function settleWith(run: RunState, text: string, conversation: string): void {
-    const { status, error, reason = 'done', usage } = run
-    if (status !== 'failed') resolve({ text, reason, usage, conversation })
-    else
-      reject(new ByrefError((error?.code ?? 'run_failed') as ByrefErrorCode, error?.message ?? ''))
+  function settleWith(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void {
+    runResult<unknown>(thread, run, output).then(resolve, reject)
   }
 
   return {
@@ -114,9 +109,9 @@ export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
       })
       started = isUnderWay()
     },
-    settle(run, text, conversation) {
+    settle(thread, run) {
       queue.end()
-      finish(() => settleWith(run, text, conversation))
+      finish(() => settleWith(thread, run))
     },
     fail(error) {
       if (started) queue.end()
@@ -124,14 +119,6 @@ export function followRun({ takeFailure, onEnd }: FollowOptions): RunFollower {
       finish(() => reject(error))
     },
   }
-}
-
-/** What the run's last answer without calls says. */
-export function textOf({ state }: Pick<Thread, 'state'>, { steps, reason }: RunState): string {
-  const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
-  if (!last || last.callIds.length > 0 || reason === 'cancelled') return ''
-  const message = state.messages.findLast(({ id }) => id === last.messageId)
-  return typeof message?.content === 'string' ? message.content : ''
 }
 
 function gone(conversation: string): ByrefError {

@@ -2,7 +2,9 @@ import type { ConversationState, RunState } from '../content/conversation-state.
 import type { ConversationEvent, FinishReason } from '../content/events.ts'
 import { foldAll } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { type NextSettings, next, type QueuedForStep } from './next.ts'
+import { outputComplaint, outputNotice } from './output/output-words.ts'
 
 /**
  * What is due after these events, as far as that is a matter of appending alone: the beginning of the next step, or the
@@ -22,7 +24,7 @@ export function followUp(
   )
   const then = next(after, settings)
   if (then.do === 'end') return [runEnd(conversation, then.run, then.reason)]
-  return then.do === 'ask' ? [stepStart(then)] : []
+  return then.do === 'ask' ? stepStart(then) : []
 }
 
 /** The end of a run. */
@@ -41,15 +43,18 @@ export function isRunEnd(
   return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
 }
 
-function stepStart({ run, messages }: QueuedForStep): ConversationEvent {
+function stepStart({ run, messages, problem }: QueuedForStep): ConversationEvent[] {
   const messageIds = messages.map(({ message }) => message.id)
-  return {
+  const started: ConversationEvent = {
     type: 'STEP_STARTED',
     stepName: `step ${run.steps.length + 1}`,
     runId: run.runId,
     messageId: newId(),
     ...(messageIds.length > 0 ? { messageIds } : {}),
+    ...(problem === undefined ? {} : { mends: true }),
   }
+  if (problem === undefined) return [started]
+  return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputComplaint(problem)) }, started]
 }
 
 /** Whether a call of the last answer is still to come to its result after these events. */
@@ -63,7 +68,8 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
   for (const event of events) {
     if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
     if (event.type !== 'NEW_MESSAGE') continue
-    open.delete(String(event.payload.metadata.tool_result?.tool_call_id))
+    const { result } = readMetadata(event.payload)
+    if (result) open.delete(result.callId)
   }
   return open.size > 0
 }

@@ -2,6 +2,7 @@ import { openRun } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 import { runEnd } from './follow-up.ts'
@@ -76,7 +77,7 @@ async function debugOf(
 ): Promise<Record<string, unknown>> {
   const debug: Record<string, unknown> = {}
   for (const event of events) {
-    if (event.type !== 'NEW_MESSAGE' || !event.payload.metadata?.has_debug_data) continue
+    if (event.type !== 'NEW_MESSAGE' || !readMetadata(event.payload).hasDebug) continue
     const value = await log.debug(conversation, event.payload.id)
     if (value === null) continue
     debug[event.payload.id] = value

@@ -13,6 +13,7 @@ import type { ByrefErrorCode } from '../errors.ts'
 import { type CallGraph, createCallGraph } from './calls/call-graph.ts'
 import { planCall } from './calls/call-plan.ts'
 import type { ResolvedLimits } from './limits.ts'
+import { outputProblem } from './output/run-output.ts'
 import type { Tool } from './tools/tool.ts'
 
 /**
@@ -21,7 +22,7 @@ import type { Tool } from './tools/tool.ts'
  * - `nothing`: no run is under way and no message waits.
  * - `start` a run with the messages that wait for one.
  * - `compact` the prompt before the model is asked.
- * - `ask` the model; `messages` are those that waited for this step.
+ * - `ask` the model; `messages` are those that waited for this step, `problem` says what is wrong with the answer before, which is to be mended.
  * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
  * - `call`: there are calls of the last answer that nothing holds up.
  * - `wait` for people's answers about these calls: nothing else can go on.
@@ -31,7 +32,7 @@ export type Next =
   | { do: 'nothing' }
   | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
   | { do: 'compact'; run: RunState; reason: CompactionReason }
-  | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[] }
+  | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
   | { do: 'mend'; run: RunState; step: StepState }
   | { do: 'call'; run: RunState; step: StepState }
   | { do: 'wait'; run: RunState; calls: readonly CallState[] }
@@ -77,7 +78,24 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   }
   const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
   if (calls.length > 0 || steering) return askOrEnd(state, run, settings)
-  return { do: 'end', run, reason: reasonOf(step.finishReason) }
+  const reason = reasonOf(step.finishReason)
+  const problem = reason === 'done' ? outputProblem(state, run) : null
+  return problem === null ? { do: 'end', run, reason } : mendOutput(state, run, settings, problem)
+}
+
+/** One more try for an answer that is not in the form that was asked for; a second one fails the run. */
+function mendOutput(
+  state: ConversationState,
+  run: RunState,
+  settings: NextSettings,
+  problem: string,
+): Next {
+  if (run.steps.at(-1)?.mends) {
+    const message = `The answer does not fit the output's schema, also when asked again: ${problem}`
+    return { do: 'fail', run, code: 'output_invalid', message }
+  }
+  const due = askOrEnd(state, run, settings)
+  return due.do === 'ask' ? { ...due, problem } : due
 }
 
 /** The complete calls of a step, in the order of the answer. */

@@ -2,10 +2,11 @@ import { openRun } from '../content/conversation-state.ts'
 import { ByrefError } from '../errors.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation, OpenConversations } from './conversations.ts'
-import { followRun, type Run, textOf } from './follow-run.ts'
+import { followRun, type Run } from './follow-run.ts'
+import { textStream } from './text-stream.ts'
 
 /** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
-export function resumeRun(conversations: OpenConversations, conversation: string): Run {
+export function resumeRun(conversations: OpenConversations, conversation: string): Run<unknown> {
   let open: OpenConversation | null = null
   let runId = ''
   const follower = followRun({
@@ -24,7 +25,7 @@ export function resumeRun(conversations: OpenConversations, conversation: string
     if (!run && state.inbox.length === 0) {
       if (!last) throw notFound(conversation)
       runId = last.runId
-      return follower.settle(last, textOf(thread, last), conversation)
+      return follower.settle(thread, last)
     }
     runId = run?.runId ?? state.inbox[0]?.runId ?? ''
     // Messages that ask for no run of their own begin one whose id is known when it starts.
@@ -48,6 +49,9 @@ export function resumeRun(conversations: OpenConversations, conversation: string
       return open?.thread.state.messages ?? []
     },
     cancel: () => void (open && cancelRun(open, runId).catch(follower.fail)),
+    get textStream() {
+      return textStream(follower.events)
+    },
     [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
   }
 }

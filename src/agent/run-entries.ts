@@ -1,9 +1,10 @@
 import { type ConversationState, openRun } from '../content/conversation-state.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent, RunAsk } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { newId } from '../content/new-id.ts'
 import type { ByrefError } from '../errors.ts'
 import type { Next } from './next.ts'
+import { outputNotice, outputRequest } from './output/output-words.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
@@ -22,6 +23,7 @@ export interface RunBeginning {
   runId: string
   messageIds: readonly string[]
   context?: JsonValue
+  ask?: RunAsk
   parentRunId?: string
   attribution?: string
 }
@@ -30,7 +32,7 @@ export interface RunBeginning {
 export function startEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
-  { runId, messageIds, context, parentRunId, attribution }: RunBeginning,
+  { runId, messageIds, context, ask, parentRunId, attribution }: RunBeginning,
 ): Entry {
   const { name, debug } = keepSettings(state, settings)
   const started: ConversationEvent = {
@@ -44,8 +46,15 @@ export function startEntry(
     owner,
     settings: name,
     ...(context === undefined ? {} : { context }),
+    ...(ask === undefined ? {} : { ask }),
   }
-  return { events: [started], debug }
+  return { events: [started, ...askedFor(ask)], debug }
+}
+
+/** Says to the model in what form it shall answer, at the place from which on that holds. */
+function askedFor(ask: RunAsk | undefined): ConversationEvent[] {
+  if (!ask?.output) return []
+  return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputRequest(ask.output)) }]
 }
 
 /**
@@ -59,6 +68,7 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
     runId: due.runId ?? newId(),
     messageIds: due.messages.map(({ message }) => message.id),
     context: due.messages.find((one) => one.context !== undefined)?.context,
+    ask: due.messages.find((one) => one.ask !== undefined)?.ask,
   })
 }
 

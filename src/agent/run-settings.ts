@@ -1,6 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import type { ModelSettings } from '../model/model-settings.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { PromptSettings } from './prompt-settings.ts'
 import type { Tool } from './tools/tool.ts'
@@ -18,5 +19,7 @@ export interface AgentSettings {
   limits: ResolvedLimits
   /** What prompts are made with. */
   prompt: PromptSettings
+  /** Of every model call; a run's own go before them. */
+  modelSettings: ModelSettings
   retry?: RetryOptions
 }

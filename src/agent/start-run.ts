@@ -1,23 +1,27 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { openRun } from '../content/conversation-state.ts'
 import { copyJson } from '../content/copy-json.ts'
-import type { ConversationEvent, Delivery } from '../content/events.ts'
-import type { JsonValue } from '../content/json.ts'
+import type { ConversationEvent, Delivery, RunAsk } from '../content/events.ts'
+import type { JsonObject, JsonValue } from '../content/json.ts'
 import { newId } from '../content/new-id.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
+import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import type { AgentParts, InNamespace } from './agent.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
 import { knownOptions, oneOf } from './known-options.ts'
+import { type OutputOf, type OutputSchema, outputJsonSchema } from './output/output-schema.ts'
 import { startEntry } from './run-entries.ts'
+import { textStream } from './text-stream.ts'
 import type { Decide, Thread } from './thread.ts'
 
 /** What to run. */
-export interface RunOptions extends InNamespace {
+export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
+  extends InNamespace {
   messages: readonly MessageInput[]
   /** The conversation's id; a new one by default. */
   conversation?: string
@@ -26,6 +30,14 @@ export interface RunOptions extends InNamespace {
    * be kept goes to `createAgent({ context })`.
    */
   context?: JsonValue
+  /**
+   * What the answer shall be: JSON by this schema, a Standard Schema (zod 4 …) or JSON Schema. One that does not fit is asked
+   * for once more; then the run fails with `output_invalid`. It is kept in the log as JSON Schema; what a library checks beyond
+   * that (refinements, transforms) is the caller's, who has the library.
+   */
+  output?: Schema
+  /** How the model answers in this run, before the agent's own `settings`. */
+  settings?: ModelSettings
   /**
    * During another run: `queue` (default) waits for a run of its own, `steer` joins that run with its next step, `refuse`
    * throws `conversation_busy`.
@@ -46,8 +58,8 @@ export interface SendOptions extends InNamespace {
 }
 
 /** A run that was begun. */
-export interface StartedRun {
-  run: Run
+export interface StartedRun<Output = null> {
+  run: Run<Output>
   /** Resolves when its messages are in the log; rejects with what `run.result` rejects with, if that comes first. */
   accepted: Promise<void>
 }
@@ -57,6 +69,8 @@ const OPTIONS: readonly (keyof RunOptions)[] = [
   'conversation',
   'namespace',
   'context',
+  'output',
+  'settings',
   'ifBusy',
   'parentRunId',
   'attribution',
@@ -64,7 +78,10 @@ const OPTIONS: readonly (keyof RunOptions)[] = [
 ]
 
 /** Begins a run: its messages into the log, with its start where no other is under way. */
-export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
+export function startRun<Schema extends OutputSchema | undefined>(
+  parts: AgentParts,
+  options: RunOptions<Schema>,
+): StartedRun<OutputOf<Schema>> {
   const { conversation = newId(), namespace = parts.namespace, signal } = options
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
@@ -72,6 +89,7 @@ export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
   let runId = newId()
   const messageIds: string[] = []
   const follower = followRun({
+    output: options.output,
     takeFailure: (id) => parts.conversations(namespace).takeFailure(id),
     onEnd() {
       open?.followers.delete(follower)
@@ -88,12 +106,13 @@ export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
     knownOptions('run', options, OPTIONS)
     oneOf('ifBusy', options.ifBusy ?? 'queue', ['queue', 'steer', 'refuse'])
     const context = options.context === undefined ? undefined : copyJson(options.context)
+    const ask = askOf(options)
     open = await parts.conversations(namespace).get(conversation)
     open.followers.add(follower)
     const { thread } = open
     const input = await acceptFor(thread, options.messages, parts.assets.in(namespace))
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
-    runId = await appendRun(parts, thread, input, { ...options, context, runId })
+    runId = await appendRun(parts, thread, input, { ...options, context, ask, runId })
     messageIds.push(...input.messageIds)
     open.wake()
   }
@@ -104,13 +123,17 @@ export function startRun(parts: AgentParts, options: RunOptions): StartedRun {
     follower.fail(error)
   })
   if (signal?.aborted) cancel()
-  const run: Run = {
+  const run: Run<OutputOf<Schema>> = {
     get id() {
       return runId
     },
     conversation,
     messageIds,
-    result: follower.result,
+    // What `output` made of the answer.
+    result: follower.result as Run<OutputOf<Schema>>['result'],
+    get textStream() {
+      return textStream(follower.events)
+    },
     get messages() {
       return open?.thread.state.messages ?? []
     },
@@ -145,6 +168,7 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
+  ask?: RunAsk
 }
 
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
@@ -152,7 +176,7 @@ async function appendRun(
   { owner, leaseMs, settings }: AgentParts,
   thread: Thread,
   { events, messageIds }: Accepted,
-  { runId, context, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
+  { runId, context, ask, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
 ): Promise<string> {
   let taker = runId
   const decide =
@@ -162,14 +186,17 @@ async function appendRun(
       taker = runId
       if (!run && !isHeld && state.inbox.length === 0) {
         const writer = { conversation: thread.id, owner, settings }
-        const beginning = { runId, messageIds, context, parentRunId, attribution }
+        const beginning = { runId, messageIds, context, ask, parentRunId, attribution }
         const { events: started, debug } = startEntry(writer, state, beginning)
         return { events: [...events, ...started], debug, lease: { owner, ms: leaseMs } }
       }
       if (ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
       if (steers) taker = run.runId
-      const own = steers ? {} : { runId, ...(context === undefined ? {} : { context }) }
+      if (steers && ask) throw steersAsked()
+      const own = steers
+        ? {}
+        : { runId, ...(context === undefined ? {} : { context }), ...(ask ? { ask } : {}) }
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', own)),
       }
@@ -187,9 +214,29 @@ async function appendRun(
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  own: { runId?: string; context?: JsonValue } = {},
+  own: { runId?: string; context?: JsonValue; ask?: RunAsk } = {},
 ): ConversationEvent {
   return event.type === 'NEW_MESSAGE' ? { ...event, deliver, ...own } : event
+}
+
+/** What the run is asked for beside its messages; undefined for nothing. */
+function askOf({
+  output,
+  settings,
+}: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>): RunAsk | undefined {
+  const own = modelSettings(settings)
+  const ask: RunAsk = {
+    ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
+    ...(output === undefined ? {} : { output: outputJsonSchema(output) }),
+  }
+  return Object.keys(ask).length > 0 ? ask : undefined
+}
+
+function steersAsked(): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    'A message that steers another run cannot change its output or settings: let it wait (ifBusy: "queue")',
+  )
 }
 
 function busy(conversation: string): ByrefError {

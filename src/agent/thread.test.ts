@@ -535,15 +535,19 @@ describe('Thread.told', () => {
     )
   })
 
-  it('gives handlers the event as it came', async () => {
+  it('gives handlers an asset as it came, whose bytes can be read, and all else as it is stored', async () => {
     const told: ConversationEvent[] = []
     const thread = await open(createMemoryLog(), {
       tell: async ({ event }) => void told.push(event),
     })
-    const event = said('a')
-    await add(thread, event)
+    const payload = { assetId: 'a', ref: 'asset://a', mime: 'text/plain', kind: 'file', by: 'user' }
+    const asset = { type: 'ASSET_CREATED', payload } as ConversationEvent
+    const message = said('a')
+    await add(thread, asset, message)
     await thread.told()
-    expect(told[0]).toBe(event)
+    expect(told[0]).toBe(asset)
+    expect(told[1]).toEqual(message)
+    expect(told[1]).not.toBe(message)
   })
 
   it('lets a handler append', async () => {

@@ -204,8 +204,9 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
       const own = records.slice(start, start + entry.events.length)
       start += entry.events.length
       for (const [i, record] of tell ? own.entries() : []) {
-        // The event as it came: an ASSET_CREATED gives its bytes on demand, which the log's copy does not.
-        tellOf({ ...record, event: entry.events[i] as ConversationEvent })
+        // An ASSET_CREATED as it came: it gives its bytes on demand, which the log's copy does not.
+        const event = entry.events[i] as ConversationEvent
+        tellOf(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
       }
       waiting.resolve(own)
     }

@@ -4,6 +4,7 @@ import type { Agent } from '../agent/agent.ts'
 import type { Run } from '../agent/follow-run.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { ByrefError } from '../errors.ts'
 import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
@@ -124,10 +125,12 @@ async function print(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]>
   return pictures
 }
 
-function noteMessage({ content_type, content, metadata }: Message): void {
-  const error = metadata.tool_result?.error
+function noteMessage(message: Message): void {
+  const { content_type, content } = message
+  const { result } = readMetadata(message)
+  const error = result?.error
   if (error) note(`← ${error.code}: ${error.message}`)
-  else if (metadata.tool_result) note(`← ${shorten(JSON.stringify(content))}`)
+  else if (result) note(`← ${shorten(JSON.stringify(content))}`)
   else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
 }
 

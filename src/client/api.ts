@@ -38,6 +38,8 @@ export interface OutgoingMessage {
   content: string
   /** Files by reference, as {@link UploadResult} names them. */
   attachments?: { assetRef: string }[]
+  /** Stored with it; `debug` apart and without secrets. */
+  metadata?: Record<string, unknown>
 }
 
 /** How a message is said. */

@@ -33,6 +33,7 @@ export type {
   ToolCall,
   ToolResultMark,
 } from '../content/message.ts'
+export { type ReadMetadata, readMetadata } from '../content/read-metadata.ts'
 export {
   type AssetRefParts,
   formatAssetRef,

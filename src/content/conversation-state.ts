@@ -5,6 +5,7 @@ import type {
   Compaction,
   Delivery,
   FinishReason,
+  RunAsk,
   TokenUsage,
 } from './events.ts'
 import type { JsonValue } from './json.ts'
@@ -21,6 +22,8 @@ export interface StepState {
   usage?: TokenUsage
   /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
   finishReason?: string
+  /** It mends an answer that is not in the form that was asked for. */
+  mends?: true
   /** The calls of the answer, in its order. */
   callIds: readonly string[]
 }
@@ -49,6 +52,8 @@ export interface RunState {
   /** The messages that it began with. */
   messageIds: readonly string[]
   context?: JsonValue
+  /** How it shall answer. */
+  ask?: RunAsk
   /** Milliseconds in which nothing happened but a person's thinking about an approval. */
   waitedMs: number
 }
@@ -107,6 +112,7 @@ export interface QueuedMessage {
   deliver: Delivery
   runId?: string
   context?: JsonValue
+  ask?: RunAsk
 }
 
 /** A compaction, and the step before it. */

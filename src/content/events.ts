@@ -98,6 +98,14 @@ export type FinishReason =
 /** When a message that comes during a run reaches the model: after that run, in one of its own, or with its next step. */
 export type Delivery = 'next_run' | 'next_step'
 
+/** How a run shall answer, beside what its agent says. */
+export interface RunAsk {
+  /** Of the model calls, before the agent's own: options by the AI SDK's names. */
+  settings?: JsonObject
+  /** JSON Schema of the answer, which then is JSON. */
+  output?: JsonObject
+}
+
 /** What went wrong with a call: a stable code, and a reason that a model and a person can act on. */
 export interface CallError {
   code: string
@@ -119,6 +127,8 @@ export type ConversationEvent =
       runId?: string
       /** What that run is given as its context. */
       context?: JsonValue
+      /** How that run shall answer. */
+      ask?: RunAsk
     }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
@@ -139,6 +149,7 @@ export type ConversationEvent =
       /** The name of what its prompts are made with beside the conversation, among the debug data. */
       settings?: string
       context?: JsonValue
+      ask?: RunAsk
     }
   | { type: 'RUN_CLAIMED'; threadId: string; runId: string; owner: string; settings?: string }
   | {
@@ -156,6 +167,8 @@ export type ConversationEvent =
       messageId: string
       /** Messages that waited for the next step: they reach the model now. */
       messageIds?: readonly string[]
+      /** It mends an answer that is not in the form that was asked for. */
+      mends?: true
     }
   | {
       type: 'STEP_FINISHED'

@@ -173,10 +173,10 @@ function apply(draft: Draft, event: ConversationEvent, at: string): void {
 const ignore = (): void => {}
 
 const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
-  NEW_MESSAGE(draft, { payload, deliver, runId, context }, at) {
+  NEW_MESSAGE(draft, { payload, deliver, runId, context, ask }, at) {
     if (!deliver) return addMessage(draft, payload, at)
     addWait(draft, at)
-    draft.list('inbox').push({ message: payload, deliver, runId, context })
+    draft.list('inbox').push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
   },
   ASSET_CREATED(draft, { payload }) {
     draft.list('assets').push(payload)
@@ -203,12 +203,12 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     endRun(draft, runId, { status: 'finished', finishedAt: at, ...result }),
   RUN_ERROR: (draft, { runId, code, message }, at) =>
     endRun(draft, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
-  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds }, at) {
+  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds, mends }, at) {
     deliver(draft, messageIds, at)
     const run = draft.run(runId)
     if (!run) return
     const steps = draft.own(run.steps as StepState[])
-    steps.push({ name, messageId, startedAt: at, callIds: [] })
+    steps.push({ name, messageId, startedAt: at, ...(mends ? { mends } : {}), callIds: [] })
     run.steps = steps
   },
   STEP_FINISHED(draft, { runId, messageId, usage, finishReason }, at) {

@@ -1,7 +1,8 @@
 import { type Board, type BoardOptions, createBoard } from './board.ts'
 import { copyJson } from './copy-json.ts'
 import { kindOf, methodOf } from './data-block.ts'
-import type { DataBlock, Message, MessageMetadata } from './message.ts'
+import type { DataBlock, Message } from './message.ts'
+import { readMetadata } from './read-metadata.ts'
 import { type DataEntry, renderData } from './render-data.ts'
 
 /**
@@ -81,14 +82,11 @@ function asWritten(block: DataBlock): DataEntry {
 function callSpans(messages: readonly Message[]): Set<number> {
   const callers = new Map<string, number>()
   const spans = new Set<number>()
-  for (const [index, { metadata }] of messages.entries()) {
-    const { tool_result, tool_calls } = Object(metadata) as MessageMetadata
-    if (tool_result) {
-      const caller = callers.get(tool_result.tool_call_id) ?? index
-      for (let i = index - 1; i >= caller && !spans.has(i); i--) spans.add(i)
-    } else if (Array.isArray(tool_calls)) {
-      for (const call of tool_calls) callers.set(call?.id, index)
-    }
+  for (const [index, message] of messages.entries()) {
+    const { result, calls } = readMetadata(message)
+    const caller = result ? (callers.get(result.callId) ?? index) : index
+    for (let i = index - 1; i >= caller && !spans.has(i); i--) spans.add(i)
+    if (!result) for (const { id } of calls) callers.set(id, index)
   }
   return spans
 }

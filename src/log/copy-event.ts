@@ -1,29 +1,47 @@
 import { type ConversationEvent, isDurable } from '../content/events.ts'
-import { putKey } from '../content/json.ts'
+import { isPlainObject, putKey } from '../content/json.ts'
+import { redact } from '../content/redact.ts'
+import { splitDebug } from './split-debug.ts'
 
 /** As deep as an event may be nested: no reader of a log runs out of stack. */
 const MAX_DEPTH = 1000
 
+/** Events and debug data as a log stores them. */
+export interface LogEntry {
+  events: ConversationEvent[]
+  /** JSON by message id. */
+  debug: [message: string, json: string][]
+}
+
 /**
- * Copies of events, each what `JSON.parse(JSON.stringify(event))` would give, at a fraction of its cost.
+ * What an append stores: copies of the events, each what `JSON.parse(JSON.stringify(event))` would give at a fraction of its
+ * cost, and the debug data, redacted, those that came in a message's metadata among them. Every log stores what this gives.
  *
  * @throws TypeError for an event that is not durable, and for what is no JSON: bigints, cycles, more than 1,000 levels
  */
-export function copyEvents(events: readonly ConversationEvent[]): ConversationEvent[] {
-  return events.map((event) => {
+export function logEntry(
+  events: readonly ConversationEvent[],
+  given: Readonly<Record<string, unknown>> = {},
+): LogEntry {
+  const debug = new Map<string, unknown>()
+  const copies = events.map((event) => {
     if (!isDurable(event)) {
       throw new TypeError(`${event.type} is not durable and has no place in the log`)
     }
-    return copyJsonValue(event, '', 0) as ConversationEvent
+    const split = splitDebug(copyJsonValue(event, '', 0) as ConversationEvent)
+    if (split.debug) debug.set(...split.debug)
+    return split.event
   })
+  for (const [message, value] of Object.entries(given)) {
+    const copy = redact(copyJsonValue(value, message, 0))
+    if (copy !== undefined) debug.set(message, joined(debug.get(message), copy))
+  }
+  return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
 }
 
-/** Debug data as JSON by message id; what JSON drops is dropped. @throws TypeError for what is no JSON */
-export function debugTexts(debug: Readonly<Record<string, unknown>> = {}): [string, string][] {
-  return Object.entries(debug).flatMap(([message, value]): [string, string][] => {
-    const text: string | undefined = JSON.stringify(copyJsonValue(value, message, 0))
-    return text === undefined ? [] : [[message, text]]
-  })
+/** What came with a message and what is said of it beside it. */
+function joined(inMessage: unknown, beside: unknown): unknown {
+  return isPlainObject(inMessage) && isPlainObject(beside) ? { ...inMessage, ...beside } : beside
 }
 
 function copyJsonValue(value: unknown, key: string, depth: number): unknown {

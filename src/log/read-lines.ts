@@ -1,6 +1,7 @@
 import type { ConversationEvent } from '../content/events.ts'
 import { isoTime } from '../content/iso-time.ts'
 import { isPlainObject } from '../content/json.ts'
+import { redact } from '../content/redact.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
 import {
@@ -10,6 +11,7 @@ import {
   LINES_VERSION,
   recordLine,
 } from './json-lines.ts'
+import { splitDebug } from './split-debug.ts'
 
 /** A line that was imported. `kept` is the line itself where it is not what an export would write, else null. */
 export type ImportedLine =
@@ -39,7 +41,7 @@ export async function* readLines(
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       number++
       try {
-        yield parse(line)
+        yield* parse(line)
       } catch (error) {
         throw new ByrefError('bad_request', `Line ${number}: ${errorMessage(error)}`)
       }
@@ -48,7 +50,7 @@ export async function* readLines(
   if (number === 0) throw new ByrefError('bad_request', 'Line 1: there is none; it is the header')
 }
 
-function lineParser(): (line: string) => ImportedLine {
+function lineParser(): (line: string) => ImportedLine[] {
   const messages = new Set<string>()
   let position: number | null = null
   return (line) => {
@@ -56,9 +58,9 @@ function lineParser(): (line: string) => ImportedLine {
     if (!isPlainObject(value)) throw new Error('it must be a JSON object')
     if (position === null) {
       position = 0
-      return parseHeader(line, value)
+      return [parseHeader(line, value)]
     }
-    if ('debug' in value) return parseDebug(line, value, messages)
+    if ('debug' in value) return [parseDebug(line, value, messages)]
     if (messages.size > 0) throw new Error('records come before debug data')
     return parseRecord(line, value, ++position)
   }
@@ -82,32 +84,45 @@ function parseHeader(line: string, value: Record<string, unknown>): ImportedLine
   return { type: 'header', header, kept: keptLine(line, headerLine(header)) }
 }
 
-function parseRecord(line: string, value: Record<string, unknown>, position: number): ImportedLine {
+/** The record, and the debug data that its message carried. */
+function parseRecord(
+  line: string,
+  value: Record<string, unknown>,
+  position: number,
+): ImportedLine[] {
   if (value.v !== 1) throw new Error('a record must have "v": 1')
   if (value.position !== position) {
     throw new Error(`position must be ${position}, not ${JSON.stringify(value.position)}`)
   }
   const at = time(value, 'timestamp')
-  const { event } = value
-  if (!isPlainObject(event) || typeof event.type !== 'string') {
+  if (!isPlainObject(value.event) || typeof value.event.type !== 'string') {
     throw new Error('event must be an object with a type')
   }
+  const given = value.event as unknown as ConversationEvent
+  const { event, debug } = splitDebug(given)
   const json = JSON.stringify(event)
-  const kept = keptLine(line, recordLine(position, at, json))
-  return { type: 'record', position, at, event: event as unknown as ConversationEvent, json, kept }
+  const said = event === given ? line : JSON.stringify({ ...value, event })
+  const kept = keptLine(said, recordLine(position, at, json))
+  const record: ImportedLine = { type: 'record', position, at, event, json, kept }
+  if (!debug) return [record]
+  const [message, redacted] = debug
+  return [record, { type: 'debug', message, json: JSON.stringify(redacted), kept: null }]
 }
 
 function parseDebug(
   line: string,
-  { debug: message, value }: Record<string, unknown>,
+  { debug: message, value, ...rest }: Record<string, unknown>,
   messages: Set<string>,
 ): ImportedLine {
   if (typeof message !== 'string') throw new Error('debug must be the id of a message')
   if (value === undefined) throw new Error('debug data has a value')
   if (messages.has(message)) throw new Error(`there is debug data of ${message} already`)
   messages.add(message)
-  const json = JSON.stringify(value)
-  return { type: 'debug', message, json, kept: keptLine(line, debugLine(message, json)) }
+  const redacted = redact(value)
+  const json = JSON.stringify(redacted)
+  const said =
+    redacted === value ? line : JSON.stringify({ debug: message, value: redacted, ...rest })
+  return { type: 'debug', message, json, kept: keptLine(said, debugLine(message, json)) }
 }
 
 function time(value: Record<string, unknown>, key: string): number {

@@ -9,7 +9,7 @@ import {
   checkTitle,
 } from './check-arguments.ts'
 import type { ConversationLog, LogChange } from './conversation-log.ts'
-import { copyEvents, debugTexts } from './copy-event.ts'
+import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { forget, giveName, renewLease } from './sqlite/change-row.ts'
 import { type Connection, connect } from './sqlite/connection.ts'
@@ -69,13 +69,12 @@ function logOf(connection: Connection, changes: Feed, namespace: string | null):
       use(async () => {
         const place = placeOf(checkId(id))
         checkAppend(options)
-        const copies = copyEvents(events)
+        const entry = logEntry(events, options.debug)
         const appendix = {
           after: options.after,
           lease: options.lease && { ...options.lease },
-          events: copies,
-          texts: copies.map((event) => JSON.stringify(event)),
-          debug: debugTexts(options.debug),
+          ...entry,
+          texts: entry.events.map((event) => JSON.stringify(event)),
         }
         return write(
           (sql) => sqliteAppend(sql, place, appendix),

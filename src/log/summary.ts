@@ -1,4 +1,5 @@
 import type { ConversationEvent } from '../content/events.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { chatText } from './chat-text.ts'
 import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
 
@@ -112,7 +113,7 @@ function addMessage(
   state.messages++
   state.title ??= titleOf(event)
   if (event.deliver) state.queued = withOne(state.queued, event.payload?.id)
-  const answered = event.payload?.metadata?.tool_result?.tool_call_id
+  const answered = readMetadata(Object(event.payload)).result?.callId
   if (answered !== undefined) state.approvals = without(state.approvals, [answered])
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { APICallError, LoadAPIKeyError } from '@ai-sdk/provider'
+import { redactText } from '../content/redact.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
 import { streamModel } from './language-model.ts'
@@ -121,7 +122,7 @@ function retryAfter(error: APICallError): number | null {
 /** What a provider said, in a line: shortened, and without what looks like a key. */
 function saidBy(error: unknown): string {
   const [line = ''] = errorMessage(error).split('\n', 1)
-  const safe = line.replace(/\b(bearer\s+|(?:api[-_ ]?)?key[=:]\s*)\S+|\bsk-\S+/gi, '$1[redacted]')
+  const safe = redactText(line)
   return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
-import type { RunResult } from '../agent/follow-run.ts'
+import type { RunResult } from '../agent/run-result.ts'
 import { defineTool } from '../agent/tools/tool.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import {

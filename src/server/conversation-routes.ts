@@ -15,6 +15,14 @@ const messageBody = z
       .array(z.object({ assetRef: z.string() }))
       .max(100)
       .default([]),
+    // `tool_calls` and `tool_result` are the agent's to say.
+    metadata: z
+      .looseObject({
+        attachments: z.undefined({ error: 'give attachments beside metadata' }).optional(),
+        tool_calls: z.undefined({ error: 'only the agent announces calls' }).optional(),
+        tool_result: z.undefined({ error: 'only the agent gives results' }).optional(),
+      })
+      .default({}),
     ifBusy: z.enum(['queue', 'steer']).optional(),
   })
   .refine(({ content, attachments }) => content.trim() !== '' || attachments.length > 0, {
@@ -84,12 +92,16 @@ export function conversationRoutes(agent: Agent, feed: LiveFeed): Hono {
 
   app.post('/:id/messages', limit, async (c) => {
     const { id } = await find(c.req.param('id'))
-    const { content, attachments, ifBusy = 'refuse' } = await readJson(c, messageBody)
+    const { content, attachments, metadata, ifBusy = 'refuse' } = await readJson(c, messageBody)
     const run = await agent.start({
       conversation: id,
       ifBusy,
       messages: [
-        { role: 'user', content, metadata: attachments.length > 0 ? { attachments } : {} },
+        {
+          role: 'user',
+          content,
+          metadata: attachments.length > 0 ? { ...metadata, attachments } : metadata,
+        },
       ],
     })
     return c.json({ messageId: run.messageIds[0], runId: run.id }, 202)

@@ -45,6 +45,7 @@ const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   run_not_found: 404,
   invalid_arguments: 422,
   run_failed: 500,
+  output_invalid: 502,
   interrupted: 500,
   bad_request: 400,
   forbidden: 403,

@@ -1,6 +1,7 @@
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { testAppends } from './conversation-log/appends.ts'
 import type { Check } from './conversation-log/check.ts'
+import { testDebug } from './conversation-log/debug.ts'
 import { testDecisions } from './conversation-log/decisions.ts'
 import { testExports } from './conversation-log/exports.ts'
 import { testImports } from './conversation-log/imports.ts'
@@ -45,6 +46,7 @@ export function testConversationLog(
   }
   testAppends(check)
   testStored(check)
+  testDebug(check)
   testDecisions(check)
   testLeases(check)
   testSummaries(check)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Agent, createAgent } from '../../../src/agent/agent.ts'
-import type { RunResult } from '../../../src/agent/follow-run.ts'
+import type { RunResult } from '../../../src/agent/run-result.ts'
 import type { FullAssetStore } from '../../../src/assets/asset-store.ts'
 import { emptyConversation } from '../../../src/content/conversation-state.ts'
 import { foldAll } from '../../../src/content/fold.ts'

@@ -5,6 +5,8 @@ import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
 import type { ModelPrice } from '../../model/catalogue.ts'
 import { costOf } from '../../model/cost.ts'
+import { jsonFormat, type ModelCallOptions } from '../../model/language-model.ts'
+import { callSettings } from '../../model/model-settings.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -34,7 +36,11 @@ export async function askModel(
   try {
     await callModel({
       model,
-      options: { prompt, tools: shown.length > 0 ? shown : undefined },
+      options: {
+        prompt,
+        tools: shown.length > 0 ? shown : undefined,
+        ...optionsOf(scope, shown.length > 0),
+      },
       signal,
       retry,
       silenceMs: limits.modelMs,
@@ -74,6 +80,16 @@ export async function compactPrompt(
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
   // Behind a step that has begun there is nothing to follow.
   await scope.append({ events }, { followed: reason !== 'gone' })
+}
+
+/** What the call is given beside prompt and tools. */
+function optionsOf(
+  { thread, settings }: RunScope,
+  hasTools: boolean,
+): Omit<ModelCallOptions, 'prompt'> {
+  const { settings: ofRun, output } = openRun(thread.state)?.ask ?? {}
+  const own = callSettings(settings.modelSettings, ofRun, { hasTools })
+  return output ? { ...own, responseFormat: jsonFormat(output) } : own
 }
 
 /** The answer that streams, and the calls in it. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ConversationState } from '../../content/conversation-state.ts'
+import type { ModelSettings } from '../../model/model-settings.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { toolsForModel } from '../tools/tool-schema.ts'
 
@@ -9,6 +10,8 @@ export interface KeptSettings {
   instructions: string
   /** As the model is shown them. */
   tools: unknown[]
+  /** Of the model calls; absent for none. A run's own are in its `RUN_STARTED`. */
+  settings?: ModelSettings
 }
 
 interface Named {
@@ -32,9 +35,14 @@ export function keepSettings(
 }
 
 function describe(settings: AgentSettings): Named {
-  const { model, instructions, tools } = settings
+  const { model, instructions, tools, modelSettings } = settings
   const { provider, modelId } = model
-  const value = { model: { provider, modelId }, instructions, tools: toolsForModel(tools) }
+  const value: KeptSettings = {
+    model: { provider, modelId },
+    instructions,
+    tools: toolsForModel(tools),
+    ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
+  }
   const digest = createHash('sha256').update(JSON.stringify(value)).digest('base64url')
   const described = { name: `settings/${digest.slice(0, 22)}`, value }
   named.set(settings, described)

@@ -1,7 +1,7 @@
 import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, checkAppend, leaseAfter } from '../admit.ts'
 import type { AppendOptions } from '../conversation-log.ts'
-import { copyEvents, debugTexts } from '../copy-event.ts'
+import { logEntry } from '../copy-event.ts'
 import { stateAfter } from '../summary.ts'
 import type { MemoryConversation } from './memory-conversation.ts'
 
@@ -12,8 +12,7 @@ export function memoryAppend(
   options: AppendOptions = {},
 ): LogRecord[] {
   checkAppend(options)
-  const copies = copyEvents(events)
-  const debug = debugTexts(options.debug)
+  const { events: copies, debug } = logEntry(events, options.debug)
   const now = Date.now()
   const found = find()
   const missed = (after: number): LogRecord[] => found?.records.slice(after) ?? []

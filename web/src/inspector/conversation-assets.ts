@@ -1,6 +1,6 @@
 import type { AssetCreated, ConversationState } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { parse } from '../references/kinds.ts'
-import { readMetadata } from '../thread/read-metadata.ts'
 
 /** An asset that the conversation made or was given. */
 export interface AssetEntry {

@@ -7,7 +7,7 @@ import { parse } from '../references/kinds.ts'
 import { tableShape } from '../references/table-shape.ts'
 
 /** The files of a message: pictures small, anything else by name. */
-export function Attachments({ attachments }: { attachments: Attachment[] }) {
+export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
   return (
     <ul aria-label="Attachments" className="flex flex-wrap items-start gap-2">
       {attachments.map((attachment, index) => (

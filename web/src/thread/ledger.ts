@@ -1,5 +1,5 @@
 import type { Message, ToolCall } from 'byref/client'
-import { readMetadata } from './read-metadata.ts'
+import { readMetadata } from 'byref/client'
 
 /** Which message announced a call and which ones answer it, in the order of the log. */
 export interface LedgerEntry {

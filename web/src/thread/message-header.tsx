@@ -1,8 +1,8 @@
 import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { Bot, Cog, User, Wrench } from 'lucide-react'
 import { cn } from '../ui/cn.ts'
 import { formatFullTime, formatTime } from '../ui/format.ts'
-import { readMetadata } from './read-metadata.ts'
 
 const ICONS: Record<string, typeof User> = {
   user: User,

@@ -1,4 +1,5 @@
 import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { Bug, Link2 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useChangeView } from '../app/view.tsx'
@@ -10,7 +11,6 @@ import { CallCard } from './call-card.tsx'
 import { DataLine } from './data-line.tsx'
 import { MessageHeader } from './message-header.tsx'
 import { MessageLink } from './message-link.tsx'
-import { readMetadata } from './read-metadata.ts'
 import { type RenderProps, renderers } from './renderers.tsx'
 import { ResultCard } from './result-card.tsx'
 

@@ -1,6 +1,11 @@
-import { type CallState, type ConversationState, type Message, openRun } from 'byref/client'
+import {
+  type CallState,
+  type ConversationState,
+  type Message,
+  openRun,
+  readMetadata,
+} from 'byref/client'
 import { readBlock } from '../references/data-block.ts'
-import { readMetadata } from './read-metadata.ts'
 import { callsOf } from './run-phase.ts'
 
 /** An answer that is being written and is no message yet. */

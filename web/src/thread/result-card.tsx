@@ -1,4 +1,5 @@
 import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { ArrowUp, CornerDownRight } from 'lucide-react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { JsonTree } from '../json/json-tree.tsx'
@@ -12,7 +13,6 @@ import { JumpLink } from './jump-link.tsx'
 import { answeredCall, ledgerOf } from './ledger.ts'
 import { Text } from './message-content.tsx'
 import { senderName } from './message-header.tsx'
-import { readMetadata } from './read-metadata.ts'
 
 /** What a call gave back, whatever type its message has. */
 export function ResultCard({ message }: { message: Message }) {

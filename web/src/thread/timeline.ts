@@ -1,6 +1,6 @@
 import type { CallState, ConversationState, Message, RunState } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { earlyResults } from './open-answer.ts'
-import { readMetadata } from './read-metadata.ts'
 
 /** One entry of the thread, top to bottom. */
 export type TimelineItem =

@@ -1,0 +1,104 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { copyJson } from '../../content/copy-json.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import { schemaIssues } from '../calls/validate.ts'
+import type { JsonSchema, ToolSchema } from '../tools/describe-schema.ts'
+
+/** What an answer shall be: a schema of a library such as zod 4, or JSON Schema. */
+export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
+
+/** The type of the answers that a schema takes: its own; unknown for JSON Schema; null where there is none. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchemaV1<unknown, infer Output>
+    ? Output
+    : Schema extends object
+      ? unknown
+      : null
+
+/** An answer that was read: its value, or what is wrong with it, in words for a model. */
+export type ReadOutput<Output = JsonValue> =
+  | { value: Output; problem?: undefined }
+  | { problem: string }
+
+/**
+ * The schema as JSON Schema (2020-12), for the model and the log.
+ *
+ * @throws ByrefError `config_invalid` for what is no schema, or cannot describe itself
+ */
+export function outputJsonSchema(schema: OutputSchema): JsonObject {
+  const convert = isStandard(schema) ? schema['~standard'].jsonSchema?.input : () => schema
+  if (!isPlainObject(schema) && !isStandard(schema)) throw noSchema('it is no schema')
+  if (!convert) throw noSchema('it cannot describe itself as JSON Schema: use zod 4.2 or newer')
+  try {
+    const { $schema: _, ...described } = copyJson(
+      convert({ target: 'draft-2020-12' }),
+    ) as JsonObject
+    schemaIssues(described, null)
+    return described
+  } catch (error) {
+    throw noSchema(error instanceof Error ? error.message : 'it cannot be described')
+  }
+}
+
+/** Reads an answer as JSON and checks it by a JSON Schema. */
+export function readOutput(text: string, schema: JsonObject): ReadOutput {
+  const value = parseAnswer(text)
+  if (value === undefined) return { problem: 'it is no JSON' }
+  const issues = schemaIssues(schema, value)
+  if (issues.length === 0) return { value }
+  const words = issues.slice(0, 20).map(({ instancePath, message, params }) => {
+    const { allowedValues, additionalProperty } = params as Record<string, unknown>
+    const detail = allowedValues ?? additionalProperty
+    return `${instancePath || '/'} ${message}${detail === undefined ? '' : ` (${JSON.stringify(detail)})`}`
+  })
+  return { problem: words.join('; ') }
+}
+
+/** What the schema's own library makes of a value: defaults, transforms, refinements. */
+export async function refineOutput<Output>(
+  value: JsonValue,
+  schema: OutputSchema<Output>,
+): Promise<ReadOutput<Output>> {
+  if (!isStandard(schema)) return { value: value as Output }
+  const { issues, ...result } = await (schema as ToolSchema<Output>)['~standard'].validate(value)
+  if (!issues) return { value: (result as { value: Output }).value }
+  const words = issues.map(({ path = [], message }) => {
+    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
+    return `/${keys.join('/')} ${message}`
+  })
+  return { problem: words.join('; ') }
+}
+
+/** The JSON of an answer, also in a code fence or between other words; undefined where there is none. */
+function parseAnswer(text: string): JsonValue | undefined {
+  const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
+  for (const candidate of [text, fenced, braced(text)]) {
+    if (candidate === undefined) continue
+    try {
+      return JSON.parse(candidate) as JsonValue
+    } catch {
+      // The next one may be.
+    }
+  }
+  return undefined
+}
+
+/** From the first bracket to the last of its kind. */
+function braced(text: string): string | undefined {
+  const start = text.search(/[{[]/)
+  if (start === -1) return undefined
+  const end = text.lastIndexOf(text[start] === '{' ? '}' : ']')
+  return end > start ? text.slice(start, end + 1) : undefined
+}
+
+function isStandard(schema: OutputSchema): schema is ToolSchema {
+  return typeof Object(schema)['~standard'] === 'object'
+}
+
+function noSchema(why: string): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `The output cannot be asked for by this schema: ${why}. Give a Standard Schema or JSON Schema`,
+  )
+}

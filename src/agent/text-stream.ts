@@ -1,0 +1,27 @@
+import type { ConversationEvent } from '../content/events.ts'
+
+/**
+ * What the model says, letter by letter where it is heard as it streams; an answer of which the beginning was missed, or
+ * that another process heard, comes whole when it is in the log.
+ */
+export async function* textStream(
+  events: AsyncIterable<ConversationEvent>,
+): AsyncGenerator<string, void> {
+  /** By message, how much of it was given; only of those heard from their beginning. */
+  const given = new Map<string, number>()
+  const steps = new Set<string>()
+  for await (const event of events) {
+    if (event.type === 'STEP_STARTED') steps.add(event.messageId)
+    if (event.type === 'TEXT_MESSAGE_START') given.set(event.messageId, 0)
+    if (event.type === 'TEXT_MESSAGE_CONTENT') {
+      const before = given.get(event.messageId)
+      if (before === undefined) continue
+      given.set(event.messageId, before + event.delta.length)
+      yield event.delta
+    }
+    if (event.type !== 'NEW_MESSAGE' || !steps.has(event.payload.id)) continue
+    const { id, content } = event.payload
+    const rest = typeof content === 'string' ? content.slice(given.get(id) ?? 0) : ''
+    if (rest !== '') yield rest
+  }
+}

@@ -1,0 +1,146 @@
+import { isPlainObject, putKey } from './json.ts'
+
+/** What stands where a secret was. */
+export const REDACTED = '[redacted]'
+
+/**
+ * JSON without its secrets, of the same structure: values under names that secrets have (`api_key`, `password`,
+ * `authorization`, `cookie` …), also in pairs such as `{ name: 'Authorization', value }`, and within texts what has the form of a
+ * key, a token, a private key, or a URL with a password. Costs its size; the same value back where there was none.
+ *
+ * It knows the common forms and no others: what must not be read at all is better not given.
+ */
+export function redact(value: unknown): unknown {
+  return redactValue(value, 'plain')
+}
+
+/** A text without what has the form of a secret, as {@link redact}. */
+export function redactText(text: string): string {
+  let safe = text
+  for (const [pattern, replacement] of PATTERNS) safe = safe.replace(pattern, replacement)
+  return safe
+}
+
+/** `plain`: names and forms decide. `secret`: all of it is one. `schema`: describes one, and may give examples. */
+type Mode = 'plain' | 'secret' | 'schema'
+
+function redactValue(value: unknown, mode: Mode): unknown {
+  if (typeof value === 'string') return mode === 'secret' ? REDACTED : redactText(value)
+  if (typeof value === 'number') return mode === 'secret' ? REDACTED : value
+  if (Array.isArray(value)) return redactList(value, mode)
+  return isPlainObject(value) ? redactObject(value, mode) : value
+}
+
+function redactList(list: readonly unknown[], mode: Mode): unknown {
+  let changed = false
+  const safe = list.map((item, i) => {
+    // Raw headers: a name, then its value.
+    const isHeader = isHeaderName(list[i - 1])
+    const made = redactValue(item, isHeader && typeof item === 'string' ? 'secret' : mode)
+    changed ||= made !== item
+    return made
+  })
+  return changed ? safe : list
+}
+
+function redactObject(object: Record<string, unknown>, mode: Mode): unknown {
+  const named = typeof object.name === 'string' ? object.name : object.key
+  const isPair = typeof named === 'string' && isSecretName(named)
+  const safe: Record<string, unknown> = {}
+  let changed = false
+  for (const [key, value] of Object.entries(object)) {
+    const made =
+      key === 'properties' && isPlainObject(value) && mode !== 'secret'
+        ? redactProperties(value)
+        : redactValue(value, modeOf(key, mode, isPair))
+    const name = redactText(key)
+    changed ||= made !== value || name !== key
+    putKey(safe, name, made)
+  }
+  return changed ? safe : object
+}
+
+function modeOf(key: string, mode: Mode, isPair: boolean): Mode {
+  if (mode === 'secret' || isSecretName(key)) return 'secret'
+  if (isPair && key === 'value') return 'secret'
+  return mode === 'schema' && EXAMPLES.has(key) ? 'secret' : mode
+}
+
+/** The properties of a JSON Schema: a parameter named `password` is described, not given. */
+function redactProperties(properties: Record<string, unknown>): unknown {
+  const safe: Record<string, unknown> = {}
+  let changed = false
+  for (const [key, value] of Object.entries(properties)) {
+    const secret = isSchema(value) ? 'schema' : 'secret'
+    const made = redactValue(value, isSecretName(key) ? secret : 'plain')
+    changed ||= made !== value
+    putKey(safe, key, made)
+  }
+  return changed ? safe : properties
+}
+
+const TYPES: readonly unknown[] = 'string number integer boolean object array null'.split(' ')
+const EXAMPLES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'example', 'examples'])
+
+function isSchema(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const types = Array.isArray(value.type) ? value.type : [value.type]
+  return types.every((type) => TYPES.includes(type)) || '$ref' in value || 'anyOf' in value
+}
+
+const HEADERS: ReadonlySet<string> = new Set(
+  'authorization proxy-authorization cookie set-cookie x-api-key api-key x-auth-token'.split(' '),
+)
+
+function isHeaderName(item: unknown): boolean {
+  return typeof item === 'string' && item.length < 30 && HEADERS.has(item.toLowerCase())
+}
+
+/** A name that only secrets have: one of its words, its last word, or words that belong together. */
+const NAMES =
+  /(?:^| )(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|secrets?|credentials?|authorization|cookies?|bearer|jwt|(?:api|access|account|private|secret|signing|encryption|auth|master|shared|storage|ssh|license) ?keys?|(?:access|refresh|auth|id|session|api|csrf|xsrf|bearer|security) ?tokens?|session ?id)(?: |$)|(?:^| )(?:token|auth)$/
+
+const known = new Map<string, boolean>()
+
+function isSecretName(key: string): boolean {
+  if (key.length > 100) return false
+  let is = known.get(key)
+  if (is === undefined) {
+    is = NAMES.test(wordsOf(key))
+    if (known.size < 10_000) known.set(key, is)
+  }
+  return is
+}
+
+/** `xApiKey`, `X-API-Key` and `x_api_key` as `x api key`. */
+function wordsOf(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
+
+// Each is linear in the text: no two matches begin in one run of characters that a third could not end.
+const PATTERNS: readonly (readonly [RegExp, string])[] = [
+  [
+    /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
+    REDACTED,
+  ],
+  // https://user:password@host
+  [/(:\/\/)[^\s/?#"'<>\\]*@/g, `$1${REDACTED}@`],
+  [/\b(bearer\s+)[^\s"',;\\]+/gi, `$1${REDACTED}`],
+  [/\b([Bb]asic\s+)(?=[a-z]*[A-Z0-9+/=])[A-Za-z0-9+/]{6,}=*/g, `$1${REDACTED}`],
+  // Headers, whose value goes on to the end of the line.
+  [/((?:authorization|cookie)\\?["']?[ \t]*[:=][ \t]*\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
+  // name=value, name: value, "name":"value", also in the query of a URL
+  [
+    /((?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|private[-_ ]?key|token|secret|passwo?r?d|passwd|passphrase|[?&](?:key|sig|code|x-amz-(?:signature|credential|security-token))|\bkey(?==))\\?["']?[ \t]*[:=][ \t]*\\?["']?)(?:\[redacted\]|[^\s"'&,;\\}\])]+)/gi,
+    `$1${REDACTED}`,
+  ],
+  [/\b(?:sk|rk|pk)[-_][\w-]{6,}/g, REDACTED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g, REDACTED],
+  [/\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AIza|ya29\.|npm_|hf_)[\w-]{16,}/g, REDACTED],
+  [/(?<![\w-])eyJ[\w-]{6,}\.[\w-]{4,}(?:\.[\w-]*)?/g, REDACTED],
+]

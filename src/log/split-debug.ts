@@ -1,0 +1,39 @@
+import type { ConversationEvent } from '../content/events.ts'
+import { isPlainObject, putKey } from '../content/json.ts'
+import { redact } from '../content/redact.ts'
+
+/** An event without debug data, and those that it had: redacted, with the id of their message. */
+export interface SplitDebug {
+  event: ConversationEvent
+  debug: [message: string, value: unknown] | null
+}
+
+/**
+ * Takes `metadata.debug` off a message, where `has_debug_data` then stands (spec M3); any other event comes back as it is.
+ * The debug data of a message without an id, which nobody could ask for, are dropped.
+ */
+export function splitDebug(event: ConversationEvent): SplitDebug {
+  const payload: unknown = event.type === 'NEW_MESSAGE' ? event.payload : null
+  const metadata = isPlainObject(payload) ? payload.metadata : null
+  if (!isPlainObject(payload) || !isPlainObject(metadata) || !Object.hasOwn(metadata, 'debug')) {
+    return { event, debug: null }
+  }
+  const { id } = payload
+  const { debug: value } = metadata
+  const hasDebug = typeof id === 'string' && value !== null && value !== undefined
+  const split = { ...event, payload: { ...payload, metadata: withoutDebug(metadata, hasDebug) } }
+  return { event: split as ConversationEvent, debug: hasDebug ? [id, redact(value)] : null }
+}
+
+/** In the place and order in which it was. */
+function withoutDebug(
+  metadata: Record<string, unknown>,
+  hasDebug: boolean,
+): Record<string, unknown> {
+  const rest: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(metadata)) {
+    if (key !== 'debug') putKey(rest, key, value)
+    if (hasDebug && (key === 'debug' || key === 'has_debug_data')) rest.has_debug_data = true
+  }
+  return rest
+}
