@@ -3,8 +3,8 @@ import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { AssetCreated, Compaction } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
-import { resultCallId } from '../content/result-message.ts'
-import { callsOf } from './assistant-item.ts'
+import { readMetadata } from '../content/read-metadata.ts'
+import { resultCall } from '../content/results.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
@@ -74,12 +74,14 @@ function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPa
 /** The assets that messages name, by whole references. */
 function namesIn(messages: readonly Message[], known: Covered['known']): Set<string> {
   const calls = new Map(
-    messages.flatMap((message) => callsOf(message).map((call) => [call.id, call] as const)),
+    messages.flatMap((message) =>
+      readMetadata(message).calls.map((call) => [call.id, call] as const),
+    ),
   )
   const names = new Set<string>()
   for (const message of messages) {
     if (message.sender.participant_role === 'assistant' || isData(message)) continue
-    const id = resultCallId(message)
+    const id = resultCall(message)
     const call = id === null ? undefined : calls.get(id)
     const found = call
       ? resultItem(call, { message, number: 0, index: 0 }, { known, whole: true }).names

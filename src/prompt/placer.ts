@@ -4,7 +4,7 @@ import type { JsonObject } from '../content/json.ts'
 import type { DataBlock, Message } from '../content/message.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
-import { resultCallId } from '../content/result-message.ts'
+import { resultCall } from '../content/results.ts'
 import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
@@ -124,7 +124,7 @@ export function createPlacer(
   function takeResults(messages: readonly Message[], first: number): Map<string, LoggedResult> {
     const found = new Map<string, LoggedResult>()
     for (const [i, message] of messages.entries()) {
-      const id = resultCallId(message)
+      const id = resultCall(message)
       if (id === null) continue
       results++
       if (!found.has(id)) found.set(id, { message, number: results, index: first + i })
@@ -230,7 +230,7 @@ export function createPlacer(
           continue
         }
         const { message } = item
-        if (message.message_type === 'log' || resultCallId(message) !== null) continue
+        if (message.message_type === 'log' || resultCall(message) !== null) continue
         at = places.get(message) ?? at
         placeMessage(message, logged, how)
       }

@@ -1,7 +1,7 @@
 import type { ConversationState, StepState } from '../content/conversation-state.ts'
 import type { Message } from '../content/message.ts'
 import { estimateTokens } from '../content/metas-block.ts'
-import { resultCallId } from '../content/result-message.ts'
+import { resultCall } from '../content/results.ts'
 import type { Transcript } from './transcript.ts'
 
 /** About how many tokens the next prompt has: what was shown last, and what has come since. */
@@ -52,5 +52,5 @@ function countTokens({ content, metadata, ...message }: Message): number {
   if (message.message_type === 'log' || content === null || content === undefined) return 0
   const text = typeof content === 'string' ? content : (JSON.stringify(content) ?? '')
   const attached = Array.isArray(metadata?.attachments) ? metadata.attachments.length : 0
-  return estimateTokens(text) + attached * 1500 + (resultCallId({ metadata }) === null ? 0 : 8)
+  return estimateTokens(text) + attached * 1500 + (resultCall({ metadata }) === null ? 0 : 8)
 }

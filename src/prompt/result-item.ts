@@ -1,6 +1,8 @@
 import { escapeBlocks } from '../content/escape-blocks.ts'
 import { isPlainObject, type JsonValue } from '../content/json.ts'
 import type { Message, ToolCall } from '../content/message.ts'
+import { readMetadata } from '../content/read-metadata.ts'
+import { resultName } from '../content/results.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 import { embeddedMedia, type KnownAssets, mediaOf, wholeRef } from './user-parts.ts'
 
@@ -41,7 +43,7 @@ export function resultItem(
   const ids = { toolCallId: call.id, toolName: call.name }
   const none = new Set<string>()
   const nothing = { names: none, previewed: none, fetched: [], named: false }
-  const error = result?.message.metadata.tool_result?.error
+  const error = result && readMetadata(result.message).result?.error
   if (!result || error) {
     const value = error
       ? `${error.code}: ${error.message}`
@@ -66,13 +68,13 @@ export function resultItem(
 }
 
 function namedText(text: string, number: number, whole: boolean): string {
-  if (whole) return `†result#${number}\n${text}`
-  return `†result#${number}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
+  if (whole) return `${resultName(number)}\n${text}`
+  return `${resultName(number)}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
 }
 
 /** What the tool wants the model to be shown, else the result. */
 function shownValue({ content, metadata }: Message): JsonValue {
-  const { model_output } = Object(metadata.tool_result) as { model_output?: JsonValue }
+  const { model_output } = Object(metadata?.tool_result) as { model_output?: JsonValue }
   return model_output ?? ((content ?? null) as JsonValue)
 }
 

@@ -36,7 +36,7 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
     parts.push({ type: 'text', text: escapeBlocks(part.text) })
     embedded.push(...embeddedMedia(part.text, known, names))
   }
-  for (const attachment of attachmentsOf(message)) {
+  for (const attachment of readMetadata(message).attachments) {
     parts.push(...attachedParts(fromAttachment(attachment), known, names))
   }
   return { parts: [...parts, ...embedded], names }
@@ -134,12 +134,6 @@ function contentParts({ content, content_type }: Message): ReturnType<typeof rea
   const ref = content_type === 'asset_ref' ? referenceUrl(content) : null
   if (ref) return [{ type: 'media', kind: 'file', ref, mimeType: 'application/octet-stream' }]
   return [{ type: 'text', text: JSON.stringify(content) ?? '' }]
-}
-
-function attachmentsOf({ metadata }: Message): Attachment[] {
-  const given: unknown = metadata?.attachments
-  if (!Array.isArray(given)) return []
-  return given.filter((one) => isAssetRef(one?.assetRef))
 }
 
 function fromAttachment({ kind, assetRef, mimeType, ...rest }: Attachment): ReadMedia {
