@@ -2,6 +2,7 @@ import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Attachment, Message } from '../content/message.ts'
 import { type ReadMedia, readParts } from '../content/message-parts.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import {
   type AssetRef,
   type AssetRefParts,

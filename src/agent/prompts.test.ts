@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
+import type { LogRecord } from '../content/events.ts'
+import type { MessageInput } from '../content/to-message.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { createRandom, type Random } from './fixtures/random.ts'
+import { defineTool } from './tools/tool.ts'
+
+const any = { type: 'object', properties: { of: {} } } as const
+
+const tools = [
+  defineTool({ id: 'small', description: 'x', inputSchema: any, execute: ({ of }) => ({ of }) }),
+  defineTool({
+    id: 'long',
+    description: 'x',
+    inputSchema: any,
+    execute: () => ({ rows: Array.from({ length: 40 }, (_, i) => ({ i, word: `word ${i}` })) }),
+  }),
+  defineTool({
+    id: 'huge',
+    description: 'x',
+    inputSchema: any,
+    execute: () => Array.from({ length: 3000 }, (_, i) => `line ${i} of many`),
+  }),
+  defineTool({
+    id: 'camera',
+    description: 'x',
+    inputSchema: any,
+    execute: () => ({ picture: picture() }),
+  }),
+  defineTool({
+    id: 'fails',
+    description: 'x',
+    inputSchema: any,
+    execute() {
+      throw new Error('no luck')
+    },
+  }),
+]
+
+let pictures = 0
+/** A picture of its own: what stands behind its end is not shown. */
+function picture(): Uint8Array {
+  return new Uint8Array([...PNG, ...new TextEncoder().encode(`${pictures++}`)])
+}
+
+interface Played {
+  log: ConversationLog
+  assets: Assets
+  /** The prompts as JSON, with the position of the log at which each was asked. */
+  prompts: { messages: string[]; position: number }[]
+  records: LogRecord[]
+  deleted: boolean
+}
+
+/** A conversation of some turns, as the numbers of `random` have it. */
+async function play(random: Random): Promise<Played> {
+  const log = createMemoryLog()
+  const assets = createAssets()
+  const prompts: Played['prompts'] = []
+  const made: string[] = []
+  let deleted = false
+  for (let turn = 0, turns = 2 + random.below(3); turn < turns; turn++) {
+    const answers = Array.from({ length: random.below(4) }, () => answer(random, made))
+    const model = {
+      ...scriptedModel([...answers, 'Done.']),
+      provider: 'openai.responses',
+      modelId: 'gpt-5',
+    }
+    const agent = createAgent({
+      ...{ model, tools, assets, log },
+      history: { maxTokens: random.pick([600, 3000, 100_000]) },
+      media: { maxParts: random.pick([2, 20]) },
+      callbacks: {
+        onEvent(event) {
+          if (event.type === 'ASSET_CREATED') made.push(event.payload.ref)
+        },
+      },
+    })
+    const messages = await wordsOf(random, assets, made)
+    await agent.run({ conversation: 'c', messages }).result
+    const starts = (await recordsOf(log)).filter(({ event }) => event.type === 'STEP_STARTED')
+    for (const [i, request] of model.requests.entries()) {
+      const step = starts[starts.length - model.requests.length + i] as LogRecord
+      const shown = request.prompt.map((message) => JSON.stringify(message))
+      prompts.push({ messages: shown, position: step.position })
+    }
+    await agent.close()
+    const victim = random.below(4) === 0 ? random.pick([...made]) : undefined
+    if (victim !== undefined) {
+      await assets.delete(victim)
+      made.splice(made.indexOf(victim), 1)
+      deleted = true
+    }
+  }
+  return { log, assets, prompts, records: await recordsOf(log), deleted }
+}
+
+async function recordsOf(log: ConversationLog): Promise<LogRecord[]> {
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, 'c')) records.push(record)
+  return records
+}
+
+function answer(random: Random, made: readonly string[]): ScriptedTurn {
+  const calls = Array.from({ length: 1 + random.below(3) }, () => {
+    const name = random.pick(['small', 'small', 'long', 'huge', 'camera', 'fails'])
+    const of = random.pick([1, 'text', made[0] ?? null, { deep: ['x'] }])
+    const path = random.pick([null, '†state.a', '†state.b', '†notes'])
+    return { name, arguments: { of, ...(path && name !== 'fails' ? { _outputPath: path } : {}) } }
+  })
+  return { text: random.pick(['', 'Let me see.']), calls }
+}
+
+async function wordsOf(random: Random, assets: Assets, made: string[]): Promise<MessageInput[]> {
+  const words: MessageInput[] = []
+  if (random.below(2))
+    words.push({
+      type: 'state',
+      state: { n: random.below(9), text: 'x'.repeat(random.below(400)) },
+    })
+  if (random.below(4) === 0) words.push({ role: 'system', content: 'Be kind.' })
+  const attachments: { assetRef: string }[] = []
+  if (random.below(2))
+    attachments.push({ assetRef: (await assets.save(picture(), null, { name: 'p.png' })).ref })
+  if (random.below(3) === 0) {
+    const content = { rows: [{ a: 1, b: random.below(100) }] }
+    attachments.push({ assetRef: (await assets.saveAsset({ content_type: 'data', content })).ref })
+  }
+  const named = made.length > 0 && random.below(3) === 0 ? ` <|${random.pick([...made])}|>` : ''
+  made.push(...attachments.map(({ assetRef }) => assetRef))
+  words.push({ role: 'user', content: `Go on${named}`, metadata: { attachments } })
+  return words
+}
+
+/** A prompt without what is made anew for each call. */
+function withoutTail(messages: readonly string[]): readonly string[] {
+  return /\[Not there any more/.test(messages.at(-1) ?? '') ? messages.slice(0, -1) : messages
+}
+
+describe('the prompts of a conversation', () => {
+  it('begin with the one before less its tail, unless a compaction stands between', async () => {
+    const random = createRandom(7)
+    const seen = { compactions: 0, deletions: 0, repeated: 0, prompts: 0 }
+    for (let i = 0; i < 250; i++) {
+      const { prompts, records, deleted } = await play(random)
+      seen.deletions += deleted ? 1 : 0
+      for (const [k, { messages, position }] of prompts.entries()) {
+        seen.prompts++
+        const before = prompts[k - 1]
+        if (!before) continue
+        const compacted = records.some(
+          (record) =>
+            record.event.type === 'PROMPT_COMPACTED' &&
+            record.position > before.position &&
+            isBefore(record, position, records),
+        )
+        if (compacted) {
+          seen.compactions++
+          continue
+        }
+        const start = withoutTail(before.messages)
+        expect(messages.slice(0, start.length), `conversation ${i}, prompt ${k}`).toEqual(start)
+        seen.repeated++
+      }
+    }
+    expect(seen.compactions).toBeGreaterThan(50)
+    expect(seen.deletions).toBeGreaterThan(50)
+    expect(seen.repeated).toBeGreaterThan(400)
+  }, 120_000)
+
+  it('are the same when the log is folded anew', async () => {
+    const random = createRandom(11)
+    let compared = 0
+    for (let i = 0; i < 60; i++) {
+      const { log, assets, prompts } = await play(random)
+      const last = prompts.at(-1)
+      const model = {
+        ...scriptedModel(['Once more.', 'Done.']),
+        provider: 'openai.responses',
+        modelId: 'gpt-5',
+      }
+      const again = createAgent({ model, tools, assets, log })
+      await again.run({ conversation: 'c', messages: [{ role: 'user', content: 'And now?' }] })
+        .result
+      const events = (await recordsOf(log)).slice(-8)
+      if (events.some(({ event }) => event.type === 'PROMPT_COMPACTED')) continue
+      const start = withoutTail(last?.messages ?? [])
+      const fresh = model.requests[0]?.prompt.map((message) => JSON.stringify(message)) ?? []
+      expect(fresh.slice(0, start.length), `conversation ${i}`).toEqual(start)
+      compared++
+    }
+    expect(compared).toBeGreaterThan(30)
+  }, 60_000)
+})
+
+/** Whether a compaction was made before the prompt of the step that began there: at once behind its beginning, too. */
+function isBefore({ position }: LogRecord, step: number, records: readonly LogRecord[]): boolean {
+  const next = records.find(
+    (record) => record.position > step && record.event.type !== 'PROMPT_COMPACTED',
+  )
+  return position < (next?.position ?? Infinity)
+}
