@@ -141,15 +141,15 @@ export function createBoard(
       return `${formatVariable(ref, [])} has no value; ${there}.`
     }
     let value = entry.fields.data.at(position)
-    let depth = 0
-    for (; ; depth++) {
-      const child = childOf(value, ref.path[depth] as FieldKey, position)
-      if (child === MISSING) break
+    const path: FieldKey[] = []
+    for (const key of ref.path) {
+      const child = childOf(value, key, position)
+      if (child === MISSING)
+        return explainMissing(formatVariable(entry, path), toJson(value, position), key)
       value = child
+      path.push(key)
     }
-    const path = ref.path.slice(0, depth)
-    const name = formatVariable(entry, path)
-    return explainMissing(name, toJson(value, position), ref.path[depth] as FieldKey)
+    return ''
   }
 
   function evaluate(text: string, { instance, at }: ReadOptions) {
@@ -226,7 +226,7 @@ function createTimeline() {
   return {
     /** The position of the message, from 1. */
     add({ id, timestamp }: Message): number {
-      times.push(Math.max(isoTime(timestamp), times.at(-1) ?? Number.NEGATIVE_INFINITY))
+      times.push(Math.max(isoTime(timestamp), times.at(-1) ?? -Infinity))
       positions.set(id, times.length)
       return times.length
     },

@@ -1,22 +1,24 @@
-/** What a conversation has, so that only what applies is said. */
-export interface ReferenceGuideOptions {
-  /** There are assets to refer to. */
-  assets?: boolean
-  /** There are data messages to refer to. */
-  variables?: boolean
-  /** The agent's tools write their results by `_outputPath`. */
-  outputs?: boolean
-}
+/**
+ * What the model is told of references, by topic (spec L8): short, since it is sent with each prompt. `outputs`,
+ * `instances` and `each` explain the parameters of that name once for all tools that have them.
+ */
+export const GUIDE = {
+  assets: `asset://<id> names a file or a large value, asset://<id>/content/<key>/0 a field in it. Where a parameter takes asset://…, pass that in place of the value. In text put it between <| and |>: ![chart](<|asset://<id>/content|>).`,
+  variables: `"## Data: ¶kind" blocks hold data. As a whole tool parameter, †kind.path stands for the value there: †state.user.name, †state.items[0], †state["odd key"], †kind#instance.path. †a || †b takes the first that exists. Inside longer text of a parameter write <|†state.total|>; \\† is a plain dagger.`,
+  results: `†result#12 names a tool's result: pass †result#12.items[0].id instead of writing its value again.`,
+  outputs: `_outputPath, such as "†state.summary", says where a call's result is written. Calls of the same answer may read it by that name, and wait for it. Of "†state.a || †errors.a" an error goes to the second.`,
+  instances: `_instance, such as "a", makes a call read †kind#a where †kind is written, †kind if there is none, and write to †kind#a.`,
+  each: `_each, a list such as "†state.comments" or "asset://<id>/content/rows", runs a tool once for each item; in the other parameters †item (†item.name) and †index stand for it. The result is the list of results.`,
+} as const
 
-const ASSETS = `Files and large values are assets: asset://<id> names one, asset://<id>/content/<key>/0 a field in it. Where a parameter accepts a reference, write it in place of the value. In text put it between <| and |>: ![chart](<|asset://<id>/content|>).`
+/** Something that a model can be told of. */
+export type GuideTopic = keyof typeof GUIDE
 
-const VARIABLES = `"## Data: ¶kind" blocks hold data. As a whole tool parameter, †kind.path stands for the value there: †state.user.name, †state.items[0], †state["odd key"], †kind#instance.path. †a || †b takes the first that exists; \\† is a plain dagger.`
+/** What a conversation and its agent have, so that only what applies is said. */
+export type ReferenceGuideOptions = { readonly [Topic in GuideTopic]?: boolean }
 
-const OUTPUTS = `_outputPath, such as "†state.summary", says where a result is written; refer to it there instead of repeating it.`
-
-/** A short text that tells the model how to use references (spec L8); null where there is nothing to refer to. */
+/** A short text that tells the model how to use references; null where there is nothing to refer to. */
 export function referenceGuide(options: ReferenceGuideOptions = {}): string | null {
-  const { assets = false, variables = false, outputs = false } = options
-  const parts = [assets && ASSETS, variables && VARIABLES, outputs && OUTPUTS].filter(Boolean)
-  return parts.length > 0 ? parts.join('\n') : null
+  const topics = (Object.keys(GUIDE) as GuideTopic[]).filter((topic) => options[topic])
+  return topics.length > 0 ? topics.map((topic) => GUIDE[topic]).join('\n') : null
 }

@@ -154,16 +154,15 @@ function isNamed(schema: Schema, key: FieldKey, isList: boolean): boolean {
   return isSchema(schema.properties) && Object.hasOwn(schema.properties, key)
 }
 
-function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
-  const tuple = prefixItems ?? items
-  return Array.isArray(tuple) ? tuple : []
+function tupleOf({ prefixItems }: Schema): readonly unknown[] {
+  return Array.isArray(prefixItems) ? prefixItems : []
 }
 
 /** What a flat schema says of an entry. */
 function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
   if (isList) {
     if (isNamed(schema, key, isList)) return [tupleOf(schema)[key as number]]
-    return [Array.isArray(schema.items) ? schema.additionalItems : schema.items]
+    return [schema.items]
   }
   const own = isNamed(schema, key, isList) ? [Object(schema.properties)[key]] : []
   const patterns = Object.entries(Object(schema.patternProperties))

@@ -193,6 +193,7 @@ describe('toMessage', () => {
       { type: 'data', kind: 'a\n## Data: ¶b', data: 1 },
       /its kind letters/,
     ],
+    ['a kind that names results', { type: 'data', kind: 'result', data: 1 }, /not result/],
     ['an empty instance', { type: 'data', data: 1, _instance: '' }, /_instance/],
     ['a schema that is none', { type: 'data', schema: 'object' }, /schema/],
     ['a description that is none', { type: 'data', description: 1 }, /description/],

@@ -86,7 +86,7 @@ function fenceFinder(text: string): (from: number) => { start: number; end: numb
   return (from) => {
     for (let start = from; ; start++) {
       start = Math.min(ticks(start), tildes(start))
-      if (start === Number.POSITIVE_INFINITY) return { start, end: start }
+      if (start === Infinity) return { start, end: start }
       const end = fenceEnd(text, start)
       if (end > 0) return { start, end }
     }
@@ -129,7 +129,7 @@ export function finder(text: string, mark: string): (from: number) => number {
   return (from) => {
     if (last < from) {
       last = text.indexOf(mark, from)
-      if (last === -1) last = Number.POSITIVE_INFINITY
+      if (last === -1) last = Infinity
     }
     return last
   }

@@ -46,7 +46,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   const { tools } = settings
   const graph = logged
     ? graphOf(logged, { tools, board: thread.board })
-    : createCallGraph((read, plan) => thread.board.has(read.text, { instance: plan.instance }))
+    : createCallGraph((read, plan) => createDataReader(scope, plan).has(read.text))
   /** What calls came to that are not recorded yet, in the order of the answer. */
   const ended: CallResult[] = []
   const order = new Map<string, number>(logged?.map(({ id }, i) => [id, i]))

@@ -21,6 +21,8 @@ export interface DataReader {
    * there is none, ByrefError `invalid_reference` for text that is no reference.
    */
   read(text: string): unknown
+  /** Whether `read` would give a value now, as far as can be told without looking into assets. */
+  has(text: string): boolean
   /** Whether there is data of the reference's kind and instance, whatever its path. */
   knows(ref: VariableRef): boolean
 }
@@ -149,6 +151,11 @@ export function createDataReader(
       })
       if (!isKept) return orExplain(value, expression)
       return settle(expression).then((settled) => orExplain(settled, expression))
+    },
+    has(text) {
+      const expression = parseVariableRef(text)
+      if (!expression) return false
+      return evaluateVariable(expression, (ref) => orMissing(() => find(ref))) !== MISSING
     },
     knows(ref) {
       if (isOwn(ref)) return true

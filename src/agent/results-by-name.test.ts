@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Message } from '../content/message.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+import { defineTool, type Tool } from './tools/tool.ts'
+
+const echo = defineTool({
+  id: 'echo',
+  description: 'Gives back what it is given',
+  inputSchema: { type: 'object' },
+  execute: ({ value }) => value,
+})
+
+const rowsOf = (length: number) => Array.from({ length }, (_, i) => ({ id: `row-${i}` }))
+
+/** A tool whose result is large. */
+const many = defineTool({
+  id: 'many',
+  description: 'Gives many rows',
+  inputSchema: { type: 'object' },
+  idempotent: true,
+  execute: () => ({ rows: rowsOf(5_000), size: 'large' }),
+})
+
+const broken = defineTool({
+  id: 'broken',
+  description: 'Fails',
+  inputSchema: { type: 'object' },
+  execute() {
+    throw new Error('the pump is stuck')
+  },
+})
+
+const call = (name: string, args: object) => ({ name, arguments: { ...args } })
+
+/** The results of a run in which the model gives these answers, and what else there is to look at. */
+async function ran(
+  turns: ScriptedTurn[],
+  tools: Tool[] = [echo, many, broken],
+  data: object[] = [],
+) {
+  const model = scriptedModel([...turns, 'Done.'])
+  const agent = createAgent({ model, tools })
+  const run = agent.run({ messages: [...(data as ReturnType<typeof say>), ...say('go')] })
+  await run.result
+  const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+  const values = results.map(({ metadata, content }) => metadata.tool_result?.error ?? content)
+  return { agent, run, model, results, values }
+}
+
+const dataOf = (messages: readonly Message[]) =>
+  messages.flatMap(({ content_type, content }) => (content_type === 'data' ? [content] : []))
+
+describe('†result#N', () => {
+  it('names results in later answers: values, spilled ones, errors, what was written', async () => {
+    const { values } = await ran([
+      {
+        calls: [
+          call('echo', { value: { items: [{ id: 'i0' }] } }),
+          call('many', {}),
+          call('broken', {}),
+          call('echo', { value: [1, 2], _outputPath: '†state.list' }),
+        ],
+      },
+      {
+        calls: [
+          call('echo', { value: '†result#1.items[0].id' }),
+          call('echo', { value: '†result#2.rows[4999].id' }),
+          call('echo', { value: 'It said <|†result#3.message|> to <|†result#1.items|>' }),
+          call('echo', { value: '†result#4[1]' }),
+        ],
+      },
+    ])
+    expect(values.slice(4)).toEqual([
+      'i0',
+      'row-4999',
+      'It said the pump is stuck to [{"id":"i0"}]',
+      2,
+    ])
+  })
+
+  it('is no way to read the results of the same answer, or those to come', async () => {
+    const { values } = await ran([
+      { calls: [call('echo', { value: 7 }), call('echo', { value: '†result#1' })] },
+      { calls: [call('echo', { value: '†result#4' })] },
+    ])
+    expect(values).toMatchObject([
+      7,
+      { code: 'variable_not_found', message: expect.stringContaining('_outputPath') },
+      { code: 'variable_not_found', message: expect.stringContaining('†result#1 to †result#2') },
+    ])
+  })
+
+  it('can be mapped over', async () => {
+    const mapped = { ...echo, mappable: true }
+    const { values } = await ran(
+      [
+        { calls: [call('many', { _outputPath: '†state.big' })] },
+        { calls: [call('echo', { _each: '†result#1.rows', value: '†item.id' })] },
+        { calls: [call('echo', { _each: '†state.big.rows', value: '<|†index|>: <|†item.id|>' })] },
+        { calls: [call('echo', { value: ['†result#2[1]', '†result#3[4999]'] })] },
+      ],
+      [mapped, many],
+    )
+    expect(values[3]).toEqual(['row-1', '4999: row-4999'])
+  }, 30_000)
+
+  it('is no place to write to', async () => {
+    const { values } = await ran([
+      { calls: [call('echo', { value: 1, _outputPath: '†result#1' })] },
+    ])
+    expect(values).toMatchObject([{ code: 'invalid_reference' }])
+  })
+})
+
+describe('results that are written among the data', () => {
+  it('are kept as assets where they are large, and read through', async () => {
+    const reads = defineTool({
+      id: 'reads',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: (_, context) => context.read('†state.big.rows[7].id'),
+    })
+    const { run, values, model, agent } = await ran(
+      [
+        {
+          calls: [
+            call('many', { _outputPath: '†state.big' }),
+            call('echo', { value: '†state.big.rows[3].id' }),
+          ],
+        },
+        { calls: [call('echo', { value: 'large: <|†state.big.size|>' }), call('reads', {})] },
+      ],
+      [echo, many, reads],
+    )
+    expect(values).toEqual([
+      { written_to: ['†state.big'], preview: expect.anything() },
+      'row-3',
+      'large: large',
+      'row-7',
+    ])
+    const [written] = dataOf(run.messages) as { data: { assetRef: string } }[]
+    expect(written?.data).toEqual({
+      ...{ assetRef: expect.stringMatching(/^asset:/), mimeType: 'application/json', kind: 'file' },
+      ...{ size: expect.any(Number), spilled: true },
+    })
+    const events = await agent.log.read(run.conversation)
+    expect(JSON.stringify(events).length).toBeLessThan(20_000)
+    expect(prompts(model)[1]?.length).toBeLessThan(10_000)
+  })
+
+  it('are pushed as assets, and whole where they are merged or a schema binds them', async () => {
+    const big = (path: string, method: string) =>
+      call('many', { _outputPath: path, _outputMethod: method })
+    const { run, values } = await ran(
+      [
+        { calls: [big('†log.all', 'push'), big('†state.m', 'merge'), big('†bound.b', 'set')] },
+        { calls: [call('echo', { value: '†log.all[0].rows[1].id' })] },
+      ],
+      [echo, many],
+      [{ type: 'data', kind: 'bound', schema: { properties: { b: { required: ['rows'] } } } }],
+    )
+    const [, pushed, merged, bound] = dataOf(run.messages) as { data: object }[]
+    expect(pushed?.data).toMatchObject({ spilled: true })
+    expect([Object.keys(merged?.data ?? {}), Object.keys(bound?.data ?? {})]).toEqual([
+      ['rows', 'size'],
+      ['rows', 'size'],
+    ])
+    expect(values.at(-1)).toBe('row-1')
+  })
+
+  it('are told by their value if they are short, else by a preview', async () => {
+    const { values } = await ran([
+      {
+        calls: [
+          call('echo', { value: { n: 1 }, _outputPath: '†state.a && †state.b' }),
+          call('echo', { value: 'x'.repeat(2_000), _outputPath: '†state.c' }),
+        ],
+      },
+    ])
+    expect(values[0]).toEqual({ written_to: ['†state.a', '†state.b'], value: { n: 1 } })
+    expect(values[1]).toMatchObject({ written_to: ['†state.c'], preview: expect.any(String) })
+    expect(JSON.stringify(values[1]).length).toBeLessThan(400)
+  })
+
+  it('say where an error was written', async () => {
+    const { results, run, model } = await ran([
+      { calls: [call('broken', { _outputPath: '†state.a || †errors.last' })] },
+    ])
+    expect(results[0]?.metadata.tool_result).toMatchObject({
+      written_to: ['†errors.last'],
+      error: { message: 'the pump is stuck (this error is written to †errors.last)' },
+    })
+    expect(prompts(model)[1]).toContain('written to †errors.last')
+    expect(dataOf(run.messages)).toMatchObject([
+      { kind: 'errors', data: { message: 'the pump is stuck' } },
+    ])
+  })
+})
+
+describe('toModelOutput', () => {
+  const short = { ...many, toModelOutput: (output: unknown) => Object.keys(Object(output)) }
+
+  it('is kept beside the result', async () => {
+    const { results } = await ran([{ calls: [call('many', {})] }], [short])
+    expect(results[0]?.metadata.tool_result?.model_output).toEqual(['rows', 'size'])
+    expect(results[0]?.content).toMatchObject({ spilled: true })
+  })
+
+  it('is asked for each item of a mapped call', async () => {
+    const tool = { ...echo, mappable: true, toModelOutput: (output: unknown) => `<${output}>` }
+    const args = { _each: ['a', 'b'], value: '†item' }
+    const { results } = await ran([{ calls: [call('echo', args)] }], [tool])
+    expect(results[0]?.content).toEqual(['a', 'b'])
+    expect(results[0]?.metadata.tool_result?.model_output).toEqual(['<a>', '<b>'])
+  })
+
+  it('fails in words that do not ask for the work again', async () => {
+    const tool = { ...echo, toModelOutput: () => JSON.parse('{') }
+    const { values } = await ran([{ calls: [call('echo', { value: 1 })] }], [tool])
+    expect(values).toMatchObject([
+      {
+        code: 'tool_failed',
+        message: expect.stringContaining('did its work, and its toModelOutput'),
+      },
+    ])
+  })
+})
+
+describe('_instance', () => {
+  it('lets a model work on 100 instances in one answer, each from its own data', async () => {
+    const moderate = defineTool({
+      id: 'moderate',
+      description: 'Judges a comment',
+      inputSchema: z.object({ text: z.string(), limit: z.number() }),
+      outputPath: '†comment.verdict',
+      execute: ({ text, limit }) => ({ ok: text.length <= limit, of: text }),
+    })
+    const comments = Array.from({ length: 100 }, (_, i) => {
+      return { type: 'data', kind: 'comment', _instance: `c${i}`, data: { text: 'a'.repeat(i) } }
+    })
+    const { run, values, model, agent } = await ran(
+      [
+        ({ tools }) => {
+          const [tool] = tools ?? []
+          const offered = tool?.type === 'function' ? tool.inputSchema.properties : {}
+          if (!Object.hasOwn(offered ?? {}, '_instance')) return 'I was offered no instances.'
+          return {
+            calls: comments.map(({ _instance }) => {
+              return call('moderate', { text: '†comment.text', limit: '†rules.limit', _instance })
+            }),
+          }
+        },
+      ],
+      [moderate as Tool],
+      [...comments, { type: 'data', kind: 'rules', data: { limit: 49 } }],
+    )
+    expect(model.requests.length).toBe(2)
+    expect(values[77]).toEqual({
+      written_to: ['†comment#c77.verdict'],
+      value: { ok: false, of: 'a'.repeat(77) },
+    })
+    const verdicts = dataOf(run.messages).slice(101) as {
+      _instance: string
+      data: { ok: boolean }
+    }[]
+    expect(verdicts.map(({ _instance, data }) => [_instance, data.ok])).toEqual(
+      comments.map(({ _instance }, i) => [_instance, i <= 49]),
+    )
+    await agent.close()
+  })
+})
