@@ -5,13 +5,20 @@ export type DocumentText =
   /** `rest` says what was left out; null where nothing was. */
   { type: 'text'; text: string; rest: string | null } | { type: 'failed'; why: string }
 
+/** What the library says of a file that is not as it should be is nobody's to read. */
+const QUIET = { verbosity: 0 }
+
 /** The text of a PDF, page by page until there are enough characters, by `unpdf`. */
-export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<DocumentText> {
-  const library = await optionalLibrary(() => import('unpdf'))
+export async function pdfText(
+  bytes: Uint8Array,
+  maxChars: number,
+  load: () => Promise<typeof import('unpdf')> = () => import('unpdf'),
+): Promise<DocumentText> {
+  const library = await optionalLibrary(load)
   if (!library) return failed('with unpdf its text would be: npm install unpdf')
   try {
     // The library takes the bytes away from whoever gives them.
-    const pdf = await library.getDocumentProxy(bytes.slice())
+    const pdf = await library.getDocumentProxy(bytes.slice(), QUIET)
     const { numPages } = pdf
     let text = ''
     let page = 0
@@ -34,8 +41,11 @@ export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<Docu
 }
 
 /** How many pages a PDF has, by `unpdf`; without it as many as can be seen. Null for what is none. */
-export async function pdfPages(bytes: Uint8Array): Promise<number | null> {
-  const library = await optionalLibrary(() => import('unpdf'))
+export async function pdfPages(
+  bytes: Uint8Array,
+  load: () => Promise<typeof import('unpdf')> = () => import('unpdf'),
+): Promise<number | null> {
+  const library = await optionalLibrary(load)
   if (!library)
     return (
       Buffer.from(bytes)
@@ -43,7 +53,7 @@ export async function pdfPages(bytes: Uint8Array): Promise<number | null> {
         .split(/\/Type\s*\/Page\b/).length - 1
     )
   try {
-    const pdf = await library.getDocumentProxy(bytes.slice())
+    const pdf = await library.getDocumentProxy(bytes.slice(), QUIET)
     const { numPages } = pdf
     await pdf.loadingTask.destroy()
     return numPages
@@ -53,11 +63,15 @@ export async function pdfPages(bytes: Uint8Array): Promise<number | null> {
 }
 
 /** The text of a DOCX, by `mammoth`. */
-export async function docxText(bytes: Uint8Array, maxChars: number): Promise<DocumentText> {
-  const library = await optionalLibrary(() => import('mammoth'))
+export async function docxText(
+  bytes: Uint8Array,
+  maxChars: number,
+  load: () => Promise<typeof import('mammoth')> = () => import('mammoth'),
+): Promise<DocumentText> {
+  const library = await optionalLibrary(load)
   if (!library) return failed('with mammoth its text would be: npm install mammoth')
   try {
-    const { value } = await library.default.extractRawText({ buffer: Buffer.from(bytes) })
+    const { value } = await library.extractRawText({ buffer: Buffer.from(bytes) })
     if (value.trim() === '') return failed('it has no text')
     return { type: 'text', ...cut(value, maxChars), rest: restOf(value.length, maxChars) }
   } catch (error) {

@@ -24,9 +24,13 @@ const SIDES = [1, 0.75, 0.5, 0.25]
  * The image as it is where it may go so, else re-encoded by `sharp`: smaller, upright, in a type that is taken. What does
  * not decode is refused. Without `sharp` it goes as it is up to the limits. The same bytes always give the same.
  */
-export async function fitImage(bytes: Uint8Array, limits: ImageLimits): Promise<FittedImage> {
+export async function fitImage(
+  bytes: Uint8Array,
+  limits: ImageLimits,
+  load: () => Promise<typeof import('sharp')> = () => import('sharp'),
+): Promise<FittedImage> {
   const { mime, types, maxBytes } = limits
-  const library = await optionalLibrary(() => import('sharp'))
+  const library = await optionalLibrary(load)
   if (!library) return asItIs(bytes, limits)
   const open = (): Sharp => library.default(bytes, { failOn: 'error' }).timeout({ seconds: 60 })
   try {
@@ -40,7 +44,7 @@ export async function fitImage(bytes: Uint8Array, limits: ImageLimits): Promise<
     const target = Math.min(side, limits.maxSide)
     return await smaller(open, { ...limits, maxSide: target, isDrawn: hasAlpha || isDrawn(mime) })
   } catch (error) {
-    return { type: 'failed', why: `it does not decode (${lineOf(error)})` }
+    return { type: 'failed', why: `it cannot be decoded (${lineOf(error)})` }
   }
 }
 

@@ -36,9 +36,14 @@ export async function loadFacts(ref: string, source: MediaSource): Promise<Media
       bytes: FACTS_BYTES,
     }))
   } catch (error) {
-    if (error instanceof ByrefError && MISSING.has(error.code)) return null
+    if (isMissing(error)) return null
     throw error
   }
+}
+
+/** Whether an error says that there is nothing behind a reference. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ByrefError && MISSING.has(error.code)
 }
 
 async function readFacts(ref: string, { assets, namespace }: MediaSource): Promise<MediaFacts> {

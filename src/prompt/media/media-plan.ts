@@ -49,12 +49,14 @@ export function mediaPlan(
   const { maxPdfPages } = capabilities
   const limit = limitOf(capabilities.takes, mime)
   if (size === 0 && !facts.isValue) return note('it is empty')
-  if (topLevel(mime) === 'image') {
+  // What browsers do not show, sharp does not decode everywhere.
+  const isCameraImage = /^image\/hei[cf]$/.test(mime) && limit !== null
+  if (topLevel(mime) === 'image' && !isCameraImage) {
     const image = imagePlan(facts, options)
     if (image) return image
   }
-  if (otherwise === 'short') return { type: 'value' }
-  if (facts.isValue && topLevel(mime) !== 'image') {
+  if (otherwise === 'short' && !isCameraImage) return { type: 'value' }
+  if (facts.isValue && otherwise !== 'silent' && topLevel(mime) !== 'image') {
     return { type: 'text', by: 'text', maxChars: maxTextChars }
   }
   if (limit !== null && size <= limit) {
@@ -66,7 +68,7 @@ export function mediaPlan(
       maxPages: mime === PDF && Number.isFinite(maxPdfPages) ? maxPdfPages : null,
     }
   }
-  const by = textOf(mime)
+  const by = otherwise === 'silent' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) return { type: 'text', by, maxChars: maxTextChars }
   if (limit !== null) return note(`it is larger than the ${limit} bytes that the model takes`)
   return note('the model takes none of this type')

@@ -2,6 +2,8 @@ import { base64Of } from '../../assets/bodies/data-url.ts'
 import { essenceOf } from '../../assets/bodies/mime-type.ts'
 import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
 import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
+import { cutText } from '../../content/cut.ts'
+import { isPlainObject } from '../../content/json.ts'
 import { outline } from '../../content/outline.ts'
 import { ByrefError } from '../../errors.ts'
 import { cut, docxText, pdfPages, pdfText } from './document-text.ts'
@@ -52,8 +54,8 @@ export async function readBody(
   try {
     if (plan.type === 'value') return await shortValue(ref, facts, source)
     if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
-    const byUrl = plan.byUrl.length > 0 ? await urlOf(ref, facts.mime, source) : null
-    return byUrl ?? (await readPart(ref, plan, source))
+    const stored = plan.byUrl.length > 0 ? await storedAt(ref, facts.mime, source) : null
+    return stored && 'type' in stored ? stored : await readPart(ref, { plan, stored }, source)
   } catch (error) {
     const isRefused =
       error instanceof ByrefError && /^asset_(unsupported|too_large|invalid)$/.test(error.code)
@@ -70,10 +72,13 @@ export function weightOf(body: ReadBody): number {
 
 async function readPart(
   ref: string,
-  plan: Extract<ReadPlan, { type: 'part' | 'image' }>,
+  {
+    plan,
+    stored,
+  }: { plan: Extract<ReadPlan, { type: 'part' | 'image' }>; stored: ReadBytes | null },
   { assets, onDiagnostic }: MediaSource,
 ): Promise<ReadBody> {
-  const { bytes } = await assets.get(ref)
+  const { bytes } = stored ?? (await assets.get(ref))
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
@@ -109,18 +114,24 @@ function lies(mime: string): ReadBody {
   return { type: 'failed', why: `its bytes are no ${mime}` }
 }
 
-/** Where the model's provider fetches the body; null where the store has no such place. */
-async function urlOf(
+interface ReadBytes {
+  bytes: Uint8Array
+}
+
+/** Where the model's provider fetches the body; the bytes where the store's URL is one of data; null for neither. */
+async function storedAt(
   ref: string,
   mime: string,
   { assets, capabilities }: MediaSource,
-): Promise<ReadBody | null> {
+): Promise<ReadBody | ReadBytes | null> {
   if (assets.config.backend === 'memory' || assets.config.readsOnce) return null
-  const opened = await assets.open(ref, { end: SNIFF_BYTES })
-  if (!(await isWhatItSays(await bytesOf(opened.stream), mime))) return lies(mime)
   const url = await assets.urlFor(ref, { expiresIn: URL_SECONDS })
-  const fetched = url.startsWith('https:') && isFetched(capabilities, mime, url)
-  if (!fetched) return null
+  if (url.startsWith('data:')) {
+    return { bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64') }
+  }
+  if (!url.startsWith('https:') || !isFetched(capabilities, mime, url)) return null
+  const head = await assets.open(ref, { end: SNIFF_BYTES })
+  if (!(await isWhatItSays(await bytesOf(head.stream), mime))) return lies(mime)
   return { type: 'url', mime, url: new URL(url), until: Date.now() + (URL_SECONDS / 2) * 1000 }
 }
 
@@ -152,14 +163,12 @@ async function shortValue(
   { assets }: MediaSource,
 ): Promise<ReadBody> {
   const isText = /^text\/|json$/.test(facts.mime) && facts.size <= SHORT_CHARS * 4
-  if (facts.isValue || isText) {
-    const value = await assets.resolve(ref)
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if (text !== undefined && text.length <= SHORT_CHARS && !(value instanceof Uint8Array)) {
-      return { type: 'value', text }
-    }
-  }
-  const { lines } = outline(await assets.meta(ref), { maxChars: OUTLINE_CHARS })
+  const value = facts.isValue || isText ? await assets.resolve(ref) : undefined
+  if (typeof value === 'string') return { type: 'value', text: cutText(value, SHORT_CHARS) }
+  const json = value instanceof Uint8Array ? undefined : JSON.stringify(value)
+  if (json !== undefined && json.length <= SHORT_CHARS) return { type: 'value', text: json }
+  const shown = isPlainObject(value) || Array.isArray(value) ? value : await assets.meta(ref)
+  const { lines } = outline(shown, { maxChars: OUTLINE_CHARS })
   return { type: 'value', text: JSON.stringify(lines) }
 }
 

@@ -1,7 +1,7 @@
 import mime from 'mime'
 import { isFullType } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
-import { factsKey, loadFacts, type MediaFacts } from './media-facts.ts'
+import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
 import { isFetched, mediaPlan, type PlanOptions } from './media-plan.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
 import type { MediaSource } from './resolve-media.ts'
@@ -75,6 +75,13 @@ export function createStandings(source: MediaSource): Standings {
     return { type: 'read', facts, body, key }
   }
 
+  /** What was known and is no more. */
+  function goneSince({ ref }: MediaPart, error: unknown): Standing {
+    if (!isMissing(error)) throw error
+    cache.forget(factsKey(ref, source))
+    return { type: 'missing' }
+  }
+
   return {
     find,
     async load(part) {
@@ -85,12 +92,8 @@ export function createStandings(source: MediaSource): Standings {
         return
       }
       const plan = mediaPlan(facts, part.otherwise, planOptions)
-      keep(
-        part,
-        plan.type === 'note'
-          ? { type: 'note', facts, why: plan.why }
-          : await read(part, facts, plan),
-      )
+      if (plan.type === 'note') keep(part, { type: 'note', facts, why: plan.why })
+      else keep(part, await read(part, facts, plan).catch((error) => goneSince(part, error)))
     },
   }
 }

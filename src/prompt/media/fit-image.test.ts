@@ -1,0 +1,73 @@
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { fixture, noisePng } from '../fixtures/bodies.ts'
+import { docxText, pdfPages, pdfText } from './document-text.ts'
+import { fitImage } from './fit-image.ts'
+
+const missing = () => Promise.reject(new Error('Cannot find the package'))
+const limits = {
+  mime: 'image/png',
+  types: ['image/png', 'image/jpeg'],
+  maxSide: 100,
+  maxBytes: 20_000,
+}
+
+describe('fitImage', () => {
+  it('gives what fits as it is', async () => {
+    const png = await noisePng(20)
+    expect(await fitImage(png, limits)).toEqual({ type: 'image', bytes: png, mime: 'image/png' })
+  })
+
+  it('makes what is too large smaller until it fits, a photo of noise as JPEG', async () => {
+    const fitted = await fitImage(await noisePng(300), limits)
+    if (fitted.type !== 'image') throw new Error(fitted.why)
+    const { width, format } = await sharp(fitted.bytes).metadata()
+    expect([width, format, fitted.mime]).toEqual([100, 'jpeg', 'image/jpeg'])
+    expect(fitted.bytes.byteLength).toBeLessThanOrEqual(limits.maxBytes)
+    expect(await fitImage(await noisePng(300), { ...limits, maxBytes: 10 })).toMatchObject({
+      type: 'failed',
+      why: expect.stringContaining('smaller than 10 bytes'),
+    })
+  })
+
+  it('turns an image upright', async () => {
+    const raw = { create: { width: 60, height: 30, channels: 3, background: '#888' } } as const
+    const turned = await sharp(raw).withMetadata({ orientation: 6 }).jpeg().toBuffer()
+    const fitted = await fitImage(turned, { ...limits, mime: 'image/jpeg', maxSide: 40 })
+    if (fitted.type !== 'image') throw new Error(fitted.why)
+    expect(await sharp(fitted.bytes).metadata()).toMatchObject({ width: 20, height: 40 })
+  })
+
+  it('gives, without sharp, what the limits allow, and says what to install', async () => {
+    const png = await noisePng(20)
+    const advice = expect.stringContaining('npm install sharp')
+    expect(await fitImage(png, limits, missing)).toEqual({
+      type: 'image',
+      bytes: png,
+      mime: 'image/png',
+      advice,
+    })
+    const failed = { type: 'failed', why: advice }
+    expect(await fitImage(png, { ...limits, maxBytes: 9 }, missing)).toEqual(failed)
+    expect(await fitImage(png, { ...limits, mime: 'image/tiff' }, missing)).toEqual(failed)
+  })
+})
+
+describe('pdfText, pdfPages and docxText', () => {
+  it('say, without their libraries, what to install', async () => {
+    const pdf = fixture('gs.pdf')
+    const why = (text: string) => ({ type: 'failed', why: expect.stringContaining(text) })
+    expect(await pdfText(pdf, 100, missing)).toEqual(why('npm install unpdf'))
+    expect(await docxText(pdf, 100, missing)).toEqual(why('npm install mammoth'))
+    expect(await pdfPages(pdf, missing)).toBe(await pdfPages(pdf))
+  })
+
+  it('refuse what is no document', async () => {
+    const bytes = new TextEncoder().encode('%PDF-1.4 and no more')
+    expect([
+      await pdfPages(bytes),
+      (await pdfText(bytes, 9)).type,
+      (await docxText(bytes, 9)).type,
+    ]).toEqual([null, 'failed', 'failed'])
+  })
+})

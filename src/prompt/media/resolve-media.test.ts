@@ -1,0 +1,302 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { capabilitiesOf } from '../../model/capabilities.ts'
+import { fixture, noisePng, pagedPdf } from '../fixtures/bodies.ts'
+import type {
+  FilePart,
+  MediaPart,
+  ResolvedItem,
+  TextPart,
+  TranscriptItem,
+} from '../transcript-item.ts'
+import { createMediaCache } from './media-cache.ts'
+import { type MediaSource, resolveMedia } from './resolve-media.ts'
+
+const HTTPS = [/^https:\/\//]
+const seeing = await capabilitiesOf({
+  ...{ provider: 'anthropic.messages', modelId: 'claude-sonnet-4-5' },
+  supportedUrls: { 'image/*': HTTPS, 'application/pdf': HTTPS },
+})
+const blind = await capabilitiesOf({ provider: 'x', modelId: 'x', supportedUrls: {} })
+const folders: string[] = []
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })))
+})
+
+const media = (ref: string, more: Partial<MediaPart> = {}): MediaPart => ({
+  ...{ type: 'media', kind: 'image', ref, mimeType: 'image/png', otherwise: 'note' },
+  ...more,
+})
+const user = (...parts: (MediaPart | TextPart)[]): TranscriptItem => ({ type: 'user', parts })
+
+/** Assets whose reads are counted. */
+function counted(assets: Assets): { assets: Assets; reads: string[] } {
+  const reads: string[] = []
+  const count = <T extends 'get' | 'open' | 'info' | 'urlFor'>(name: T): Assets[T] =>
+    ((ref: string, options: never) => {
+      reads.push(`${name} ${ref}`)
+      return (assets[name] as (ref: string, options: never) => unknown)(ref, options)
+    }) as Assets[T]
+  return {
+    assets: {
+      ...assets,
+      get: count('get'),
+      open: count('open'),
+      info: count('info'),
+      urlFor: count('urlFor'),
+    },
+    reads,
+  }
+}
+
+function sourceOf(assets: Assets, more: Partial<MediaSource> = {}): MediaSource {
+  return { capabilities: seeing, assets, namespace: null, cache: createMediaCache(), ...more }
+}
+
+async function partsOf(
+  items: TranscriptItem[],
+  source: MediaSource,
+): Promise<(TextPart | FilePart)[]> {
+  const resolved = await resolveMedia(items, source)
+  return resolved.flatMap((item) => (item.type === 'user' ? item.parts : []))
+}
+
+const textOf = (part: TextPart | FilePart | undefined) =>
+  part?.type === 'text' ? part.text : `a file ${part?.mediaType}`
+
+describe('resolveMedia', () => {
+  it('reads each body once, however many steps and conversations, and nothing more', async () => {
+    const { assets, reads } = counted(createAssets({}))
+    const png = await noisePng(32)
+    const { ref } = await assets.save(png, 'image/png', { name: 'a.png' })
+    const source = sourceOf(assets)
+    const items: TranscriptItem[] = [{ type: 'system', text: 'x' }]
+    let last: ResolvedItem[] = []
+    for (let step = 0; step < 10; step++) {
+      items.push(user({ type: 'text', text: String(step) }))
+      if (step === 0) items.push(user(media(ref, { detail: 'low' })))
+      last = await resolveMedia(items, source)
+    }
+    expect(reads).toEqual([`info ${ref}`, `get ${ref}`])
+    expect(last[2]).toEqual({
+      type: 'user',
+      parts: [
+        {
+          ...{ type: 'file', ref, mediaType: 'image/png', fileName: 'a.png', detail: 'low' },
+          data: { type: 'data', data: Buffer.from(png).toString('base64') },
+        },
+      ],
+    })
+    expect(last[0]).toBe(items[0])
+    await Promise.all([
+      resolveMedia([user(media(ref))], source),
+      resolveMedia([user(media(ref))], source),
+    ])
+    expect(reads).toHaveLength(2)
+  })
+
+  it('reads several at once, and again what the cache has no room for', async () => {
+    const { assets, reads } = counted(createAssets({}))
+    let open = 0
+    let most = 0
+    const slow: Assets = {
+      ...assets,
+      async get(ref) {
+        most = Math.max(most, ++open)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        open--
+        return assets.get(ref)
+      },
+    }
+    const infos = await Promise.all(
+      [20, 21, 22, 23, 24, 25, 26, 27].map(async (side) =>
+        assets.save(await noisePng(side), 'image/png'),
+      ),
+    )
+    const items = [user(...infos.map(({ ref }) => media(ref)))]
+    const source = sourceOf(slow, { cache: createMediaCache({ maxBytes: 10_000 }) })
+    expect((await partsOf(items, source)).every(({ type }) => type === 'file')).toBe(true)
+    expect(most).toBeGreaterThan(2)
+    expect(most).toBeLessThan(8)
+    await partsOf(items, source)
+    expect(reads.filter((read) => read.startsWith('get')).length).toBeGreaterThan(8)
+  })
+
+  it('sends equal bodies once a call, and keeps namespaces apart', async () => {
+    const assets = createAssets({ config: { namespacing: { mode: 'context' } } })
+    const [a, b] = await Promise.all(
+      ['one', 'two'].map((namespace) =>
+        assets.save(fixture('sharp.png'), 'image/png', { namespace, assetId: namespace }),
+      ),
+    )
+    const again = await assets.save(fixture('sharp.png'), 'image/png', {
+      namespace: 'one',
+      assetId: 'again',
+    })
+    const cache = createMediaCache()
+    const one = sourceOf(assets.scoped({ namespace: 'one' }), { cache, namespace: 'one' })
+    const two = sourceOf(assets.scoped({ namespace: 'two' }), { cache, namespace: 'two' })
+    const items = [user(media(a?.ref ?? ''), media(again.ref))]
+    expect((await partsOf(items, one)).map(textOf)).toEqual([
+      'a file image/png',
+      `[same image as above: ${again.ref}]`,
+    ])
+    expect((await partsOf(items, two)).map(textOf)).toEqual([
+      `[unresolved image: ${a?.ref}]`,
+      `[unresolved image: ${again.ref}]`,
+    ])
+    expect((await partsOf([user(media(b?.ref ?? ''))], two)).map(textOf)).toEqual([
+      'a file image/png',
+    ])
+  })
+
+  it('says what it does not show', async () => {
+    const assets = createAssets({})
+    const wav = await assets.save(fixture('ffmpeg.wav'), 'audio/wav', { name: 'a "b".wav' })
+    const texts = async (part: MediaPart, more: Partial<MediaSource> = {}) =>
+      (await partsOf([user(part)], sourceOf(assets, more))).map(textOf)
+    expect(await texts(media(wav.ref))).toEqual([
+      `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model takes none of this type]`,
+    ])
+    expect(await texts(media(wav.ref, { otherwise: 'silent' }))).toEqual([])
+    expect(await texts(media('asset://gone', { kind: 'audio' }))).toEqual([
+      '[unresolved audio: asset://gone]',
+    ])
+    const { assets: none, reads } = counted(assets)
+    const quiet = sourceOf(none, { media: 'none' })
+    const items = [
+      user(
+        media(wav.ref, { mimeType: 'audio/wav', kind: 'audio' }),
+        media(wav.ref, { otherwise: 'short' }),
+      ),
+    ]
+    expect((await partsOf(items, quiet)).map(textOf)).toEqual([
+      `[audio not shown: ${wav.ref}, audio/wav: bodies are read by reference]`,
+    ])
+    expect(reads).toEqual([])
+  })
+
+  it('shows text up to a limit, harmless, and says how to read on', async () => {
+    const assets = createAssets({})
+    const long = await assets.save(
+      Buffer.from(`## Data: ¶state\n${'é'.repeat(20_000)}`),
+      'text/plain',
+    )
+    const source = sourceOf(assets, { capabilities: blind, options: { maxTextChars: 1000 } })
+    const [text] = (await partsOf([user(media(long.ref))], source)).map(textOf)
+    expect(text).toMatch(
+      /^\[Text of asset:.*\]\n\\## Data: ¶state\né+\n\[Cut: 1000 characters of 40017 bytes\./,
+    )
+    const pdf = await assets.save(pagedPdf(200), 'application/pdf')
+    const [pages] = (await partsOf([user(media(pdf.ref))], source)).map(textOf)
+    expect(pages).toMatch(
+      /This is page 1\.\n\nThis is page 2\.[\s\S]*\[Cut: page \d+ of 200\. Read on by the reference asset:/,
+    )
+    const docx = await assets.save(fixture('python.docx'), null)
+    expect((await partsOf([user(media(docx.ref))], source)).map(textOf)[0]).toMatch(
+      /^\[Text of asset:[\s\S]*\[End of asset:/,
+    )
+  })
+
+  it('shows named text and data in short, else their outline', async () => {
+    const assets = createAssets({})
+    const box = await assets.saveAsset({
+      content_type: 'data',
+      content: { small: { a: 1 }, pic: fixture('sharp.png'), big: 'x'.repeat(5000) },
+    })
+    const texts = (...refs: string[]) =>
+      partsOf(
+        [user(...refs.map((ref) => media(ref, { otherwise: 'short', kind: 'file' })))],
+        sourceOf(assets),
+      )
+    const [small, big, missing, named, pic] = await texts(
+      `${box.ref}/content/small`,
+      `${box.ref}/content/big`,
+      `${box.ref}/content/none`,
+      `${box.ref}/content/pic`,
+    )
+    expect(textOf(small)).toBe(`<|${box.ref}/content/small|>: {"a":1}`)
+    expect(textOf(big)).toMatch(/big\|>: x{500}<cut: 5000 characters>$/)
+    expect(textOf(missing)).toBe(`[unresolved file: ${box.ref}/content/none]`)
+    expect([textOf(named), textOf(pic)]).toEqual([
+      `<|${box.ref}/content/pic|>:`,
+      'a file image/png',
+    ])
+  })
+
+  it('gives the provider a URL where the store has one, and the body where it has none', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'byref-media-'))
+    folders.push(folder)
+    const of = (baseUrl?: string) =>
+      createAssets({
+        config: { backend: 'fs', fs: { rootDir: join(folder, baseUrl ? 'a' : 'b'), baseUrl } },
+      })
+    const published = counted(of('https://cdn.example.com/files'))
+    const large = await noisePng(300)
+    const one = await published.assets.save(large, 'image/png')
+    const [part] = await partsOf([user(media(one.ref))], sourceOf(published.assets))
+    expect(part).toMatchObject({
+      mediaType: 'image/png',
+      data: { type: 'url', url: expect.objectContaining({ host: 'cdn.example.com' }) },
+    })
+    expect(published.reads.filter((read) => read.startsWith('get'))).toEqual([])
+    const small = await published.assets.save(fixture('sharp.png'), 'image/png')
+    expect(await partsOf([user(media(small.ref))], sourceOf(published.assets))).toMatchObject([
+      { data: { type: 'data' } },
+    ])
+
+    const kept = counted(of())
+    const two = await kept.assets.save(large, 'image/png')
+    expect(await partsOf([user(media(two.ref))], sourceOf(kept.assets))).toMatchObject([
+      { data: { type: 'data' } },
+    ])
+    expect(kept.reads).toEqual([`info ${two.ref}`, `urlFor ${two.ref}`])
+  })
+
+  it('leaves out the oldest of what one call cannot carry', async () => {
+    const assets = createAssets({})
+    const refs = await Promise.all(
+      [10, 11, 12].map(async (side) => (await assets.save(await noisePng(side), 'image/png')).ref),
+    )
+    const capabilities = { ...seeing, perCall: { bytes: 1e6, images: 2, files: 9 } }
+    const texts = (
+      await partsOf(
+        refs.map((ref) => user(media(ref))),
+        sourceOf(assets, { capabilities }),
+      )
+    ).map(textOf)
+    expect(texts[0]).toContain('more than one call may carry')
+    expect(texts.slice(1)).toEqual(['a file image/png', 'a file image/png'])
+  })
+
+  it('makes large images smaller, always in the same way', async () => {
+    const assets = createAssets({})
+    const { ref } = await assets.save(await noisePng(600), 'image/png')
+    const options = { imageMaxSide: 100 }
+    const first = await partsOf([user(media(ref))], sourceOf(assets, { options }))
+    expect(first).toEqual(await partsOf([user(media(ref))], sourceOf(assets, { options })))
+    const { data } = first[0] as FilePart
+    const bytes = Buffer.from(data.type === 'data' ? (data.data as string) : '', 'base64')
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([100, 100])
+  })
+
+  it('forgets what was deleted when it must read it again', async () => {
+    const assets = createAssets({})
+    const { ref } = await assets.save(fixture('sharp.png'), 'image/png')
+    const source = sourceOf(assets)
+    await partsOf([user(media(ref))], source)
+    await assets.delete(ref)
+    const other = {
+      ...source,
+      options: { imageMaxSide: 7 },
+      capabilities: { ...seeing, maxImageSide: 7 },
+    }
+    expect((await partsOf([user(media(ref))], other)).map(textOf)).toEqual([
+      `[unresolved image: ${ref}]`,
+    ])
+  })
+})
