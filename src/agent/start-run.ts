@@ -14,6 +14,7 @@ import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
 import { knownOptions, oneOf } from './known-options.ts'
+import { inputOutput } from './output/input-output.ts'
 import { type OutputOf, type OutputSchema, outputJsonSchema } from './output/output-schema.ts'
 import { startEntry } from './run-entries.ts'
 import { textStream } from './text-stream.ts'
@@ -106,11 +107,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     knownOptions('run', options, OPTIONS)
     oneOf('ifBusy', options.ifBusy ?? 'queue', ['queue', 'steer', 'refuse'])
     const context = options.context === undefined ? undefined : copyJson(options.context)
-    const ask = askOf(options)
     open = await parts.conversations(namespace).get(conversation)
     open.followers.add(follower)
     const { thread } = open
     const input = await acceptFor(thread, options.messages, parts.assets.in(namespace))
+    const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
     runId = await appendRun(parts, thread, input, { ...options, context, ask, runId })
     messageIds.push(...input.messageIds)
@@ -220,14 +221,16 @@ function queued(
 }
 
 /** What the run is asked for beside its messages; undefined for nothing. */
-function askOf({
-  output,
-  settings,
-}: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>): RunAsk | undefined {
+function askOf(
+  { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
+  { events }: Accepted,
+): RunAsk | undefined {
   const own = modelSettings(settings)
+  const said = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
+  const wanted = output ?? inputOutput(said)
   const ask: RunAsk = {
     ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
-    ...(output === undefined ? {} : { output: outputJsonSchema(output) }),
+    ...(wanted ? { output: outputJsonSchema(wanted) } : {}),
   }
   return Object.keys(ask).length > 0 ? ask : undefined
 }
@@ -257,9 +260,12 @@ export async function sendMessages(
   oneOf('mode', mode, ['queue', 'steer'])
   const { thread, wake } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const { events, messageIds } = await acceptFor(thread, inputs, parts.assets.in(namespace))
+  const accepted = await acceptFor(thread, inputs, parts.assets.in(namespace))
+  const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
-  await thread.append(() => ({ events: events.map((event) => queued(event, deliver)) }))
+  const ask = mode === 'steer' ? undefined : askOf({}, accepted)
+  const own = ask ? { ask } : {}
+  await thread.append(() => ({ events: events.map((event) => queued(event, deliver, own)) }))
   wake()
   return { messageIds }
 }
