@@ -24,6 +24,8 @@ import { type ForkOptions, forkConversation } from './fork.ts'
 import { knownOptions } from './known-options.ts'
 import { type Limits, type Price, resolveLimits } from './limits.ts'
 import type { OutputOf, OutputSchema } from './output/output-schema.ts'
+import type { Plugin } from './plugins/load-plugin.ts'
+import { pluginsByName, pluginTools } from './plugins/plugins-by-name.ts'
 import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -41,6 +43,8 @@ export interface AgentOptions {
   instructions?: string
   /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`. */
   tools?: readonly (Tool | NativeToolName)[]
+  /** Commands that the model calls as tools, and people by messages: see `loadPlugin`. */
+  plugins?: readonly Plugin[]
   /** Where assets live; default in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
@@ -154,6 +158,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'model',
   'instructions',
   'tools',
+  'plugins',
   'assets',
   'log',
   'namespace',
@@ -197,7 +202,11 @@ export function createAgent(options: AgentOptions): Agent {
   const assets = openAssets(options, namespace, async (event) => {
     await callbacks.onEvent?.(event, { conversation: null })
   })
-  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
+  const plugins = pluginsByName(options.plugins ?? [])
+  const tools = resolveTools(
+    [...(options.tools ?? []), ...pluginTools(plugins)],
+    assets.config.resolveInLLM,
+  )
   const settings: Omit<AgentSettings, 'assets'> = {
     model,
     instructions,
@@ -205,6 +214,7 @@ export function createAgent(options: AgentOptions): Agent {
     context: options.context,
     limits: resolveLimits(options.limits, options.price),
     modelSettings: modelSettings(options.settings),
+    plugins,
     retry,
   }
   const owner = `${hostname()}:${process.pid}:${newId()}`

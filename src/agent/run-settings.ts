@@ -3,6 +3,7 @@ import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
 import type { ResolvedLimits } from './limits.ts'
+import type { Plugins } from './plugins/command-message.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** What every run of an agent works with. */
@@ -18,5 +19,7 @@ export interface AgentSettings {
   limits: ResolvedLimits
   /** Of every model call; a run's own go before them. */
   modelSettings: ModelSettings
+  /** By name. */
+  plugins: Plugins
   retry?: RetryOptions
 }
