@@ -8,9 +8,17 @@ export type { Run } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
 export type { Limits } from './agent/limits.ts'
 export type { OutputOf, OutputSchema } from './agent/output/output-schema.ts'
+export {
+  loadPlugin,
+  type Plugin,
+  type PluginCommand,
+  type PluginExecute,
+  type PluginHandler,
+} from './agent/plugins/load-plugin.ts'
 export type { EventHandlers, Processor, ProcessorContext } from './agent/processors.ts'
 export type { HistoryOptions, MediaBudget, PromptOptions } from './agent/prompt-settings.ts'
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
+export { type RequestConfig, request, type Solution } from './agent/request/request.ts'
 export type { RunResult } from './agent/run-result.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'

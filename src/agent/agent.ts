@@ -24,6 +24,8 @@ import { type ForkOptions, forkConversation } from './fork.ts'
 import { knownOptions } from './known-options.ts'
 import { type Limits, resolveLimits } from './limits.ts'
 import type { OutputOf, OutputSchema } from './output/output-schema.ts'
+import type { Plugin } from './plugins/load-plugin.ts'
+import { pluginsByName, pluginTools } from './plugins/plugins-by-name.ts'
 import { type EventHandlers, type Processor, tellHandlers } from './processors.ts'
 import { type PromptOptions, resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
@@ -42,6 +44,8 @@ export interface AgentOptions extends PromptOptions {
   instructions?: string
   /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`. */
   tools?: readonly (Tool | NativeToolName)[]
+  /** Commands that the model calls as tools, and people by messages: see `loadPlugin`. */
+  plugins?: readonly Plugin[]
   /** Where assets live; default in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
@@ -153,6 +157,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'model',
   'instructions',
   'tools',
+  'plugins',
   'assets',
   'log',
   'namespace',
@@ -199,7 +204,11 @@ export function createAgent(options: AgentOptions): Agent {
   const assets = openAssets(options, namespace, async (event) => {
     await callbacks.onEvent?.(event, { conversation: null })
   })
-  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
+  const plugins = pluginsByName(options.plugins ?? [])
+  const tools = resolveTools(
+    [...(options.tools ?? []), ...pluginTools(plugins)],
+    assets.config.resolveInLLM,
+  )
   const settings: Omit<AgentSettings, 'assets'> = {
     model,
     instructions,
@@ -208,6 +217,7 @@ export function createAgent(options: AgentOptions): Agent {
     limits: resolveLimits(options.limits),
     prompt: resolvePromptOptions(model, options),
     modelSettings: modelSettings(options.settings),
+    plugins,
     retry,
   }
   const owner = `${hostname()}:${process.pid}:${newId()}`

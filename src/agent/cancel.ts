@@ -1,6 +1,7 @@
 import { openRun } from '../content/conversation-state.ts'
 import type { OpenConversation } from './conversations.ts'
 import { runEnd } from './follow-up.ts'
+import { commandReplies } from './plugins/command-step.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 
 /**
@@ -16,7 +17,8 @@ export async function cancelRun(
   const records = await thread.append((state) => {
     const run = openRun(state)
     if (!run || (runId !== undefined && run.runId !== runId)) return null
-    return { events: [...unfinishedMessage(state, run), runEnd(thread.id, run, 'cancelled')] }
+    const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
+    return { events: [...said, runEnd(thread.id, run, 'cancelled')] }
   })
   // What waited for the end of the run goes on.
   if (records.length > 0) wake()

@@ -5,6 +5,7 @@ import { newId } from '../content/new-id.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { type NextSettings, next, type QueuedForStep } from './next.ts'
 import { outputComplaint, outputNotice } from './output/output-words.ts'
+import { commandReplies } from './plugins/command-step.ts'
 
 /**
  * What is due after these events, as far as that is a matter of appending alone: the beginning of the next step, or the
@@ -23,8 +24,16 @@ export function followUp(
     events.map((event) => ({ event })),
   )
   const then = next(after, settings)
-  if (then.do === 'end') return [runEnd(conversation, then.run, then.reason)]
-  return then.do === 'ask' ? stepStart(then) : []
+  if (then.do !== 'end' && then.do !== 'ask') return []
+  const replies = then.run.steps.at(-1)?.commandIds
+    ? commandReplies(
+        { messages: [...state.messages, ...after.messages], calls: after.calls },
+        then.run,
+      )
+    : []
+  const follows =
+    then.do === 'end' ? [runEnd(conversation, then.run, then.reason)] : stepStart(then)
+  return [...replies, ...follows]
 }
 
 /** The end of a run. */

@@ -77,6 +77,9 @@ export function next(state: ConversationState, settings: NextSettings): Next {
     return { do: 'call', run, step }
   }
   const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
+  if (step.commandIds && !steering && isDoneWith(run, step.commandIds)) {
+    return { do: 'end', run, reason: 'done' }
+  }
   if (calls.length > 0 || steering) return askOrEnd(state, run, settings)
   const reason = reasonOf(step.finishReason)
   const problem = reason === 'done' ? outputProblem(state, run) : null
@@ -167,7 +170,12 @@ function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
 
 /** An answer of which nothing is known is asked for again, and is no further step. */
 function answersOf({ steps }: RunState): number {
-  return steps.filter((step) => !isCutOff(step)).length
+  return steps.filter((step) => !isCutOff(step) && !step.commandIds).length
+}
+
+/** Whether the run was given nothing but these commands. */
+function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): boolean {
+  return messageIds.every((id) => commandIds.includes(id))
 }
 
 function isCutOff({ finishedAt }: StepState): boolean {

@@ -7,6 +7,7 @@ import { isRefusal } from './calls/record-call.ts'
 import { createSlots } from './calls/slots.ts'
 import { followUp, isRunEnd, runEnd } from './follow-up.ts'
 import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
+import { commandReplies } from './plugins/command-step.ts'
 import { claimEntry, errorEntry, queuedStartEntry } from './run-entries.ts'
 import { runFailure } from './run-failure.ts'
 import { RunLostError } from './run-lost-error.ts'
@@ -182,7 +183,11 @@ export function perform(options: PerformerOptions): Performer {
         return fail(new ByrefError(what.code, what.message))
       case 'end':
         return append(() => ({
-          events: [...unfinishedMessage(state, what.run), runEnd(thread.id, what.run, what.reason)],
+          events: [
+            ...unfinishedMessage(state, what.run),
+            ...commandReplies(state, what.run),
+            runEnd(thread.id, what.run, what.reason),
+          ],
         }))
     }
   }

@@ -1,10 +1,12 @@
 import { type ConversationState, openRun } from '../content/conversation-state.ts'
 import type { ConversationEvent, RunAsk } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
+import type { Message } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import type { ByrefError } from '../errors.ts'
 import type { Next } from './next.ts'
 import { outputNotice, outputRequest } from './output/output-words.ts'
+import { commandReplies, commandStep } from './plugins/command-step.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
@@ -21,7 +23,7 @@ export interface RunWriter {
 /** What a run begins with. */
 export interface RunBeginning {
   runId: string
-  messageIds: readonly string[]
+  messages: readonly Message[]
   context?: JsonValue
   ask?: RunAsk
   parentRunId?: string
@@ -32,7 +34,7 @@ export interface RunBeginning {
 export function startEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
-  { runId, messageIds, context, ask, parentRunId, attribution }: RunBeginning,
+  { runId, messages, context, ask, parentRunId, attribution }: RunBeginning,
 ): Entry {
   const { name, debug } = keepSettings(state, settings)
   const started: ConversationEvent = {
@@ -41,14 +43,15 @@ export function startEntry(
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
     ...(attribution === undefined ? {} : { attribution }),
-    messageIds,
+    messageIds: messages.map(({ id }) => id),
     model: settings.model.modelId,
     owner,
     settings: name,
     ...(context === undefined ? {} : { context }),
     ...(ask === undefined ? {} : { ask }),
   }
-  return { events: [started, ...askedFor(ask)], debug }
+  const commands = commandStep(runId, messages, settings.plugins)
+  return { events: [started, ...askedFor(ask), ...commands], debug }
 }
 
 /** Says to the model in what form it shall answer, at the place from which on that holds. */
@@ -66,7 +69,7 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
   if (due.do !== 'start') throw new RunLostError()
   return startEntry(writer, state, {
     runId: due.runId ?? newId(),
-    messageIds: due.messages.map(({ message }) => message.id),
+    messages: due.messages.map(({ message }) => message),
     context: due.messages.find((one) => one.context !== undefined)?.context,
     ask: due.messages.find((one) => one.ask !== undefined)?.ask,
   })
@@ -93,5 +96,6 @@ export function errorEntry(
   const run = openRun(state)
   if (!run) return { events: [] }
   const end = { threadId: conversation, runId: run.runId, code, message }
-  return { events: [...unfinishedMessage(state, run), { type: 'RUN_ERROR', ...end }] }
+  const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
+  return { events: [...said, { type: 'RUN_ERROR', ...end }] }
 }

@@ -3,6 +3,7 @@ import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
 import type { ResolvedLimits } from './limits.ts'
+import type { Plugins } from './plugins/command-message.ts'
 import type { PromptSettings } from './prompt-settings.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -21,5 +22,7 @@ export interface AgentSettings {
   prompt: PromptSettings
   /** Of every model call; a run's own go before them. */
   modelSettings: ModelSettings
+  /** By name. */
+  plugins: Plugins
   retry?: RetryOptions
 }

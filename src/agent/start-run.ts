@@ -1,8 +1,8 @@
-import type { Assets } from '../assets/assets-contract.ts'
 import { openRun } from '../content/conversation-state.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../content/events.ts'
 import type { JsonObject, JsonValue } from '../content/json.ts'
+import type { Message } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
@@ -14,7 +14,10 @@ import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
 import { knownOptions, oneOf } from './known-options.ts'
+import { inputOutput } from './output/input-output.ts'
 import { type OutputOf, type OutputSchema, outputJsonSchema } from './output/output-schema.ts'
+import { isCommand } from './plugins/command-message.ts'
+import { announced } from './plugins/command-step.ts'
 import { startEntry } from './run-entries.ts'
 import { textStream } from './text-stream.ts'
 import type { Decide, Thread } from './thread.ts'
@@ -106,11 +109,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     knownOptions('run', options, OPTIONS)
     oneOf('ifBusy', options.ifBusy ?? 'queue', ['queue', 'steer', 'refuse'])
     const context = options.context === undefined ? undefined : copyJson(options.context)
-    const ask = askOf(options)
     open = await parts.conversations(namespace).get(conversation)
     open.followers.add(follower)
     const { thread } = open
-    const input = await acceptFor(thread, options.messages, parts.assets.in(namespace))
+    const input = await acceptFor(parts, thread, options.messages, namespace)
+    const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
     runId = await appendRun(parts, thread, input, { ...options, context, ask, runId })
     messageIds.push(...input.messageIds)
@@ -144,12 +147,20 @@ export function startRun<Schema extends OutputSchema | undefined>(
 }
 
 /** The events of messages for a conversation, which has noted some assets already. */
-function acceptFor(
+async function acceptFor(
+  { assets, settings }: AgentParts,
   { state }: Thread,
   inputs: readonly MessageInput[],
-  assets: Assets,
+  namespace: string | null,
 ): Promise<Accepted> {
-  return acceptMessages(inputs, assets, new Set(state.assets.map(({ ref }) => ref)))
+  const known = new Set(state.assets.map(({ ref }) => ref))
+  const accepted = await acceptMessages(inputs, assets.in(namespace), known)
+  const events = accepted.events.map((event) =>
+    event.type === 'NEW_MESSAGE'
+      ? { ...event, payload: announced(event.payload, settings.plugins) }
+      : event,
+  )
+  return { ...accepted, events }
 }
 
 /** Tells the events of messages that come in from others. */
@@ -175,7 +186,7 @@ interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribu
 async function appendRun(
   { owner, leaseMs, settings }: AgentParts,
   thread: Thread,
-  { events, messageIds }: Accepted,
+  { events }: Accepted,
   { runId, context, ask, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
 ): Promise<string> {
   let taker = runId
@@ -186,7 +197,8 @@ async function appendRun(
       taker = runId
       if (!run && !isHeld && state.inbox.length === 0) {
         const writer = { conversation: thread.id, owner, settings }
-        const beginning = { runId, messageIds, context, ask, parentRunId, attribution }
+        const messages = messagesIn(events)
+        const beginning = { runId, messages, context, ask, parentRunId, attribution }
         const { events: started, debug } = startEntry(writer, state, beginning)
         return { events: [...events, ...started], debug, lease: { owner, ms: leaseMs } }
       }
@@ -216,20 +228,29 @@ function queued(
   deliver: Delivery,
   own: { runId?: string; context?: JsonValue; ask?: RunAsk } = {},
 ): ConversationEvent {
-  return event.type === 'NEW_MESSAGE' ? { ...event, deliver, ...own } : event
+  if (event.type !== 'NEW_MESSAGE') return event
+  // A command is carried out as a run begins.
+  return isCommand(event.payload)
+    ? { ...event, ...own, deliver: 'next_run' }
+    : { ...event, deliver, ...own }
 }
 
 /** What the run is asked for beside its messages; undefined for nothing. */
-function askOf({
-  output,
-  settings,
-}: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>): RunAsk | undefined {
+function askOf(
+  { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
+  { events }: Accepted,
+): RunAsk | undefined {
   const own = modelSettings(settings)
+  const wanted = output ?? inputOutput(messagesIn(events))
   const ask: RunAsk = {
     ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
-    ...(output === undefined ? {} : { output: outputJsonSchema(output) }),
+    ...(wanted ? { output: outputJsonSchema(wanted) } : {}),
   }
   return Object.keys(ask).length > 0 ? ask : undefined
+}
+
+function messagesIn(events: readonly ConversationEvent[]): Message[] {
+  return events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
 }
 
 function steersAsked(): ByrefError {
@@ -257,9 +278,12 @@ export async function sendMessages(
   oneOf('mode', mode, ['queue', 'steer'])
   const { thread, wake } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const { events, messageIds } = await acceptFor(thread, inputs, parts.assets.in(namespace))
+  const accepted = await acceptFor(parts, thread, inputs, namespace)
+  const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
-  await thread.append(() => ({ events: events.map((event) => queued(event, deliver)) }))
+  const ask = mode === 'steer' ? undefined : askOf({}, accepted)
+  const own = ask ? { ask } : {}
+  await thread.append(() => ({ events: events.map((event) => queued(event, deliver, own)) }))
   wake()
   return { messageIds }
 }

@@ -24,6 +24,8 @@ export interface StepState {
   finishReason?: string
   /** It mends an answer that is not in the form that was asked for. */
   mends?: true
+  /** The command messages that it carries out, instead of asking the model. */
+  commandIds?: readonly string[]
   /** The calls of the answer, in its order. */
   callIds: readonly string[]
 }

@@ -25,13 +25,20 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
     delete block[type]
   }
   for (const key in block) if (block[key] === undefined) delete block[key]
-  const { schema = {}, description = '', _instance = '_', _outputMethod = 'set' } = block
+  const {
+    schema = {},
+    output = {},
+    description = '',
+    _instance = '_',
+    _outputMethod = 'set',
+  } = block
   const isText = typeof description === 'string' && typeof _instance === 'string' && _instance
   const isNamed = (isShort || type === 'data') && isKind(kindOf(block)) && kind !== 'result'
-  if (isNamed && isText && isPlainObject(schema) && METHODS.includes(_outputMethod)) return block
+  const areSchemas = isPlainObject(schema) && (kindOf(block) !== 'input' || isPlainObject(output))
+  if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" and not result, its schema an object, its description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
+    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" and not result, its schema (and an input's output) an object, its description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
   )
 }
 

@@ -169,6 +169,8 @@ export type ConversationEvent =
       messageIds?: readonly string[]
       /** It mends an answer that is not in the form that was asked for. */
       mends?: true
+      /** The command messages that it carries out, instead of asking the model. */
+      commandIds?: readonly string[]
     }
   | {
       type: 'STEP_FINISHED'

@@ -203,12 +203,19 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     endRun(draft, runId, { status: 'finished', finishedAt: at, ...result }),
   RUN_ERROR: (draft, { runId, code, message }, at) =>
     endRun(draft, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
-  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds, mends }, at) {
+  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds, mends, commandIds }, at) {
     deliver(draft, messageIds, at)
     const run = draft.run(runId)
     if (!run) return
     const steps = draft.own(run.steps as StepState[])
-    steps.push({ name, messageId, startedAt: at, ...(mends ? { mends } : {}), callIds: [] })
+    steps.push({
+      name,
+      messageId,
+      startedAt: at,
+      ...(mends ? { mends } : {}),
+      ...(commandIds ? { commandIds } : {}),
+      callIds: [],
+    })
     run.steps = steps
   },
   STEP_FINISHED(draft, { runId, messageId, usage, finishReason }, at) {

@@ -104,6 +104,8 @@ export interface DataBlock {
   data?: unknown
   schema?: Record<string, unknown>
   description?: string
+  /** Of an input: JSON Schema of what comes of it; the answer to it is JSON then. */
+  output?: Record<string, unknown>
   _instance?: string
   /** Where in the value `data` is written; absent is the root. */
   _path?: (string | number)[]

@@ -44,7 +44,13 @@ export type TextInput = MessageEnvelope & { type: 'text'; text: string }
 export type DataInput = MessageEnvelope &
   Bookkeeping & { type: 'data'; kind?: string; data?: unknown }
 /** data-messages.md: what an agent starts from, data of the kind `input`. */
-export type InputInput = MessageEnvelope & Bookkeeping & { type: 'input'; input?: unknown }
+export type InputInput = MessageEnvelope &
+  Bookkeeping & {
+    type: 'input'
+    input?: unknown
+    /** JSON Schema of what comes of it: the answer is JSON that fits it. */
+    output?: Record<string, unknown>
+  }
 /** data-messages.md: an agent's memory, data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
 /** binary-assets.md `{ role, content }`, structured-assets.md commands, message-metadata.md records. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../content/json.ts'
 import type { DataBlock, Message } from '../content/message.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
+import type { GuideTopic } from '../content/reference-guide.ts'
 import { resultCall } from '../content/results.ts'
 import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
@@ -17,8 +18,8 @@ import {
 } from './transcript-item.ts'
 import { userParts } from './user-parts.ts'
 
-/** What the model is told of references, each once, where it first applies (spec L8). */
-export type GuideTopic = 'assets' | 'variables' | 'results'
+/** What the model is told of references where it first applies, each once (spec L8). */
+export type PlacedTopic = Extract<GuideTopic, 'assets' | 'variables' | 'results'>
 
 /** How messages are placed. */
 export interface Placing {
@@ -58,7 +59,7 @@ export interface Placer {
   /** Counts results that are not placed. */
   skip(messages: readonly Message[]): void
   /** What is to be said of a topic that was not met before. */
-  tell(topic: GuideTopic): TextPart[]
+  tell(topic: PlacedTopic): TextPart[]
   /** The metas of assets that are named for the first time, as far as they were known after so many messages. */
   metas(names: ReadonlySet<string>, after: number): TextPart[]
 }
@@ -72,12 +73,12 @@ export interface KnownAsset {
 /** Begins a transcript. */
 export function createPlacer(
   known: ReadonlyMap<string, KnownAsset>,
-  guide: (topic: GuideTopic) => string | null,
+  { guide, wholeData = false }: { guide(topic: PlacedTopic): string | null; wholeData?: boolean },
 ): Placer {
   const items: TranscriptItem[] = []
   const system: string[] = []
   const metasShown = new Set<string>()
-  const told = new Set<GuideTopic>()
+  const told = new Set<PlacedTopic>()
   const writes = new Map<string, number>()
   let fetched: readonly MediaPart[] = []
   let results = 0
@@ -102,7 +103,7 @@ export function createPlacer(
     }
   }
 
-  function tell(topic: GuideTopic): TextPart[] {
+  function tell(topic: PlacedTopic): TextPart[] {
     if (told.has(topic)) return []
     told.add(topic)
     const text = guide(topic)
@@ -224,7 +225,8 @@ export function createPlacer(
       const isOwn = (message: Message): boolean =>
         how.merge === 'engine' || !logged.has(writerOf(message) ?? '')
       const { merge, board } = how
-      for (const item of placeData(messages.filter(isOwn), { merge, board, maxRows: MAX_ROWS })) {
+      const size = wholeData ? { maxChars: Infinity } : { maxRows: MAX_ROWS }
+      for (const item of placeData(messages.filter(isOwn), { merge, board, ...size })) {
         if (item.type === 'data') {
           placeBlock(item)
           continue

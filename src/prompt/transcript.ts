@@ -2,7 +2,7 @@ import type { Board } from '../content/board.ts'
 import type { CompactionState, ConversationState } from '../content/conversation-state.ts'
 import type { Message } from '../content/message.ts'
 import { placeCompact } from './place-compact.ts'
-import { createPlacer, type GuideTopic, IN_PLACE, type KnownAsset, type Placer } from './placer.ts'
+import { createPlacer, IN_PLACE, type KnownAsset, type PlacedTopic, type Placer } from './placer.ts'
 
 /**
  * Where data messages are shown (spec D5). `cache`, which keeps a prompt's beginning as it was: each in its place, and
@@ -21,8 +21,10 @@ export interface PromptConversation {
 export interface TranscriptOptions {
   /** Default `cache`. */
   merge?: MergeMode
+  /** Whether data are shown whole, however large, where there is nothing to read more with. Default false. */
+  wholeData?: boolean
   /** The text on a topic; null for none. */
-  guide(topic: GuideTopic): string | null
+  guide(topic: PlacedTopic): string | null
 }
 
 /** A conversation as it is shown, before it is known what its model takes. */
@@ -39,9 +41,10 @@ export interface Transcript {
  * The transcript of one conversation: a pure function of its log, in whatever pieces it is taken in. Each update costs
  * what is new.
  */
-export function createTranscript({ merge = 'cache', guide }: TranscriptOptions): Transcript {
+export function createTranscript(options: TranscriptOptions): Transcript {
+  const { merge = 'cache' } = options
   const known = new Map<string, KnownAsset>()
-  let placer = createPlacer(known, guide)
+  let placer = createPlacer(known, options)
   let compaction: CompactionState | null = null
   let done = 0
   let takenAssets = 0
@@ -57,7 +60,7 @@ export function createTranscript({ merge = 'cache', guide }: TranscriptOptions):
   /** Begins anew with what the compaction covers. */
   function restart({ state, board }: PromptConversation): void {
     const { messages } = state
-    placer = createPlacer(known, guide)
+    placer = createPlacer(known, options)
     compaction = state.compaction
     const through = messages.findLastIndex(({ id }) => id === compaction?.through)
     done = through + 1

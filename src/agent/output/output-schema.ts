@@ -8,13 +8,9 @@ import type { JsonSchema, ToolSchema } from '../tools/describe-schema.ts'
 /** What an answer shall be: a schema of a library such as zod 4, or JSON Schema. */
 export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
 
-/** The type of the answers that a schema takes: its own; unknown for JSON Schema; null where there is none. */
+/** The type of the answers that a schema takes: its own, or unknown for JSON Schema. */
 export type OutputOf<Schema> =
-  Schema extends StandardSchemaV1<unknown, infer Output>
-    ? Output
-    : Schema extends object
-      ? unknown
-      : null
+  Schema extends StandardSchemaV1<unknown, infer Output> ? Output : unknown
 
 /** An answer that was read: its value, or what is wrong with it, in words for a model. */
 export type ReadOutput<Output = JsonValue> =

@@ -28,7 +28,7 @@ describe('run({ output })', () => {
   it('is null where nothing was asked for', async () => {
     const model = scriptedModel(['{"n":1}'])
     const { output } = await createAgent({ model }).run({ messages: say('x') }).result
-    expectTypeOf(output).toEqualTypeOf<null>()
+    expectTypeOf(output).toEqualTypeOf<unknown>()
     expect(output).toBeNull()
     expect(model.requests[0]?.responseFormat).toBeUndefined()
   })

@@ -7,7 +7,7 @@ import { referenceGuide } from '../../content/reference-guide.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ModelCapabilities } from '../../model/capabilities.ts'
 import { compactionDue } from '../../prompt/compaction-due.ts'
-import type { GuideTopic } from '../../prompt/placer.ts'
+import type { PlacedTopic } from '../../prompt/placer.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { lastStep } from '../../prompt/prompt-size.ts'
@@ -123,7 +123,7 @@ export function createStepPrompts(
 }
 
 /** What is said on a topic in the conversation of an agent with these tools. */
-function guideFor(tools: ReadonlyMap<string, unknown>): (topic: GuideTopic) => string | null {
+function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => string | null {
   return (topic) => {
     if (topic !== 'assets' && tools.size === 0) return null
     const text = referenceGuide({ [topic]: true })

@@ -1,0 +1,153 @@
+import { isPlainObject } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import { isAssetRef } from '../../refs/asset-ref.ts'
+import { schemaIssues } from '../calls/validate.ts'
+import { defineTool, type Tool, type ToolContext } from '../tools/tool.ts'
+import { readPluginYaml, type YamlCommand } from './plugin-yaml.ts'
+
+/** Does the work of a command: given its parameter, valid and with its references resolved. */
+export type PluginExecute = (param: unknown, context: ToolContext) => unknown
+
+/** What does a command: a function, or one with what `defineTool` takes beside it. */
+export type PluginHandler =
+  | PluginExecute
+  | ({ execute: PluginExecute } & Pick<
+      Tool,
+      | 'needsApproval'
+      | 'idempotent'
+      | 'mappable'
+      | 'timeoutMs'
+      | 'retries'
+      | 'outputPath'
+      | 'outputMethod'
+      | 'maxResultChars'
+      | 'variables'
+    >)
+
+/** One command of a plugin. */
+export interface PluginCommand {
+  name: string
+  /** The tool that it is, for models: `plugin_command`. */
+  tool: Tool
+  /** The tool's arguments for the `param` of a command message. */
+  argumentsOf(param: unknown): Record<string, unknown>
+}
+
+/** Commands that belong together, for models as tools and for people as messages (structured-assets.md). */
+export interface Plugin {
+  /** What command messages call it by: `info.name`, else `info.title`. */
+  name: string
+  title: string
+  description: string
+  commands: ReadonlyMap<string, PluginCommand>
+}
+
+/**
+ * Where a command takes its whole parameter by one reference (`asset_ref_acceptable` on `parameter` itself), the tool has
+ * this parameter for it; a parameter that is no object is under it too.
+ */
+export const WHOLE_PARAM = '_param'
+
+/**
+ * Makes a plugin of its YAML (spec T4) and of what does its commands, by their names.
+ *
+ * @throws ByrefError `config_invalid` for YAML that is none or describes no plugin, with line and column; for a command that
+ *   nobody does, and a handler of no command
+ */
+export function loadPlugin(
+  yaml: string,
+  handlers: Readonly<Record<string, PluginHandler>>,
+): Plugin {
+  const { name, title, description, commands } = readPluginYaml(yaml)
+  const names = commands.map((command) => command.name)
+  for (const handler of Object.keys(handlers)) {
+    if (!names.includes(handler)) {
+      throw invalid(`The plugin "${name}" has no command "${handler}"; it has ${names.join(', ')}`)
+    }
+  }
+  const made = commands.map((command): [string, PluginCommand] => {
+    const handler = Object.hasOwn(handlers, command.name) ? handlers[command.name] : undefined
+    if (!handler) throw invalid(`Nothing does the command "${command.name}": give it a handler`)
+    return [command.name, pluginCommand(name, command, handler)]
+  })
+  return { name, title, description, commands: new Map(made) }
+}
+
+function pluginCommand(
+  plugin: string,
+  command: YamlCommand,
+  handler: PluginHandler,
+): PluginCommand {
+  const { execute, needsApproval, ...options } =
+    typeof handler === 'function' ? { execute: handler } : handler
+  const id = `${plugin}_${command.name}`.replace(/[^A-Za-z0-9_-]+/g, '_')
+  const paramOf = (input: unknown): unknown => checkedParam(command, Object(input))
+  const tool = defineTool({
+    ...options,
+    id,
+    description: descriptionOf(command),
+    inputSchema: toolSchema(command),
+    needsApproval:
+      typeof needsApproval === 'function'
+        ? (input, context) => needsApproval(paramOf(input), context)
+        : needsApproval,
+    execute: (input, context) => execute(paramOf(input), context),
+  })
+  return {
+    name: command.name,
+    tool: tool as Tool,
+    argumentsOf(param) {
+      if (param === undefined || param === null) return {}
+      const isWhole = command.isWhole && isAssetRef(param as string)
+      return isPlainObject(param) && command.isObject && !isWhole ? param : { [WHOLE_PARAM]: param }
+    },
+  }
+}
+
+function descriptionOf({ description, response }: YamlCommand): string {
+  return response === '' ? description : `${description}\nGives: ${response}`
+}
+
+/** What the model fills in. What is required is checked when the whole parameter is there. */
+function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
+  const { description, ...rest } = schema
+  const whole = { ...rest, ...(isWhole ? { asset_ref_acceptable: true } : {}) }
+  if (!isObject) {
+    const properties = {
+      [WHOLE_PARAM]: description === undefined ? whole : { ...whole, description },
+    }
+    return {
+      ...{ type: 'object', properties, additionalProperties: false },
+      ...(isRequired ? { required: [WHOLE_PARAM] } : {}),
+    }
+  }
+  if (!isWhole) return schema
+  const instead = {
+    type: 'object',
+    asset_ref_acceptable: true,
+    description: 'Instead of all others: a reference to an object that holds them',
+  }
+  const { required: _, ...open } = schema
+  return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
+}
+
+/** The parameter as its handler is given it. */
+function checkedParam(
+  { name, schema, isObject, isWhole }: YamlCommand,
+  { [WHOLE_PARAM]: whole, ...fields }: Record<string, unknown>,
+): unknown {
+  if (!isObject) return whole
+  if (!isWhole) return fields
+  const param = isPlainObject(whole) ? { ...whole, ...fields } : fields
+  const issues = schemaIssues(schema, param)
+  if (issues.length === 0) return param
+  const words = issues.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
+  throw new ByrefError(
+    'invalid_arguments',
+    `The parameter of "${name}" does not fit: ${words.join('; ')}`,
+  )
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('config_invalid', message)
+}

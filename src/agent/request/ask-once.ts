@@ -1,0 +1,52 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { TokenUsage } from '../../content/events.ts'
+import type { JsonObject } from '../../content/json.ts'
+import { callModel, type RetryOptions } from '../../model/call-model.ts'
+import { jsonFormat, type LanguageModel } from '../../model/language-model.ts'
+import { callSettings, type ModelSettings } from '../../model/model-settings.ts'
+import { createResponseReader } from '../steps/read-response.ts'
+
+/** What a model is asked with, beside its prompt. */
+export interface AskOnceOptions {
+  model: LanguageModel
+  settings: ModelSettings
+  /** JSON Schema of the answer. */
+  schema: JsonObject
+  retry?: RetryOptions
+  modelMs?: number
+  signal?: AbortSignal
+}
+
+/** Asks a model for an answer in words, without tools and without a conversation. */
+export function askOnce({
+  model,
+  settings,
+  schema,
+  retry,
+  modelMs,
+  signal = new AbortController().signal,
+}: AskOnceOptions): (
+  prompt: LanguageModelV4Prompt,
+) => Promise<{ text: string; usage: TokenUsage }> {
+  return async (prompt) => {
+    const nothing = (): void => {}
+    const listener = { text: nothing, textEnd: nothing, call: nothing }
+    const reader = createResponseReader((id) => id, {
+      ...listener,
+      callStart: nothing,
+      callDelta: nothing,
+    })
+    const own = callSettings(settings, undefined, { hasTools: false })
+    await callModel({
+      model,
+      options: { ...own, prompt, responseFormat: jsonFormat(schema) },
+      signal,
+      retry,
+      silenceMs: modelMs,
+      onPart: reader.take,
+    })
+    reader.end()
+    const { text, usage } = reader.response
+    return { text, usage }
+  }
+}

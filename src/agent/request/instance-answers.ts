@@ -1,0 +1,109 @@
+import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import { type ReadOutput, readOutput } from '../output/output-schema.ts'
+
+/** How one answer for many instances is asked for and read. */
+export interface InstanceAnswers {
+  /** Of the whole answer. */
+  schema: JsonObject
+  words: string
+  /** Gives the answers by instance, each as `refine` makes it. What was read before is kept for the next time. */
+  read(
+    text: string,
+    refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
+  ): Promise<ReadOutput<Record<string, unknown>>>
+}
+
+/** Of how many broken answers a model is told. */
+const MAX_PROBLEMS = 20
+
+/**
+ * One answer for each instance, each by the schema of one (data-messages.md, "Instancing"): a list of
+ * `{ _instance, output }`. Whoever answers again need only give those that were missing or wrong.
+ *
+ * @throws ByrefError `invalid_message` where there is no instance
+ */
+export function instanceAnswers(one: JsonObject, instances: readonly string[]): InstanceAnswers {
+  if (instances.length === 0) {
+    throw new ByrefError(
+      'invalid_message',
+      'There are no instances to answer for: give data messages with an _instance',
+    )
+  }
+  const solved = new Map<string, unknown>()
+  const wanted = new Set(instances)
+
+  async function take(
+    item: JsonValue,
+    refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
+  ): Promise<string | null> {
+    const { _instance: name, output } = Object(item) as Record<string, JsonValue>
+    if (typeof name !== 'string' || !wanted.has(name)) {
+      return `there is no instance ${JSON.stringify(name ?? null)}`
+    }
+    const { problem, ...read } = readOutput(JSON.stringify(output ?? null), one)
+    const refined =
+      problem === undefined ? await refine((read as { value: JsonValue }).value) : null
+    if (refined && refined.problem === undefined) solved.set(name, refined.value)
+    else return `of ${JSON.stringify(name)}: ${problem ?? refined?.problem}`
+    return null
+  }
+
+  return {
+    schema: listOf(one),
+    words:
+      'The data have instances: blocks whose heading ends with "#" and a name. Work on each by itself, and give one result for each, under its name as `_instance`.',
+    async read(text, refine) {
+      const { problem, ...read } = readOutput(text, { type: 'object', required: ['results'] })
+      if (problem !== undefined) return { problem }
+      const { results } = (read as { value: { results: JsonValue } }).value
+      if (!Array.isArray(results)) return { problem: '/results must be array' }
+      const problems: string[] = []
+      for (const item of results) problems.push(...[(await take(item, refine)) ?? []].flat())
+      const missing = instances.filter((name) => !solved.has(name))
+      if (missing.length === 0) return { value: inOrder(instances, solved) }
+      const names = missing.map((name) => JSON.stringify(name)).join(', ')
+      const shown = problems.slice(0, MAX_PROBLEMS)
+      return { problem: [...shown, `give the results for ${names} alone`].join('; ') }
+    },
+  }
+}
+
+function inOrder(
+  instances: readonly string[],
+  solved: ReadonlyMap<string, unknown>,
+): Record<string, unknown> {
+  const outputs: Record<string, unknown> = {}
+  for (const name of instances) putKey(outputs, name, solved.get(name))
+  return outputs
+}
+
+/** The schema of the list. References within the schema of one lead to where it stands. */
+function listOf(one: JsonObject): JsonObject {
+  const isSelfContained = !JSON.stringify(one).includes('"$ref"')
+  const output = isSelfContained ? one : { $ref: '#/$defs/output' }
+  const item = {
+    type: 'object',
+    properties: { _instance: { type: 'string' }, output },
+    required: ['_instance', 'output'],
+    additionalProperties: false,
+  }
+  return {
+    type: 'object',
+    properties: { results: { type: 'array', items: item } },
+    required: ['results'],
+    additionalProperties: false,
+    ...(isSelfContained ? {} : { $defs: { output: rebased(one) as JsonValue } }),
+  }
+}
+
+function rebased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rebased)
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const isPointer = key === '$ref' && typeof item === 'string' && /^#(?:\/|$)/.test(item)
+      return [key, isPointer ? `#/$defs/output${item.slice(1)}` : rebased(item)]
+    }),
+  )
+}

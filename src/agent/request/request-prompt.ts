@@ -1,0 +1,55 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { createAssets } from '../../assets/assets.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { createBoard } from '../../content/board.ts'
+import type { JsonObject } from '../../content/json.ts'
+import type { DataBlock, Message } from '../../content/message.ts'
+import type { MessageInput } from '../../content/to-message.ts'
+import { capabilitiesOf } from '../../model/capabilities.ts'
+import type { LanguageModel } from '../../model/language-model.ts'
+import { createMediaCache } from '../../prompt/media/media-cache.ts'
+import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
+import { acceptMessages } from '../accept-messages.ts'
+import { schemaIssues } from '../calls/validate.ts'
+import { inputOutput } from '../output/input-output.ts'
+
+/** What a request shows its model. */
+export interface RequestPrompt {
+  messages: LanguageModelV4Prompt
+  /** The instances among the data, in the order in which they came. */
+  instances: readonly string[]
+  /** The schema of the result, of the last input message that has one. */
+  output: JsonObject | null
+}
+
+/**
+ * The messages as a model takes them: data as one block for each identity (spec D4), whole, since there is nothing to read
+ * more with; all else as in a conversation.
+ */
+export async function requestPrompt(
+  inputs: readonly MessageInput[],
+  { model, assets = createAssets() }: { model: LanguageModel; assets?: Assets },
+): Promise<RequestPrompt> {
+  const { events } = await acceptMessages(inputs, assets, new Set())
+  const messages = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
+  const board = createBoard(messages, { validate: schemaIssues })
+  const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
+  const builder = createPromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
+  const prompt = await builder.build(
+    { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
+    {
+      ...{ system: [], tail: [], media: 'all', assets, namespace: null },
+      capabilities: await capabilitiesOf(model),
+      cache: createMediaCache(),
+    },
+  )
+  return { messages: prompt, instances: instancesOf(messages), output: inputOutput(messages) }
+}
+
+function instancesOf(messages: readonly Message[]): string[] {
+  const names = messages.flatMap(({ content_type, content }) => {
+    const name = content_type === 'data' ? (content as DataBlock)._instance : undefined
+    return name === undefined ? [] : [name]
+  })
+  return [...new Set(names)]
+}

@@ -1,0 +1,164 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { TokenUsage } from '../../content/events.ts'
+import type { JsonObject } from '../../content/json.ts'
+import type { MessageInput } from '../../content/to-message.ts'
+import { ByrefError } from '../../errors.ts'
+import type { RetryOptions } from '../../model/call-model.ts'
+import type { LanguageModel } from '../../model/language-model.ts'
+import { type ModelSettings, modelSettings } from '../../model/model-settings.ts'
+import { asLanguageModel } from '../as-language-model.ts'
+import { knownOptions } from '../known-options.ts'
+import {
+  type OutputOf,
+  type OutputSchema,
+  outputJsonSchema,
+  type ReadOutput,
+  readOutput,
+  refineOutput,
+} from '../output/output-schema.ts'
+import { outputComplaint, outputRequest } from '../output/output-words.ts'
+import { askOnce } from './ask-once.ts'
+import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
+import { type RequestPrompt, requestPrompt } from './request-prompt.ts'
+
+/** What a request is made with (data-messages.md's `config`). */
+export interface RequestConfig {
+  model: LanguageModel
+  /** What the model is and how it should work. */
+  instructions?: string
+  /** How it answers, by the AI SDK's names. */
+  settings?: ModelSettings
+  /**
+   * One answer for each instance (`_instance`) among the data messages: the model answers for all of them at once, and
+   * `output` has each answer under the name of its instance. Default false.
+   */
+  instances?: boolean
+  /** Where attached assets are found; default in memory, for bodies that come with the messages. */
+  assets?: Assets
+  retry?: RetryOptions
+  /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
+  modelMs?: number
+  signal?: AbortSignal
+}
+
+/** What came of a request. */
+export interface Solution<Output = unknown> {
+  output: Output
+  /** The model's answer as it wrote it; the last one. */
+  text: string
+  /** Of all tries. */
+  usage: TokenUsage
+  /** 2 where the first answer did not fit. */
+  tries: number
+}
+
+const OPTIONS: readonly (keyof RequestConfig)[] = [
+  'model',
+  'instructions',
+  'settings',
+  'instances',
+  'assets',
+  'retry',
+  'modelMs',
+  'signal',
+]
+
+/**
+ * One model call without tools (data-messages.md's `Agent.Request`): messages in any form in, with data as the model sees it
+ * there, an answer that fits the schema out. One that does not is asked for once more, with what is wrong with it.
+ *
+ * @param schema A Standard Schema (zod 4 …) or JSON Schema; null for the `output` of the last input message.
+ * @throws ByrefError `output_invalid` where the second answer does not fit either; `config_invalid`, `invalid_message`,
+ *   `schema_violation` for what cannot be asked; `model_failed`, `model_unauthorized`; the signal's reason
+ */
+export function request<Schema extends OutputSchema | null>(
+  config: RequestConfig & { instances: true },
+  schema: Schema,
+  messages: readonly MessageInput[],
+): Promise<Solution<Record<string, OutputOf<Schema>>>>
+export function request<Schema extends OutputSchema | null>(
+  config: RequestConfig,
+  schema: Schema,
+  messages: readonly MessageInput[],
+): Promise<Solution<OutputOf<Schema>>>
+export async function request(
+  config: RequestConfig,
+  schema: OutputSchema | null,
+  messages: readonly MessageInput[],
+): Promise<Solution> {
+  knownOptions('request', config, OPTIONS)
+  const model = asLanguageModel(config.model)
+  const settings = modelSettings(config.settings)
+  const prompt = await requestPrompt(messages, { ...config, model })
+  const wanted = schema ?? prompt.output
+  if (!wanted) throw noSchema()
+  const reader = readerOf(wanted, prompt, config)
+  const ask = askOnce({ ...config, model, settings, schema: reader.schema })
+  const instructions = [config.instructions, reader.words, outputRequest(reader.schema)]
+  const system = instructions.filter(Boolean).join('\n\n')
+  const first = await ask([{ role: 'system', content: system }, ...prompt.messages])
+  const read = await reader.read(first.text)
+  if (read.problem === undefined) return solved(read.value, [first])
+  const second = await ask([
+    { role: 'system', content: system },
+    ...prompt.messages,
+    { role: 'assistant', content: [{ type: 'text', text: first.text }] },
+    { role: 'user', content: [{ type: 'text', text: outputComplaint(read.problem) }] },
+  ])
+  const again = await reader.read(second.text)
+  if (again.problem === undefined) return solved(again.value, [first, second])
+  throw new ByrefError(
+    'output_invalid',
+    `The model's answer does not fit the schema, also when asked again: ${again.problem}`,
+  )
+}
+
+/** How an answer is asked for and read. */
+interface AnswerReader {
+  schema: JsonObject
+  words: string
+  read(text: string): Promise<ReadOutput<unknown>>
+}
+
+function readerOf(
+  wanted: OutputSchema,
+  { instances }: RequestPrompt,
+  config: RequestConfig,
+): AnswerReader {
+  const one = outputJsonSchema(wanted)
+  const many: InstanceAnswers | null = config.instances ? instanceAnswers(one, instances) : null
+  if (many) {
+    return {
+      schema: many.schema,
+      words: many.words,
+      read: async (text) => many.read(text, (value) => refineOutput(value, wanted)),
+    }
+  }
+  return {
+    schema: one,
+    words: '',
+    async read(text) {
+      const read = readOutput(text, one)
+      return read.problem === undefined ? refineOutput(read.value, wanted) : read
+    },
+  }
+}
+
+function solved(
+  output: unknown,
+  answers: readonly { text: string; usage: TokenUsage }[],
+): Solution {
+  const sum = (key: 'inputTokens' | 'outputTokens'): number | null => {
+    const counts = answers.map(({ usage }) => usage[key]).filter((count) => count !== null)
+    return counts.length > 0 ? counts.reduce((a, b) => a + b) : null
+  }
+  const usage = { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') }
+  return { output, text: answers.at(-1)?.text ?? '', usage, tries: answers.length }
+}
+
+function noSchema(): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    'A request needs a schema of its answer: give one, or an input message with `output`',
+  )
+}
