@@ -36,6 +36,8 @@ export async function catalogueEntry({
   modelId,
 }: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
   const [head = ''] = provider.split('.')
+  // Our own models need no data to be loaded.
+  if (head === 'byref') return null
   const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
   const known = findProvider({ providerId: name })

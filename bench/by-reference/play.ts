@@ -1,0 +1,129 @@
+import { tool as aiTool, isStepCount, type ModelMessage, streamText, type ToolSet } from 'ai'
+import type { z } from 'zod'
+import {
+  type AgentOptions,
+  type Assets,
+  createAgent,
+  createAssets,
+  defineTool,
+  type MessageInput,
+} from '../../src/index.ts'
+import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { Asked } from './cost.ts'
+
+/** A tool as both frameworks have it. */
+export interface BenchTool {
+  id: string
+  description: string
+  input: z.ZodObject
+  /** What the framework's own way of doing it gives back. */
+  execute(input: never): unknown
+  /** AI SDK only: what the model is shown of a result. */
+  toModelOutput?(output: never): unknown
+}
+
+/** One of two ways to do a task. */
+export interface Way {
+  tools: readonly BenchTool[]
+  instructions?: string
+  /** What the person says, a turn each; in byref's forms, or in the AI SDK's. */
+  says: readonly unknown[]
+  /** The model's answers, of all turns. */
+  answers: readonly ScriptedTurn[]
+}
+
+/** A task, done by reference and by value. */
+export interface Task {
+  name: string
+  about: string
+  /** Whether a result or a file has more than 32 kB of text. */
+  isLarge?: boolean
+  byref(
+    assets: Assets,
+  ):
+    | (Way & { native?: readonly ('fetch_asset' | 'search_asset')[] })
+    | Promise<Way & { native?: readonly ('fetch_asset' | 'search_asset')[] }>
+  value(): Way
+}
+
+const PROVIDER = { provider: 'openai.responses', modelId: 'gpt-5' }
+
+/** Plays a task in byref; gives what the model was asked, and what it answered. */
+export async function playByref(task: Task): Promise<Asked[]> {
+  const assets = createAssets()
+  const { tools, native = [], instructions, says, answers } = await task.byref(assets)
+  const { model, asked } = recorded(answers)
+  const agent = createAgent({
+    ...{ model, instructions, assets },
+    tools: [
+      ...tools.map(({ id, description, input, execute }) =>
+        defineTool({
+          id,
+          description,
+          inputSchema: input,
+          execute: execute as (input: object) => unknown,
+        }),
+      ),
+      ...native,
+    ] as AgentOptions['tools'],
+  })
+  for (const said of says) {
+    await agent.run({ conversation: 'bench', messages: [said as MessageInput] }).result
+  }
+  await agent.close()
+  return asked()
+}
+
+/** The same with the AI SDK, as its documentation does it. */
+export async function playAiSdk(task: Task): Promise<Asked[]> {
+  const { tools, instructions, says, answers } = task.value()
+  const { model, asked } = recorded(answers)
+  const set = Object.fromEntries(
+    tools.map(({ id, description, input, execute, toModelOutput }) => [
+      id,
+      aiTool({
+        ...{ description, inputSchema: input, execute },
+        ...(toModelOutput
+          ? { toModelOutput: ({ output }: { output: never }) => toModelOutput(output) }
+          : {}),
+      } as never),
+    ]),
+  ) as ToolSet
+  const messages: ModelMessage[] = []
+  for (const said of says) {
+    messages.push(said as ModelMessage)
+    const result = streamText({
+      ...{ model, messages, tools: set, stopWhen: isStepCount(100) },
+      ...(instructions ? { system: instructions } : {}),
+    })
+    await result.consumeStream()
+    messages.push(...(await result.response).messages)
+  }
+  return asked()
+}
+
+function recorded(answers: readonly ScriptedTurn[]) {
+  const given: unknown[] = []
+  const turns = answers.map((turn): ScriptedTurn => {
+    return (options) => {
+      const answer = typeof turn === 'function' ? turn(options) : turn
+      if (answer instanceof Error) throw answer
+      given.push(answer)
+      return answer
+    }
+  })
+  const model = Object.assign(scriptedModel(turns), PROVIDER)
+  return {
+    model,
+    asked(): Asked[] {
+      if (model.requests.length !== answers.length) {
+        throw new Error(`The model was asked ${model.requests.length} times, not ${answers.length}`)
+      }
+      return model.requests.map(({ prompt, tools = [] }, i) => ({
+        prompt,
+        tools,
+        answer: given[i] as never,
+      }))
+    },
+  }
+}
