@@ -11,14 +11,11 @@ export const GUIDE = {
   each: `_each, a list such as "†state.comments" or "asset://<id>/content/rows", runs a tool once for each item; in the other parameters †item (†item.name) and †index stand for it. The result is the list of results.`,
 } as const
 
-/** Something that a model can be told of. */
-export type GuideTopic = keyof typeof GUIDE
-
 /** What a conversation and its agent have, so that only what applies is said. */
-export type ReferenceGuideOptions = { readonly [Topic in GuideTopic]?: boolean }
+export type ReferenceGuideOptions = { readonly [Topic in keyof typeof GUIDE]?: boolean }
 
 /** A short text that tells the model how to use references; null where there is nothing to refer to. */
 export function referenceGuide(options: ReferenceGuideOptions = {}): string | null {
-  const topics = (Object.keys(GUIDE) as GuideTopic[]).filter((topic) => options[topic])
-  return topics.length > 0 ? topics.map((topic) => GUIDE[topic]).join('\n') : null
+  const told = Object.entries(GUIDE).filter(([topic]) => options[topic as keyof typeof GUIDE])
+  return told.length > 0 ? told.map(([, text]) => text).join('\n') : null
 }

@@ -21,8 +21,9 @@ export interface SchemaWalk {
   entry(alternatives: Alternatives, value: object, key: FieldKey): Alternatives
 }
 
-/** More alternatives of one place are not looked at. */
+/** More alternatives of one place are not looked at, nor more schemas to find them: references can double at each step. */
 const MAX_ALTERNATIVES = 200
+const MAX_SCHEMAS = 10_000
 
 const walks = new WeakMap<Schema, SchemaWalk>()
 
@@ -40,7 +41,7 @@ function createWalk(whole: Schema): SchemaWalk {
 
   const flatten = (schema: unknown): Alternatives => {
     if (!isSchema(schema)) return []
-    const known = flat.get(schema) ?? alternativesOf(schema, whole, [])
+    const known = flat.get(schema) ?? alternativesOf(schema, { whole, left: MAX_SCHEMAS }, [])
     flat.set(schema, known)
     return known
   }
@@ -64,19 +65,25 @@ function createWalk(whole: Schema): SchemaWalk {
   }
 }
 
+/** A look for alternatives: in which schema, and how many schemas may still be looked at. */
+interface Search {
+  readonly whole: Schema
+  left: number
+}
+
 /** @param open The references that are being followed. */
-function alternativesOf(schema: unknown, whole: Schema, open: readonly string[]): Schema[] {
+function alternativesOf(schema: unknown, search: Search, open: readonly string[]): Schema[] {
   if (schema === true) return [{}]
-  if (!isSchema(schema)) return []
+  if (!isSchema(schema) || search.left-- <= 0) return []
   const { $ref, $defs: _, anyOf, oneOf, allOf, if: __, then, else: otherwise, ...own } = schema
-  const flatten = (one: unknown): Schema[] => alternativesOf(one, whole, open)
+  const flatten = (one: unknown): Schema[] => alternativesOf(one, search, open)
   const groups = [anyOf, oneOf].filter(Array.isArray).map((branches) => branches.flatMap(flatten))
   if (Array.isArray(allOf)) groups.push(...allOf.map(flatten))
   const conditional = [then, otherwise].filter(isSchema).flatMap(flatten)
   if (conditional.length > 0) groups.push([{}, ...conditional])
   if (typeof $ref === 'string') {
     if (open.includes($ref)) return []
-    groups.push(alternativesOf(target($ref, whole), whole, [...open, $ref]))
+    groups.push(alternativesOf(target($ref, search.whole), search, [...open, $ref]))
   }
   return groups.reduce<Schema[]>(
     (all, group) =>

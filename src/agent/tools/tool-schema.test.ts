@@ -131,6 +131,18 @@ describe('toolsForModel', () => {
       { type: ['object', 'string'], additionalProperties: { type: ['number', 'string'] } },
     ],
     [
+      'what only costs tokens',
+      {
+        type: 'object',
+        propertyNames: { type: 'string' },
+        additionalProperties: { type: 'integer', minimum: -9007199254740991, maximum: 9 },
+      },
+      {
+        type: ['object', 'string'],
+        additionalProperties: { type: ['integer', 'string'], maximum: 9 },
+      },
+    ],
+    [
       'a definition, which is widened itself',
       { $ref: '#/$defs/n', asset_ref_acceptable: true },
       { $ref: '#/$defs/n', description: '(or asset://…)' },

@@ -34,11 +34,22 @@ function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: tool.description, inputSchema }
 }
 
+/** What holds of all JSON, and only costs tokens. */
+const IDLE: readonly [keyword: string, json: string][] = [
+  ['propertyNames', '{"type":"string"}'],
+  ['minimum', String(Number.MIN_SAFE_INTEGER)],
+  ['maximum', String(Number.MAX_SAFE_INTEGER)],
+]
+
+function isIdle(schema: JsonSchema, [keyword, json]: (typeof IDLE)[number]): boolean {
+  return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
+}
+
 /** The schema with what is below it widened; itself it stays what it is. */
-function widenBelow(
-  { asset_ref_acceptable: _, asset_ref_as: form, ...schema }: JsonSchema,
-  variables: boolean,
-): JsonSchema {
+function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
+  const { asset_ref_acceptable: _, asset_ref_as: form, ...rest } = given
+  const schema: Record<string, unknown> = rest
+  for (const one of IDLE) if (isIdle(schema, one)) delete schema[one[0]]
   // A branch is what the schema itself is, which has its reference from there.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),
