@@ -5,7 +5,10 @@ import { createAssets } from '../assets/assets.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
-import { modelFromEnvironment } from '../model/model-from-environment.ts'
+import {
+  capabilitiesFromEnvironment,
+  modelFromEnvironment,
+} from '../model/model-from-environment.ts'
 import { starterAgent } from '../starter/starter-agent.ts'
 
 /** Where `serve`, `run` and `assets` keep everything unless told otherwise. */
@@ -27,11 +30,12 @@ export interface OpenAgent {
 export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent> {
   const folder = openFolder(data)
   const model = await modelFromEnvironment(process.env)
+  const capabilities = capabilitiesFromEnvironment(process.env)
   const log = openLog(join(folder, 'conversations.sqlite'))
   const assets = createAssets({
     config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } },
   })
-  const agent = createAgent({ ...starterAgent, model, assets, log })
+  const agent = createAgent({ ...starterAgent, model, capabilities, assets, log })
   return {
     agent,
     folder,

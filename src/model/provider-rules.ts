@@ -53,8 +53,8 @@ export function providerRules(provider: string, modelId: string): ProviderRules 
 }
 
 /**
- * https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 8,000 px, 100
- * pages for windows of 200,000 tokens.
+ * https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 2,000 px from
+ * 21 images on, 100 pages for windows of 200,000 tokens.
  */
 function anthropic(modelId: string): ProviderRules {
   const isOld = /claude-(2|instant)/.test(modelId)
@@ -63,7 +63,7 @@ function anthropic(modelId: string): ProviderRules {
     takes,
     takesInResults: takes,
     cacheMarks: 'anthropic',
-    maxImageSide: 8000,
+    maxImageSide: 2000,
     maxPdfPages: 100,
     urlsInResults: true,
     perCall: { bytes: 22 * MB, images: 100 },
@@ -123,7 +123,7 @@ function bedrock(modelId: string): ProviderRules {
   const documents = types(`${PDF} ${WORD} ${EXCEL} application/vnd.ms-excel`, 4.5 * MB)
   const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
   const perCall = { bytes: 18 * MB, images: 20, files: 5 }
-  const limits = { maxImageSide: 8000, maxPdfPages: 100, perCall }
+  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall }
   if (/claude-(v|2|instant)/.test(modelId)) return limits
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }

@@ -160,7 +160,7 @@ describe('createPromptBuilder', () => {
       {
         type: 'file',
         mediaType: 'image/png',
-        filename: 'pic.png',
+        filename: 'a "b".png',
         data: { type: 'data', data: Buffer.from(PNG).toString('base64') },
       },
       second,

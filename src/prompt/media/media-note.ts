@@ -5,7 +5,7 @@ import type { MediaFacts } from './media-facts.ts'
 /** `[image not shown: asset://…, image/tiff, 12 bytes, "scan.tif": why]` */
 export function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPart {
   const size = facts?.size ?? part.size
-  const name = facts?.name ?? part.fileName
+  const name = part.fileName ?? facts?.name
   const told = [
     part.ref,
     facts?.mime ?? part.mimeType,

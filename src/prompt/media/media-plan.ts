@@ -17,7 +17,7 @@ export type MediaPlan =
       byUrl: readonly string[]
     }
   /** Its words. */
-  | { type: 'text'; by: 'text' | 'pdf' | 'docx'; maxChars: number }
+  | { type: 'text'; by: 'text' | 'pdf' | 'docx'; maxChars: number; byUrl: readonly string[] }
   /** A value that is shown if it is short, else its outline. */
   | { type: 'value' }
   | { type: 'note'; why: string }
@@ -57,7 +57,7 @@ export function mediaPlan(
   }
   if (otherwise === 'short' && !isCameraImage) return { type: 'value' }
   if (facts.isValue && otherwise !== 'silent' && topLevel(mime) !== 'image') {
-    return { type: 'text', by: 'text', maxChars: maxTextChars }
+    return { type: 'text', by: 'text', maxChars: maxTextChars, byUrl: [] }
   }
   if (limit !== null && size <= limit) {
     return {
@@ -69,7 +69,11 @@ export function mediaPlan(
     }
   }
   const by = otherwise === 'silent' ? null : textOf(mime)
-  if (by && (by === 'text' || size <= MAX_READ)) return { type: 'text', by, maxChars: maxTextChars }
+  if (by && (by === 'text' || size <= MAX_READ)) {
+    // Some take documents by URL alone; text is better off in the prompt.
+    const byUrl = by === 'pdf' && limit === null ? patternsOf(capabilities, mime).map(String) : []
+    return { type: 'text', by, maxChars: maxTextChars, byUrl }
+  }
   if (limit !== null) return note(`it is larger than the ${limit} bytes that the model takes`)
   return note('the model takes none of this type')
 }

@@ -29,7 +29,7 @@ export function createPartMaker(
     if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
     sent.add(key)
     if (body.type === 'text') return [wordsOf(part.ref, body.text, body.rest)]
-    const file = filePart(part, body, facts?.name ?? part.fileName)
+    const file = filePart(part, body, part.fileName ?? facts?.name)
     return part.otherwise === 'short' ? [named(part.ref), file] : [file]
   }
 
@@ -50,7 +50,7 @@ export function createPartMaker(
 function filePart(
   { ref, detail }: MediaPart,
   body: Extract<ReadBody, { type: 'data' | 'url' }>,
-  fileName: string | undefined,
+  fileName: string | null | undefined,
 ): FilePart {
   return {
     type: 'file',

@@ -265,3 +265,23 @@ describe.each(NAMES)('what %s is sent', (name) => {
     expect(parts.at(-1)?.body).toBe('<|asset://text|>: Some words.')
   })
 })
+
+describe('marks for the prompt cache, on the wire', () => {
+  const items = [user('a'), user(media('asset://png'))]
+  const MARKS = {
+    anthropic: '"cache_control":{"type":"ephemeral"}',
+    claudeOnAws: '"cachePoint":{"type":"default"}',
+  }
+
+  it.each(Object.entries(MARKS) as [Name, string][])(
+    'stand for %s behind what is kept',
+    async (name, mark) => {
+      await sent(name, items)
+      const body = JSON.stringify(server.requests.at(-1)?.body)
+      const { system, messages } = JSON.parse(body)
+      expect(JSON.stringify(system.at(-1))).toContain(mark)
+      expect(JSON.stringify(messages.at(-1).content.at(-1))).toContain(mark)
+      expect(JSON.stringify(messages).split(mark)).toHaveLength(2)
+    },
+  )
+})

@@ -53,9 +53,10 @@ export async function readBody(
 ): Promise<ReadBody> {
   try {
     if (plan.type === 'value') return await shortValue(ref, facts, source)
-    if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
     const stored = plan.byUrl.length > 0 ? await storedAt(ref, facts.mime, source) : null
-    return stored && 'type' in stored ? stored : await readPart(ref, { plan, stored }, source)
+    if (stored && 'type' in stored) return stored
+    if (plan.type === 'text') return await readText(ref, { facts, plan, stored }, source)
+    return await readPart(ref, { plan, stored }, source)
   } catch (error) {
     const isRefused =
       error instanceof ByrefError && /^asset_(unsupported|too_large|invalid)$/.test(error.code)
@@ -137,12 +138,16 @@ async function storedAt(
 
 async function readText(
   ref: string,
-  { facts, plan }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }> },
+  {
+    facts,
+    plan,
+    stored,
+  }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }>; stored: ReadBytes | null },
   { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { by, maxChars } = plan
   if (by !== 'text') {
-    const { bytes } = await assets.get(ref)
+    const { bytes } = stored ?? (await assets.get(ref))
     return (by === 'pdf' ? pdfText : docxText)(bytes, maxChars)
   }
   // No character takes more than four bytes.

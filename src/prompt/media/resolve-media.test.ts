@@ -249,6 +249,16 @@ describe('resolveMedia', () => {
       { data: { type: 'data' } },
     ])
 
+    const xai = await capabilitiesOf({
+      ...{ provider: 'xai.responses', modelId: 'grok-4' },
+      supportedUrls: { 'application/pdf': HTTPS },
+    })
+    const pdf = await published.assets.save(pagedPdf(2), 'application/pdf')
+    const byUrlAlone = sourceOf(published.assets, { capabilities: xai })
+    expect(await partsOf([user(media(pdf.ref))], byUrlAlone)).toMatchObject([
+      { mediaType: 'application/pdf', data: { type: 'url' } },
+    ])
+
     const kept = counted(of())
     const two = await kept.assets.save(large, 'image/png')
     expect(await partsOf([user(media(two.ref))], sourceOf(kept.assets))).toMatchObject([

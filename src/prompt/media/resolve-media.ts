@@ -59,7 +59,7 @@ export async function resolveMedia(
         parts: item.parts.flatMap((part) => (isMedia(part) ? make(part) : part)),
       }
     }
-    if (item.type !== 'results') return item as ResolvedItem
+    if (item.type !== 'results' || mediaOf(item).length === 0) return item as ResolvedItem
     return {
       type: 'results',
       results: item.results.map((result) => ({ ...result, media: result.media.flatMap(make) })),
@@ -67,9 +67,12 @@ export async function resolveMedia(
   })
 }
 
+const NONE: readonly MediaPart[] = []
+
 function mediaOf(item: TranscriptItem): readonly MediaPart[] {
-  if (item.type === 'results') return item.results.flatMap(({ media }) => media)
-  return item.type === 'user' ? item.parts.filter(isMedia) : []
+  if (item.type === 'user') return item.parts.filter(isMedia)
+  if (item.type !== 'results' || item.results.every(({ media }) => media.length === 0)) return NONE
+  return item.results.flatMap(({ media }) => media)
 }
 
 function isMedia(part: { type: string }): part is MediaPart {

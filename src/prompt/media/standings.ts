@@ -25,6 +25,29 @@ export interface Standings {
   load(part: MediaPart): Promise<void>
 }
 
+/** Where a body is kept for a source. */
+interface Place {
+  type: 'place'
+  source: MediaSource
+  facts: MediaFacts
+  key: string
+}
+
+/** The places of parts that were met before: a transcript keeps its parts, and every step meets all of them again. */
+const places = new WeakMap<MediaPart, Place>()
+
+/** Whether two sources make the same of a body. */
+function isSame(a: MediaSource, b: MediaSource): boolean {
+  return (
+    a.cache === b.cache &&
+    a.capabilities === b.capabilities &&
+    a.namespace === b.namespace &&
+    a.options?.imageMaxSide === b.options?.imageMaxSide &&
+    a.options?.maxTextChars === b.options?.maxTextChars &&
+    a.assets.config.inlineThresholdBytes === b.assets.config.inlineThresholdBytes
+  )
+}
+
 /** The standings of one call: what the cache forgets meanwhile stays here. */
 export function createStandings(source: MediaSource): Standings {
   const { capabilities, assets, cache, namespace, options = {} } = source
@@ -50,15 +73,28 @@ export function createStandings(source: MediaSource): Standings {
   function find(part: MediaPart): Standing | null {
     const known = found.get(keyOf(part))
     if (known) return known
-    if (!part.ref.startsWith('asset:')) return keep(part, foreign(part, source))
-    const facts = cache.peek(factsKey(part.ref, source)) as MediaFacts | undefined
-    if (!facts) return null
-    const plan = mediaPlan(facts, part.otherwise, planOptions)
-    if (plan.type === 'note') return keep(part, { type: 'note', facts, why: plan.why })
-    const key = bodyKey(part.ref, facts, plan, namespace)
+    const place = placeOf(part)
+    if (!place) return null
+    if (place.type !== 'place') return keep(part, place)
+    const { facts, key } = place
     const body = cache.peek(key) as ReadBody | undefined
     if (!body || (body.type === 'url' && body.until < Date.now())) return null
     return keep(part, { type: 'read', facts, body, key })
+  }
+
+  /** Where the body is kept; its standing where there is none to keep; null where nothing is known of it. */
+  function placeOf(part: MediaPart): Place | Standing | null {
+    const known = places.get(part)
+    if (known && isSame(known.source, source)) return known
+    if (!part.ref.startsWith('asset:')) return foreign(part, source)
+    const facts = cache.peek(factsKey(part.ref, source)) as MediaFacts | undefined
+    if (!facts) return null
+    const plan = mediaPlan(facts, part.otherwise, planOptions)
+    if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
+    const key = bodyKey(part.ref, facts, plan, namespace)
+    const place: Place = { type: 'place', source, facts, key }
+    places.set(part, place)
+    return place
   }
 
   async function read(part: MediaPart, facts: MediaFacts, plan: ReadPlan): Promise<Standing> {

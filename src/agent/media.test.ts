@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { defineTool } from './tools/tool.ts'
+
+/** A model that calls once and then ends, and is taken for one of the provider. */
+const modelOf = (provider: string, modelId: string) => ({
+  ...scriptedModel([{ calls: [{ name: 'draw', arguments: {} }] }, 'Done.']),
+  provider,
+  modelId,
+})
+const draw = defineTool({
+  id: 'draw',
+  description: '',
+  inputSchema: { type: 'object' },
+  execute: () => ({ mimeType: 'image/png', dataBase64: Buffer.from(PNG).toString('base64') }),
+})
+
+describe('createAgent, with media', () => {
+  it.each([
+    ['anthropic.messages', 'tool', 'claude-sonnet-4-5'],
+    ['openai.chat', 'user', 'gpt-5'],
+  ])('shows %s what a tool drew, in a message of the %s', async (provider, role, modelId) => {
+    const model = modelOf(provider, modelId)
+    const run = createAgent({ model, tools: [draw] }).run({
+      messages: [{ role: 'user', content: 'Draw.' }],
+    })
+    await run.result
+    const shown = model.requests[1]?.prompt.find((message) =>
+      JSON.stringify(message).includes('iVBOR'),
+    )
+    expect(shown?.role).toBe(role)
+  })
+
+  it('shows parts of any form, and what is named between marks', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(new TextEncoder().encode('Forty-two.'), 'text/plain')
+    const model = modelOf('openai.responses', 'gpt-5')
+    const content = [
+      { type: 'text', text: `See <|${ref}|>` },
+      { type: 'file', data: new Uint8Array(PNG), mediaType: 'image/png', filename: 'a.png' },
+      { type: 'image', image: 'https://x.example/cat.png' },
+      { type: 'hologram' },
+    ]
+    const run = createAgent({ model, assets, tools: [draw] }).run({
+      messages: [{ role: 'user', content }],
+    })
+    await run.result
+    const prompt = JSON.stringify(model.requests[0]?.prompt)
+    for (const shown of [
+      'Forty-two.',
+      'a.png',
+      'iVBOR',
+      'https://x.example/cat.png',
+      'unknown type',
+    ]) {
+      expect(prompt).toContain(shown)
+    }
+  })
+})
