@@ -12,14 +12,8 @@ commands:
   - command_name: count
     description: Counts the books of an author
     parameter:
-      books:
-        type: array
-        description: The books
-        asset_ref_acceptable: true
-      author:
-        type: string
-        description: Whose books
-        example: Le Guin
+      books: { type: array, description: The books, asset_ref_acceptable: true }
+      author: { type: string, description: Whose books, example: Le Guin }
     response:
       description: how many there are
 `,
@@ -31,16 +25,10 @@ commands:
   },
 )
 
+const byLem = { books: 'asset://shelf/content', author: 'Lem' }
 const agent = createAgent({
   model: scriptedModel([
-    {
-      calls: [
-        {
-          name: 'library_count',
-          arguments: { books: 'asset://shelf/content', author: 'Lem' },
-        },
-      ],
-    },
+    { calls: [{ name: 'library_count', arguments: byLem }] },
     'There is one book by Lem.',
   ]),
   plugins: [library],
@@ -59,10 +47,7 @@ const command = agent.run({
     {
       receiver: { role: 'plugin', name: 'library' },
       content_type: 'command',
-      content: {
-        command: 'count',
-        param: { books: { asset_id: 'shelf', field_path: ['content'] }, author: 'Le Guin' },
-      },
+      content: { command: 'count', param: { ...byLem, author: 'Le Guin' } },
     },
   ],
 })

@@ -113,6 +113,7 @@ export type {
   ToolCall,
 } from './content/message.ts'
 export { newId } from './content/new-id.ts'
+export { type ReadMetadata, readMetadata } from './content/read-metadata.ts'
 export { renderContext } from './content/render-context.ts'
 export { SchemaViolationError, type ValidateSchema } from './content/schema-check.ts'
 export { type MessageInput, toMessage } from './content/to-message.ts'
@@ -128,7 +129,9 @@ export type {
   ReadOptions,
 } from './log/conversation-log.ts'
 export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
+export { type LogEntry, logEntry } from './log/copy-event.ts'
 export { createMemoryLog } from './log/memory.ts'
+export { type SplitDebug, splitDebug } from './log/split-debug.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'
 export type { ModelSettings } from './model/model-settings.ts'

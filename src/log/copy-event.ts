@@ -1,6 +1,6 @@
 import { type ConversationEvent, isDurable } from '../content/events.ts'
 import { isPlainObject, putKey } from '../content/json.ts'
-import { redact } from '../content/redact.ts'
+import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
 /** As deep as an event may be nested: no reader of a log runs out of stack. */

@@ -1,7 +1,6 @@
 import type { ConversationEvent } from '../content/events.ts'
 import { isoTime } from '../content/iso-time.ts'
 import { isPlainObject } from '../content/json.ts'
-import { redact } from '../content/redact.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
 import {
@@ -11,6 +10,7 @@ import {
   LINES_VERSION,
   recordLine,
 } from './json-lines.ts'
+import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
 /** A line that was imported. `kept` is the line itself where it is not what an export would write, else null. */

@@ -1,6 +1,6 @@
 import type { ConversationEvent } from '../content/events.ts'
 import { isPlainObject, putKey } from '../content/json.ts'
-import { redact } from '../content/redact.ts'
+import { redact } from './redact.ts'
 
 /** An event without debug data, and those that it had: redacted, with the id of their message. */
 export interface SplitDebug {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { APICallError, LoadAPIKeyError } from '@ai-sdk/provider'
-import { redactText } from '../content/redact.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
+import { redactText } from '../log/redact.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
 import { streamModel } from './language-model.ts'
 import { onAbort } from './on-abort.ts'

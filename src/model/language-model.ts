@@ -1,5 +1,4 @@
 import type {
-  JSONSchema7,
   LanguageModelV3,
   LanguageModelV3Prompt,
   LanguageModelV4,
@@ -10,7 +9,6 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
-import type { JsonObject } from '../content/json.ts'
 
 /** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
 export type LanguageModel = LanguageModelV4 | LanguageModelV3
@@ -20,12 +18,6 @@ export type ModelCallOptions = LanguageModelV4CallOptions
 
 /** One part of a model's answer as it streams. */
 export type ModelStreamPart = LanguageModelV4StreamPart
-
-/** The option that asks for JSON by a schema, of providers that can hold a model to it. */
-export function jsonFormat(schema: JsonObject): ModelCallOptions['responseFormat'] {
-  // Our schemas are of 2020-12, of which draft 7 is a part in what models are given.
-  return { type: 'json', schema: schema as JSONSchema7 }
-}
 
 /** Opens the stream of one call, whichever version of the interface the model has. */
 export async function streamModel(

@@ -4,7 +4,7 @@ import type { JsonObject } from '../content/json.ts'
 import type { DataBlock, Message } from '../content/message.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
-import type { GuideTopic } from '../content/reference-guide.ts'
+import type { ReferenceGuideOptions } from '../content/reference-guide.ts'
 import { resultCall } from '../content/results.ts'
 import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
@@ -19,7 +19,7 @@ import {
 import { userParts } from './user-parts.ts'
 
 /** What the model is told of references where it first applies, each once (spec L8). */
-export type PlacedTopic = Extract<GuideTopic, 'assets' | 'variables' | 'results'>
+export type PlacedTopic = Extract<keyof ReferenceGuideOptions, 'assets' | 'variables' | 'results'>
 
 /** How messages are placed. */
 export interface Placing {

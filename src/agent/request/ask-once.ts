@@ -2,7 +2,8 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
 import { callModel, type RetryOptions } from '../../model/call-model.ts'
-import { jsonFormat, type LanguageModel } from '../../model/language-model.ts'
+import { jsonAnswer } from '../../model/json-answer.ts'
+import type { LanguageModel } from '../../model/language-model.ts'
 import { callSettings, type ModelSettings } from '../../model/model-settings.ts'
 import { createResponseReader } from '../steps/read-response.ts'
 
@@ -39,7 +40,7 @@ export function askOnce({
     const own = callSettings(settings, undefined, { hasTools: false })
     await callModel({
       model,
-      options: { ...own, prompt, responseFormat: jsonFormat(schema) },
+      options: { ...own, prompt, ...jsonAnswer(schema, own) },
       signal,
       retry,
       silenceMs: modelMs,

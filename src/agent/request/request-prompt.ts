@@ -5,7 +5,7 @@ import { createBoard } from '../../content/board.ts'
 import type { JsonObject } from '../../content/json.ts'
 import type { DataBlock, Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
-import { capabilitiesOf } from '../../model/capabilities.ts'
+import { type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
@@ -22,13 +22,20 @@ export interface RequestPrompt {
   output: JsonObject | null
 }
 
+/** What messages are shown with. */
+export interface RequestPromptOptions {
+  model: LanguageModel
+  assets?: Assets
+  capabilities?: CapabilityOverrides
+}
+
 /**
  * The messages as a model takes them: data as one block for each identity (spec D4), whole, since there is nothing to read
  * more with; all else as in a conversation.
  */
 export async function requestPrompt(
   inputs: readonly MessageInput[],
-  { model, assets = createAssets() }: { model: LanguageModel; assets?: Assets },
+  { model, assets = createAssets(), capabilities }: RequestPromptOptions,
 ): Promise<RequestPrompt> {
   const { events } = await acceptMessages(inputs, assets, new Set())
   const messages = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
@@ -39,7 +46,7 @@ export async function requestPrompt(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
       ...{ system: [], tail: [], media: 'all', assets, namespace: null },
-      capabilities: await capabilitiesOf(model),
+      capabilities: await capabilitiesOf(model, capabilities),
       cache: createMediaCache(),
     },
   )

@@ -119,6 +119,15 @@ describe('request', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('[Attached image: asset_id=')
   })
 
+  it('is one system message, whoever speaks for the system', async () => {
+    const model = scriptedModel(['{"name":"a","city":"b"}'])
+    const messages: MessageInput[] = [{ role: 'system', content: 'Be brief.' }, ...MESSAGES]
+    await request({ model, instructions: 'Be exact.' }, User, messages)
+    const prompt = model.requests[0]?.prompt ?? []
+    expect(prompt.filter(({ role }) => role === 'system')).toHaveLength(1)
+    expect(prompt[0]?.content).toMatch(/^Be exact\.[\s\S]*Be brief\.$/)
+  })
+
   it('refuses options that there are not, and ends with its signal', async () => {
     const model = scriptedModel(['{}'])
     const odd = request({ model, tools: [] } as never, User, MESSAGES)

@@ -1,9 +1,11 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
 import type { RetryOptions } from '../../model/call-model.ts'
+import type { CapabilityOverrides } from '../../model/capabilities.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { type ModelSettings, modelSettings } from '../../model/model-settings.ts'
 import { asLanguageModel } from '../as-language-model.ts'
@@ -35,6 +37,8 @@ export interface RequestConfig {
   instances?: boolean
   /** Where attached assets are found; default in memory, for bodies that come with the messages. */
   assets?: Assets
+  /** What is known better of the model than the catalogue says. */
+  capabilities?: CapabilityOverrides
   retry?: RetryOptions
   /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
   modelMs?: number
@@ -58,6 +62,7 @@ const OPTIONS: readonly (keyof RequestConfig)[] = [
   'settings',
   'instances',
   'assets',
+  'capabilities',
   'retry',
   'modelMs',
   'signal',
@@ -94,14 +99,13 @@ export async function request(
   if (!wanted) throw noSchema()
   const reader = readerOf(wanted, prompt, config)
   const ask = askOnce({ ...config, model, settings, schema: reader.schema })
-  const instructions = [config.instructions, reader.words, outputRequest(reader.schema)]
-  const system = instructions.filter(Boolean).join('\n\n')
-  const first = await ask([{ role: 'system', content: system }, ...prompt.messages])
+  const words = [config.instructions, reader.words, outputRequest(reader.schema)]
+  const asked = withSystem(words, prompt.messages)
+  const first = await ask(asked)
   const read = await reader.read(first.text)
   if (read.problem === undefined) return solved(read.value, [first])
   const second = await ask([
-    { role: 'system', content: system },
-    ...prompt.messages,
+    ...asked,
     { role: 'assistant', content: [{ type: 'text', text: first.text }] },
     { role: 'user', content: [{ type: 'text', text: outputComplaint(read.problem) }] },
   ])
@@ -111,6 +115,17 @@ export async function request(
     'output_invalid',
     `The model's answer does not fit the schema, also when asked again: ${again.problem}`,
   )
+}
+
+/** The words of the system, and those with which the messages begin, as one message: some providers take no more. */
+function withSystem(
+  words: readonly (string | undefined)[],
+  messages: LanguageModelV4Prompt,
+): LanguageModelV4Prompt {
+  const [first, ...rest] = messages
+  const isSystem = first?.role === 'system'
+  const content = [...words, isSystem ? first.content : ''].filter(Boolean).join('\n\n')
+  return [{ role: 'system', content }, ...(isSystem ? rest : messages)]
 }
 
 /** How an answer is asked for and read. */

@@ -5,7 +5,8 @@ import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
 import type { ModelPrice } from '../../model/catalogue.ts'
 import { costOf } from '../../model/cost.ts'
-import { jsonFormat, type ModelCallOptions } from '../../model/language-model.ts'
+import { jsonAnswer } from '../../model/json-answer.ts'
+import type { ModelCallOptions } from '../../model/language-model.ts'
 import { callSettings } from '../../model/model-settings.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
@@ -89,7 +90,7 @@ function optionsOf(
 ): Omit<ModelCallOptions, 'prompt'> {
   const { settings: ofRun, output } = openRun(thread.state)?.ask ?? {}
   const own = callSettings(settings.modelSettings, ofRun, { hasTools })
-  return output ? { ...own, responseFormat: jsonFormat(output) } : own
+  return output ? { ...own, ...jsonAnswer(output, own) } : own
 }
 
 /** The answer that streams, and the calls in it. */

@@ -3,7 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import type { Board } from '../../content/board.ts'
 import { type ConversationState, openRun } from '../../content/conversation-state.ts'
 import type { Compaction, CompactionReason } from '../../content/events.ts'
-import { referenceGuide } from '../../content/reference-guide.ts'
+import { type ReferenceGuideOptions, referenceGuide } from '../../content/reference-guide.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ModelCapabilities } from '../../model/capabilities.ts'
 import { compactionDue } from '../../prompt/compaction-due.ts'
@@ -13,6 +13,7 @@ import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-buil
 import { lastStep } from '../../prompt/prompt-size.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import type { AgentSettings } from '../run-settings.ts'
+import { mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
 
 /** A conversation as a step finds it. */
 export interface PromptedConversation {
@@ -56,7 +57,7 @@ export function createStepPrompts(
   const transcript: TranscriptOptions = { merge: how.merge, guide: guideFor(tools) }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
-  const outputs = [...tools.values()].some(({ outputPath }) => (outputPath ?? true) === true)
+  const guide = referenceGuide(bookkeepingOf([...tools.values()])) ?? ''
   let capabilities: ModelCapabilities | null = null
   let lookedFor: { runId: string; missing: readonly string[] } | null = null
 
@@ -73,7 +74,7 @@ export function createStepPrompts(
 
   function source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
     return {
-      system: [instructions, referenceGuide({ outputs }) ?? ''],
+      system: [instructions, guide],
       tail,
       media: mediaFor(assets),
       capabilities: known,
@@ -119,6 +120,15 @@ export function createStepPrompts(
       const prompt = await builder.build(conversation, source(known, tail))
       return { prompt, stale: [...gone].some((ref) => wasShown(state, ref)) }
     },
+  }
+}
+
+/** What some of the tools take beside their own parameters, which is explained from the start. */
+function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
+  return {
+    outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
+    instances: tools.some(usesInstances),
+    each: tools.some(mapsOver),
   }
 }
 

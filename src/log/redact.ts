@@ -1,4 +1,4 @@
-import { isPlainObject, putKey } from './json.ts'
+import { isPlainObject, putKey } from '../content/json.ts'
 
 /** What stands where a secret was. */
 export const REDACTED = '[redacted]'

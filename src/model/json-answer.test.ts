@@ -1,0 +1,54 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { request } from '../agent/request/request.ts'
+import { type ProviderServer, providerServer } from './fixtures/provider-server.ts'
+import { jsonAnswer } from './json-answer.ts'
+
+const open: ProviderServer[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()))
+})
+
+const chunk = (delta: object, finish_reason: string | null = null): object => ({
+  ...{ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'local' },
+  choices: [{ index: 0, delta, finish_reason }],
+})
+
+/** What OpenAI's package sends where an answer by this schema is asked for. */
+async function sent(schema: z.ZodType): Promise<Record<string, unknown>> {
+  const events = [chunk({ content: '{"n":1}' }), chunk({}, 'stop'), '[DONE]']
+  const server = await providerServer([{ events }])
+  open.push(server)
+  const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'k' }).chat('gpt-5-mini')
+  const { output } = await request({ model }, schema, [{ type: 'text', text: 'x' }])
+  expect(output).toEqual({ n: 1 })
+  const format = Object(server.requests[0]?.body.response_format)
+  expect(format.type).toBe('json_schema')
+  return format.json_schema
+}
+
+describe('jsonAnswer', () => {
+  it('holds OpenAI to a schema that its strict mode takes', async () => {
+    expect(await sent(z.object({ n: z.number() }))).toMatchObject({
+      strict: true,
+      schema: { required: ['n'], additionalProperties: false },
+    })
+  })
+
+  it('does not ask for the strict mode where a property may be absent', async () => {
+    expect(await sent(z.object({ n: z.number(), m: z.number().optional() }))).toMatchObject({
+      strict: false,
+      schema: { required: ['n'] },
+    })
+  })
+
+  it('keeps options of the caller, and objects that are open on purpose', () => {
+    const schema = { type: 'object', properties: { a: {} }, additionalProperties: true }
+    const providerOptions = { openai: { user: 'me' }, xai: { a: 1 } }
+    expect(jsonAnswer(schema, { providerOptions })).toMatchObject({
+      responseFormat: { schema: { additionalProperties: true } },
+      providerOptions: { openai: { user: 'me', strictJsonSchema: false }, xai: { a: 1 } },
+    })
+  })
+})
