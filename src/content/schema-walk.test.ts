@@ -8,7 +8,7 @@ function titles(schema: Schema, value: object, ...path: (string | number)[]): un
   let found = walk.root
   let current: unknown = value
   for (const key of path) {
-    found = walk.entry(found, current as object, key)
+    found = walk.entries(found, current as object)(key)
     current = (current as Record<string, unknown>)[key]
   }
   return found.map(({ title }) => title)
@@ -67,7 +67,7 @@ describe('schemaWalk', () => {
     ])
     const all = { allOf: [{ properties: { a: { type: 'null' } } }, { properties: { a: t('a') } }] }
     const walk = schemaWalk(all)
-    expect(walk.entry(walk.root, { a: 1 }, 'a')).toEqual([{ type: 'null', title: 'a' }])
+    expect(walk.entries(walk.root, { a: 1 })('a')).toEqual([{ type: 'null', title: 'a' }])
     expect(titles({ properties: { a: true, b: false } }, { a: 1 }, 'a')).toEqual([])
   })
 

@@ -15,10 +15,10 @@ export interface SchemaWalk {
   /** Of the value as a whole. */
   readonly root: Alternatives
   /**
-   * Of one entry of a value: those that the alternatives that fit the value say of it. A branch fits by its type, then by
-   * what its `const` and `enum` say of the value's entries, then by what it requires; what nothing fits, all may be.
+   * Of the entries of a value: those that the alternatives that fit the value say of each. A branch fits by its type, then
+   * by what its `const` and `enum` say of the value's entries, then by what it requires; what nothing fits, all may be.
    */
-  entry(alternatives: Alternatives, value: object, key: FieldKey): Alternatives
+  entries(alternatives: Alternatives, value: object): (key: FieldKey) => Alternatives
 }
 
 /** More alternatives of one place are not looked at, nor more schemas to find them: references can double at each step. */
@@ -38,6 +38,20 @@ function createWalk(whole: Schema): SchemaWalk {
   const flat = new WeakMap<Schema, Alternatives>()
   /** By what is looked into, then by the entry; those of unknown names share one. */
   const below = new WeakMap<Alternatives, Map<FieldKey | null, Alternatives>>()
+  const subsets = new WeakMap<Alternatives, Map<string, Alternatives>>()
+
+  /** Those that the value may follow; the same list for the same ones of the same list. */
+  function fittingOf(all: Alternatives, value: object): Alternatives {
+    if (all.length < 2) return all
+    const chosen = choose(all, value)
+    if (chosen.length === all.length) return all
+    const known = subsets.get(all) ?? new Map<string, Alternatives>()
+    subsets.set(all, known)
+    const name = chosen.join()
+    const subset = known.get(name) ?? chosen.map((index) => all[index] as Schema)
+    known.set(name, subset)
+    return subset
+  }
 
   const flatten = (schema: unknown): Alternatives => {
     if (!isSchema(schema)) return []
@@ -48,19 +62,21 @@ function createWalk(whole: Schema): SchemaWalk {
 
   return {
     root: flatten(whole),
-    entry(all, value, key) {
-      if (all.length === 0) return all
+    entries(all, value) {
+      if (all.length === 0) return () => all
       const fitting = fittingOf(all, value)
       const names = below.get(fitting) ?? new Map<FieldKey | null, Alternatives>()
       below.set(fitting, names)
       const isList = Array.isArray(value)
-      const name = fitting.some((one) => isNamed(one, key, isList)) ? key : null
       const hasPatterns = !isList && fitting.some((one) => one.patternProperties)
-      const known = hasPatterns ? undefined : names.get(name)
-      if (known) return known
-      const found = fitting.flatMap((one) => schemasOf(one, key, isList)).flatMap(flatten)
-      if (!hasPatterns) names.set(name, found)
-      return found
+      return (key) => {
+        const name = fitting.some((one) => isNamed(one, key, isList)) ? key : null
+        const known = hasPatterns ? undefined : names.get(name)
+        if (known) return known
+        const found = fitting.flatMap((one) => schemasOf(one, key, isList)).flatMap(flatten)
+        if (!hasPatterns) names.set(name, found)
+        return found
+      }
     },
   }
 }
@@ -121,13 +137,13 @@ function both(outer: Schema, inner: Schema): Schema {
   return required.length > 0 ? { ...shared, required } : shared
 }
 
-/** Those that the value may follow; the same list back where it is all of them. */
-function fittingOf(all: Alternatives, value: object): Alternatives {
-  let left = all
+/** The places in the list of those that the value may follow. */
+function choose(all: Alternatives, value: object): number[] {
+  let left = [...all.keys()]
   for (const fits of TESTS) {
     if (left.length === 1) break
-    const found = left.filter((one) => fits(one, value))
-    if (found.length > 0 && found.length < left.length) left = found
+    const found = left.filter((index) => fits(all[index] as Schema, value))
+    if (found.length > 0) left = found
   }
   return left
 }

@@ -10,11 +10,12 @@ const MAX_DEPTH = 200
 /** How many values are waited for at once. */
 const AT_ONCE = 8
 
-/** A place in the arguments, and what the schema says of it. */
+/** A place in the arguments: worked out for those that are asked about, of many. */
 export interface Place {
   /** From the arguments on. */
   path(): FieldKey[]
-  alternatives: Alternatives
+  /** What the schema says of it. */
+  alternatives(): Alternatives
 }
 
 /** A value that is not there yet. */
@@ -28,6 +29,9 @@ export class Later {
 interface Step {
   above: Step | null
   key: FieldKey
+  /** What is there; of the arguments themselves too. */
+  value: string | object
+  alternatives?: Alternatives
 }
 
 /**
@@ -46,16 +50,26 @@ export async function replacePlaces(
   const walk = schema && schemaWalk(schema)
   const waiting: { into: Record<FieldKey, unknown>; key: FieldKey; later: Later }[] = []
 
-  function visit(value: unknown, alternatives: Alternatives, step: Step, depth: number): unknown {
-    if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value
+  function alternativesAt(step: Step): Alternatives {
+    if (!walk) return []
+    const { above, key } = step
+    step.alternatives ??= above
+      ? walk.entries(alternativesAt(above), above.value as object)(key)
+      : walk.root
+    return step.alternatives
+  }
+
+  function visit(step: Step, depth: number): unknown {
+    const { value } = step
     if (depth > MAX_DEPTH) throw tooDeep()
-    const found = replace(value, { alternatives, path: () => pathOf(step) })
+    const place = { alternatives: () => alternativesAt(step), path: () => pathOf(step) }
+    const found = replace(value, place)
     if (found !== value || typeof value === 'string') return found
     let copy: Record<FieldKey, unknown> | null = null
     for (const [name, item] of Object.entries(value)) {
+      if (typeof item !== 'string' && (typeof item !== 'object' || item === null)) continue
       const key = Array.isArray(value) ? Number(name) : name
-      const below = walk?.entry(alternatives, value, key) ?? []
-      const changed = visit(item, below, { above: step, key }, depth + 1)
+      const changed = visit({ above: step, key, value: item }, depth + 1)
       if (changed === item) continue
       // A spread defines keys, so that "__proto__" is one like any other, also when it is set below.
       copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<FieldKey, unknown>
@@ -66,7 +80,7 @@ export async function replacePlaces(
   }
 
   const root: Record<FieldKey, unknown> = { args }
-  const result = visit(args, walk?.root ?? [], { above: null, key: '' }, 0)
+  const result = visit({ above: null, key: '', value: args }, 0)
   if (result instanceof Later) waiting.push({ into: root, key: 'args', later: result })
   else root.args = result
   await inParallel(waiting, { limit: AT_ONCE }, async ({ into, key, later }) => {

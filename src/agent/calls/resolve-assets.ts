@@ -31,13 +31,18 @@ export function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
   return asset_ref_acceptable === true
 }
 
-const speaking = new WeakMap<JsonSchema, boolean>()
+const texts = new WeakMap<JsonSchema, string>()
+
+/** Whether a keyword stands anywhere in a schema. */
+function mentions(schema: JsonSchema, keyword: string): boolean {
+  const text = texts.get(schema) ?? JSON.stringify(schema)
+  texts.set(schema, text)
+  return text.includes(`"${keyword}":`)
+}
 
 /** Whether the schema says anything of references: the parameters of a tool that does not are left as they are. */
 export function takesRefs(schema: JsonSchema): boolean {
-  const known = speaking.get(schema) ?? JSON.stringify(schema).includes('"asset_ref_acceptable":')
-  speaking.set(schema, known)
-  return known
+  return mentions(schema, 'asset_ref_acceptable')
 }
 
 /**
@@ -54,6 +59,7 @@ export async function resolveAssets(
 ): Promise<ResolvedArguments> {
   const schema = jsonSchemaOf(tool)
   if (!takesRefs(schema)) return { args, held: [], release() {} }
+  const hasForms = mentions(schema, 'asset_ref_as')
   const assets = open()
   const held: HeldValue[] = []
   const streams: ReadableStream[] = []
@@ -72,9 +78,11 @@ export async function resolveAssets(
 
   try {
     const resolved = await replacePlaces(args, schema, (value, place) => {
-      const accepting = place.alternatives.filter(acceptsRefs)
+      if (!mayBeRef(value))
+        return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
+      const accepting = place.alternatives().filter(acceptsRefs)
       const ref = parseRef(value, accepting.length > 0)
-      if (!ref) return typeof value === 'string' ? orBody(value, place, put) : value
+      if (!ref) return value
       if (accepting.length === 0) return refused(value, ref, place)
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
       return new Later(async () => put(place, text, await convertAsset(ref, accepting, assets)))
@@ -86,18 +94,21 @@ export async function resolveAssets(
   }
 }
 
+function mayBeRef(value: string | object): boolean {
+  return typeof value === 'string' ? isAssetRef(value) : Object.hasOwn(value, 'asset_id')
+}
+
 /** @param isSure Whether only a reference can stand there, so that one may have no field path. */
 function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
-  if (typeof value === 'string') return isAssetRef(value) ? value : null
-  const { asset_id } = Object(value) as AssetRef
-  if (asset_id === undefined || Array.isArray(value)) return null
+  if (typeof value === 'string') return value
   const isRef = isSure ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
   return isRef ? (value as AssetRef) : null
 }
 
 /** The value itself where nothing forbids references. */
 function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Place): T {
-  if (!alternatives.some(({ asset_ref_acceptable }) => asset_ref_acceptable === false)) return value
+  if (!alternatives().some(({ asset_ref_acceptable }) => asset_ref_acceptable === false))
+    return value
   throw new ByrefError(
     'invalid_arguments',
     `${toPointer(path())} takes no reference, and ${JSON.stringify(ref)} is one: write the value itself`,
@@ -110,7 +121,7 @@ function orBody(
   place: Place,
   put: (place: Place, text: string, made: { value: unknown; schema: JsonSchema }) => unknown,
 ): unknown {
-  const schema = onlyAssets(place.alternatives)
+  const schema = onlyAssets(place.alternatives())
   if (!schema) return text
   const url = parseDataUrl(text)
   const bytes = url && schema.asset_ref_as !== 'asset' ? decodeDataUrl(url) : null

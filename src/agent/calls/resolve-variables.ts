@@ -1,5 +1,4 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Alternatives } from '../../content/schema-walk.ts'
 import { ByrefError } from '../../errors.ts'
 import {
   type AssetRef,
@@ -13,7 +12,7 @@ import { parseVariableRef } from '../../refs/variable-ref.ts'
 import { jsonSchemaOf, type Tool } from '../tools/tool.ts'
 import { textOf } from './convert-asset.ts'
 import type { DataReader } from './data-reader.ts'
-import { Later, replacePlaces } from './replace-places.ts'
+import { Later, type Place, replacePlaces } from './replace-places.ts'
 import { acceptsRefs, takesRefs } from './resolve-assets.ts'
 
 /** More characters are not put into a text: a whole parameter takes any number. */
@@ -40,18 +39,18 @@ export async function resolveVariables(
 ): Promise<Record<string, unknown>> {
   if (tool.variables === false) return args
   const schema = jsonSchemaOf(tool)
-  return replacePlaces(args, takesRefs(schema) ? schema : null, (value, { alternatives }) => {
+  return replacePlaces(args, takesRefs(schema) ? schema : null, (value, place) => {
     if (typeof value !== 'string') return value
     if (!value.includes('†') && !value.includes('<|')) return value
-    if (parseVariableRef(value) === null) return fillIn(value, alternatives, source)
+    if (parseVariableRef(value) === null) return fillIn(value, place, source)
     const found = source.reader.read(value)
     return found instanceof Promise ? new Later(() => found) : found
   })
 }
 
 /** The text with what its marks name. */
-function fillIn(text: string, alternatives: Alternatives, source: VariableSource): unknown {
-  const takesAssets = alternatives.some(acceptsRefs)
+function fillIn(text: string, place: Place, source: VariableSource): unknown {
+  const takesAssets = place.alternatives().some(acceptsRefs)
   const marks = findTextMarks(text).filter((mark) => {
     if (mark.type === 'bare' && source.reader.knows(mark.ref)) throw bare(mark.text)
     return mark.type === 'asset' ? takesAssets : mark.type !== 'bare'

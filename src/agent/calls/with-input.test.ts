@@ -144,6 +144,17 @@ describe('withInput', () => {
     expect(await inputOf(items, { p: ['text'] })).toEqual({ p: ['text'] })
   })
 
+  it('takes one reference for all parameters where the schema itself says so', async () => {
+    const schema = {
+      type: 'object',
+      asset_ref_acceptable: true,
+      properties: { n: { type: 'number' } },
+    }
+    const whole = { asset_id: table.assetId, field_path: ['content'] }
+    expect(await inputOf(schema, whole)).toEqual({ rows: [{ n: 1 }], n: 5 })
+    await expect(inputOf(schema, { n: '†state.ref' })).rejects.toThrow('/n must be number')
+  })
+
   it('follows references of a schema in circles to no end', async () => {
     const schema = {
       type: 'object',
