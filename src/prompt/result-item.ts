@@ -53,8 +53,9 @@ export function resultItem(
       item: { ...ids, isError: true, output: { type: 'text', value }, media: [] },
     }
   }
-  const value = shownValue(result.message)
-  const found = bodiesIn(value, known)
+  const logged = shownValue(result.message)
+  const found = bodiesIn(logged, known)
+  const value = found.names.size > 0 ? withoutKinds(logged) : logged
   const text = typeof value === 'string' ? escapeBlocks(value) : JSON.stringify(value)
   const named = text.length > NAMED_CHARS
   const output = named
@@ -76,6 +77,16 @@ function namedText(text: string, number: number, whole: boolean): string {
 function shownValue({ content, metadata }: Message): JsonValue {
   const { model_output } = Object(metadata?.tool_result) as { model_output?: JsonValue }
   return model_output ?? ((content ?? null) as JsonValue)
+}
+
+/** The value with references in fewer words: what kind a body is, its type says. */
+function withoutKinds(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutKinds)
+  const { assetRef, mimeType } = value as { assetRef?: unknown; mimeType?: unknown }
+  const isReference = typeof assetRef === 'string' && typeof mimeType === 'string'
+  const entries = Object.entries(value).filter(([key]) => !isReference || key !== 'kind')
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutKinds(item)]))
 }
 
 interface FoundBodies {
