@@ -278,6 +278,9 @@ describe('resolveMedia', () => {
       { data: { type: 'data' } },
     ])
     expect(kept.reads).toEqual([`info ${two.ref}`, `urlFor ${two.ref}`])
+    const equal = await kept.assets.save(large, 'image/png')
+    const both = await partsOf([user(media(two.ref), media(equal.ref))], sourceOf(kept.assets))
+    expect(both.map(textOf)).toEqual(['a file image/png', `[same image as above: ${equal.ref}]`])
   })
 
   it('leaves out the oldest of what one call cannot carry', async () => {
