@@ -40,8 +40,13 @@ export interface AgentOptions extends PromptOptions {
   model: LanguageModel
   /** What the agent is and how it should work. */
   instructions?: string
-  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`. */
+  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`, `search_asset`. */
   tools?: readonly (Tool | NativeToolName)[]
+  /**
+   * Whether the model has `fetch_asset` and `search_asset` without their being named, to read on in results that became
+   * assets. They are part of every prompt; default: whether a tool sets a finite `maxResultChars`.
+   */
+  reading?: boolean
   /** Where assets live; default in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
@@ -153,6 +158,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'model',
   'instructions',
   'tools',
+  'reading',
   'assets',
   'log',
   'namespace',
@@ -199,7 +205,10 @@ export function createAgent(options: AgentOptions): Agent {
   const assets = openAssets(options, namespace, async (event) => {
     await callbacks.onEvent?.(event, { conversation: null })
   })
-  const tools = resolveTools(options.tools ?? [], assets.config.resolveInLLM)
+  const tools = resolveTools(options.tools ?? [], {
+    resolveInLLM: assets.config.resolveInLLM,
+    reading: options.reading,
+  })
   const settings: Omit<AgentSettings, 'assets'> = {
     model,
     instructions,
