@@ -132,9 +132,12 @@ export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
 export { type LogEntry, logEntry } from './log/copy-event.ts'
 export { createMemoryLog } from './log/memory.ts'
 export { type SplitDebug, splitDebug } from './log/split-debug.ts'
+export type { CapabilityOverrides, ModelCapabilities } from './model/capabilities.ts'
+export type { ModelPrice } from './model/catalogue.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'
 export type { ModelSettings } from './model/model-settings.ts'
+export type { TakenTypes } from './model/taken-types.ts'
 export {
   type AssetRef,
   extractAssetId,

@@ -42,10 +42,15 @@ export interface AgentOptions extends PromptOptions {
   model: LanguageModel
   /** What the agent is and how it should work. */
   instructions?: string
-  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`. */
+  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`, `search_asset`. */
   tools?: readonly (Tool | NativeToolName)[]
   /** Commands that the model calls as tools, and people by messages: see `loadPlugin`. */
   plugins?: readonly Plugin[]
+  /**
+   * Whether the model has `fetch_asset` and `search_asset` without their being named, to read on in results that became
+   * assets. They are part of every prompt; default: whether a tool sets a finite `maxResultChars`.
+   */
+  reading?: boolean
   /** Where assets live; default in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations live; default in memory. */
@@ -158,6 +163,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   'instructions',
   'tools',
   'plugins',
+  'reading',
   'assets',
   'log',
   'namespace',
@@ -205,10 +211,10 @@ export function createAgent(options: AgentOptions): Agent {
     await callbacks.onEvent?.(event, { conversation: null })
   })
   const plugins = pluginsByName(options.plugins ?? [])
-  const tools = resolveTools(
-    [...(options.tools ?? []), ...pluginTools(plugins)],
-    assets.config.resolveInLLM,
-  )
+  const tools = resolveTools([...(options.tools ?? []), ...pluginTools(plugins)], {
+    resolveInLLM: assets.config.resolveInLLM,
+    reading: options.reading,
+  })
   const settings: Omit<AgentSettings, 'assets'> = {
     model,
     instructions,

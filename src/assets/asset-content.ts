@@ -3,7 +3,7 @@ import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
-import { essenceOf, isJsonType } from './bodies/mime-type.ts'
+import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
 import type { ContentCache } from './content-cache.ts'
 import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
@@ -108,14 +108,6 @@ function parse(record: AssetRecord, bytes: Uint8Array, depth: number): unknown {
   if (record.attributes.structured) return JSON.parse(textOf(bytes))
   if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
   return readsAsText(record.mime) ? textOf(bytes) : bytes
-}
-
-/** Whether the value of a body of this type is text rather than bytes. */
-function readsAsText(mime: string): boolean {
-  const essence = essenceOf(mime)
-  const isXml = essence.endsWith('+xml') && !essence.startsWith('image/')
-  const isText = essence.startsWith('text/') || essence === 'application/x-ndjson'
-  return isText || isXml || essence === 'application/xml'
 }
 
 function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {

@@ -1,62 +1,62 @@
 import { ByrefError } from '../errors.ts'
-import {
-  type AssetRefParts,
-  extractAssetId,
-  formatAssetRef,
-  parseAssetRef,
-} from '../refs/asset-ref.ts'
-import type { FieldKey } from '../refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo, Assets } from './assets-contract.ts'
 import { chunksOf, peek, readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
+import { isJsonType } from './bodies/mime-type.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
-import { readTextPage, type TextPage } from './text-page.ts'
+import { countOf, fieldBelow, fullRef, refOf, textOf } from './native-input.ts'
+import { searchAsset } from './search/search-asset.ts'
+import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
 import { valueAsBody } from './value-body.ts'
 
-/** A tool as agents take it: these two need only the assets of the call. */
+/** A tool as agents take it: these need only the assets of the call. */
 export interface NativeAssetTool {
   id: string
   description: string
   inputSchema: { readonly [key: string]: unknown }
-  execute(input: Record<string, unknown>, context: { assets: Assets }): Promise<unknown>
+  execute(input: Record<string, unknown>, context: NativeContext): Promise<unknown>
+}
+
+/** What a native tool is given. */
+export interface NativeContext {
+  assets: Assets
+  signal?: AbortSignal
 }
 
 /** As much of a body goes into one answer as a data URL or base64; more is read by ranges. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** Characters of one page of text. */
 const PAGE = 16_000
+/** Hits of a page of a search: as many as are asked for, and at most. */
+const HITS = 20
+const MAX_HITS = 100
 /** Types whose text is paged as it is; JSON is written out first, a line for each value. */
 const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
-
-const REF = {
-  ref: { type: 'string', description: 'The asset: a reference such as asset://… or a field in it' },
-  id: { type: 'string', description: 'The id of the asset, instead of ref' },
-}
 
 /** `save_asset` (binary-assets.md): keeps bytes that the model has, or looks up an asset that is there. */
 export const saveAssetTool: NativeAssetTool = {
   id: 'save_asset',
   description:
-    'Saves data as an asset and gives back its reference. With ref instead of data, tells what is known of that asset.',
+    'Saves data as an asset and gives its reference; with ref, tells what is known of that asset',
   inputSchema: {
     type: 'object',
     properties: {
-      mimeType: { type: 'string', description: 'Type of the data, such as image/png' },
-      dataBase64: { type: 'string', contentEncoding: 'base64', description: 'The data' },
-      name: { type: 'string', description: 'A file name' },
-      ref: { type: 'string', description: 'An asset that is there already' },
+      mimeType: { type: 'string' },
+      dataBase64: { type: 'string', contentEncoding: 'base64' },
+      name: { type: 'string', description: 'File name' },
+      ref: { type: 'string' },
     },
     additionalProperties: false,
   },
   async execute({ mimeType, dataBase64, name, ref }, { assets }) {
-    if (ref !== undefined) return summaryOf(await assets.info(text(ref, 'ref')))
-    const data = text(dataBase64, 'dataBase64')
+    if (ref !== undefined) return summaryOf(await assets.info(textOf(ref, 'ref')))
+    const data = textOf(dataBase64, 'dataBase64')
     const bytes = decodeBase64(data)
     if (!bytes) throw new ByrefError('invalid_arguments', 'dataBase64 is no base64.')
-    const saved = await assets.save(bytes, text(mimeType, 'mimeType'), {
-      name: name === undefined ? null : text(name, 'name'),
+    const saved = await assets.save(bytes, textOf(mimeType, 'mimeType'), {
+      name: name === undefined ? null : textOf(name, 'name'),
       owned: true,
     })
     return summaryOf(saved)
@@ -66,38 +66,24 @@ export const saveAssetTool: NativeAssetTool = {
 /** `fetch_asset` (binary-assets.md): the body of an asset, of a field in it, or of a part of either. */
 export const fetchAssetTool: NativeAssetTool = {
   id: 'fetch_asset',
-  description:
-    'Reads an asset: as a data URL, base64 or text. Text and structured content come in pages; ask for the next by startLine.',
+  description: 'Reads an asset or a field of it: text in pages, or data',
   inputSchema: {
     type: 'object',
+    // Sent with every prompt. `ref` names fields too, so that `id` and `path` are taken and not shown.
     properties: {
-      ...REF,
-      format: {
-        type: 'string',
-        enum: ['dataUrl', 'base64', 'text'],
-        description: 'Default: dataUrl',
-      },
-      path: {
-        type: 'array',
-        items: { type: ['string', 'integer'] },
-        description: 'A field of the asset, from its first level: ["content", "rows", 0]',
-      },
-      startLine: { type: 'integer', minimum: 1, description: 'First line of text, from 1' },
-      startColumn: {
-        type: 'integer',
-        minimum: 1,
-        description: 'Where in the first line to start, from 1; for lines longer than a page',
-      },
-      endLine: { type: 'integer', minimum: 1, description: 'Last line of text, inclusive' },
-      start: { type: 'integer', description: 'First byte; negative counts from the end' },
-      end: { type: 'integer', minimum: 0, description: 'Byte to stop before' },
+      ref: { type: 'string' },
+      format: { type: 'string', description: 'text, dataUrl or base64' },
+      startLine: { type: 'integer' },
+      startColumn: { type: 'integer' },
+      endLine: { type: 'integer' },
+      start: { type: 'integer', description: 'Byte; below 0 from the end' },
+      end: { type: 'integer' },
     },
-    additionalProperties: false,
   },
   async execute(input, { assets }) {
     const ref = refOf(input)
     const assetRef = await fullRef(assets, ref)
-    const { format = 'dataUrl', start, end } = input
+    const { format = await usualFormat(assets, ref, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(assets, ref, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
       throw new ByrefError('invalid_arguments', 'format is one of dataUrl, base64 and text.')
@@ -110,22 +96,57 @@ export const fetchAssetTool: NativeAssetTool = {
   },
 }
 
+/** `search_asset` (spec X7): where an asset has a text or matches an expression. */
+export const searchAssetTool: NativeAssetTool = {
+  id: 'search_asset',
+  description: 'Finds text or a regex in the lines or fields of an asset',
+  inputSchema: {
+    type: 'object',
+    // As short as that of fetch_asset: `path` is taken and not shown.
+    properties: {
+      ref: { type: 'string' },
+      query: { type: 'string' },
+      regex: { type: 'boolean' },
+      caseSensitive: { type: 'boolean' },
+      limit: { type: 'integer' },
+      cursor: { type: 'string' },
+    },
+  },
+  async execute(input, { assets, signal }) {
+    const { query, regex, caseSensitive, cursor } = input
+    const limit = countOf(input, 'limit') ?? HITS
+    if (limit > MAX_HITS) {
+      throw new ByrefError('invalid_arguments', `limit is at most ${MAX_HITS}.`)
+    }
+    const options = {
+      query: textOf(query, 'query'),
+      regex: regex === true,
+      caseSensitive: caseSensitive === true,
+      limit,
+      ...(cursor !== undefined && { cursor: textOf(cursor, 'cursor') }),
+      signal,
+    }
+    const assetRef = await fullRef(assets, refOf(input))
+    return { assetRef, ...(await searchAsset(assets, assetRef, options)) }
+  },
+}
+
 function summaryOf({ ref, mime, size, kind }: AssetInfo) {
   return { assetRef: ref, mimeType: mime, size, kind }
 }
 
-/** The reference of an asset that is there, or of the field in it that was asked for. */
-async function fullRef(assets: Assets, ref: AssetRefInput): Promise<string> {
-  const { ref: whole } = await assets.info(ref)
-  const fieldPath = parseAssetRef(ref)?.fieldPath
-  return fieldPath ? formatAssetRef({ ...parseAssetRef(whole), fieldPath } as AssetRefParts) : whole
-}
-
-function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
-  const named = text(ref ?? id, 'ref')
-  if (path === undefined || path === null) return named
-  if (!Array.isArray(path)) throw new ByrefError('invalid_arguments', 'path is a list of keys.')
-  return below(named, [], path)
+/** How a body is read when nobody says: lines as text, and so what is structured; files as data (binary-assets.md). */
+async function usualFormat(
+  assets: Assets,
+  ref: AssetRefInput,
+  { startLine, startColumn, endLine }: Record<string, unknown>,
+): Promise<'text' | 'dataUrl'> {
+  if (startLine !== undefined || startColumn !== undefined || endLine !== undefined) return 'text'
+  const { structured } = await assets.info(ref)
+  if (!structured) return 'dataUrl'
+  const { mime, stream } = await assets.open(ref)
+  await stream.cancel()
+  return isJsonType(mime) || PLAIN_TEXT.test(mime) ? 'text' : 'dataUrl'
 }
 
 async function readRange(
@@ -151,15 +172,20 @@ async function readText(
   ref: AssetRefInput,
   input: Record<string, unknown>,
 ): Promise<TextPage> {
+  const range: TextRange = {
+    startLine: countOf(input, 'startLine'),
+    startColumn: countOf(input, 'startColumn'),
+    endLine: countOf(input, 'endLine'),
+  }
   const isRange = input.start !== undefined || input.end !== undefined
   const opened = isRange ? null : await assets.open(ref)
   if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
     await opened?.stream.cancel()
-    return readTextPage([await textAt(assets, ref, input)], input, PAGE)
+    return readTextPage([await textAt(assets, ref, input)], range, PAGE)
   }
   const { head, body } = await peek(opened.stream, 2)
   const chunks = decodedText(chunksOf(body), markedEncoding(head))
-  return readTextPage(chunks, input, PAGE)
+  return readTextPage(chunks, range, PAGE)
 }
 
 async function textAt(
@@ -174,7 +200,7 @@ async function textAt(
   const value = await assets.resolve(ref)
   if (typeof value === 'string') return value
   const { bytes, mime } = await valueAsBody(value, {
-    refOf: (path) => below(ref, ['content'], path),
+    refOf: (path) => fieldBelow(ref, ['content'], path),
   })
   const found = Buffer.from(bytes).toString()
   if (mime === 'application/json') return JSON.stringify(JSON.parse(found), null, 2)
@@ -183,15 +209,4 @@ async function textAt(
     'asset_unsupported',
     'The asset is not text; ask for dataUrl or base64, or for a range of bytes.',
   )
-}
-
-/** The reference to a field below what a reference names: by its own path, or else by `whole`. */
-function below(ref: AssetRefInput, whole: readonly FieldKey[], path: readonly FieldKey[]): string {
-  const parts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
-  return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? whole), ...path] })
-}
-
-function text(value: unknown, name: string): string {
-  if (typeof value === 'string' && value !== '') return value
-  throw new ByrefError('invalid_arguments', `${name} is missing: it is text.`)
 }

@@ -80,7 +80,7 @@ function refOf(url: unknown): string | null {
       return null
     }
   }
-  return typeof ref === 'string' && /^https?:\/\//i.test(ref) ? ref : null
+  return typeof ref === 'string' && /^https?:\/\/\S+$/i.test(ref) ? ref : null
 }
 
 /** Why a part cannot be shown, without its body. */

@@ -1,26 +1,45 @@
-import { fetchAssetTool, saveAssetTool } from '../../assets/native-tools.ts'
+import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../../assets/native-tools.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { Tool } from './tool.ts'
 
 /** Tools that come with byref, by the names that `tools` takes (binary-assets.md, "Native Asset Tools"). */
-export type NativeToolName = 'save_asset' | 'fetch_asset'
+export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset'
 
-// Both read references themselves, so that a † names one and is not the bytes.
+// They read references themselves, so that a † names one and is not the bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true } as Tool,
   fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity } as Tool,
+  search_asset: {
+    ...searchAssetTool,
+    outputPath: false,
+    maxResultChars: Infinity,
+  } as Tool,
+}
+
+/** Without the model getting bytes by itself, it saves and fetches (binary-assets.md). */
+const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
+/** What large results are read by. */
+const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
+
+/** What decides which native tools there are beside those that are named. */
+export interface NativeToolOptions {
+  /** `resolveInLLM` of the assets. */
+  resolveInLLM: boolean
+  /** Whether the tools that large results are read by are there. Default: whether a tool sets a finite `maxResultChars`. */
+  reading?: boolean
 }
 
 /**
- * The tools that an agent has: native ones by their names, and both of them where the model gets no bytes by itself
- * (`resolveInLLM: false`).
+ * The tools that an agent has: its own; native ones by their names; those that save and fetch where the model gets no
+ * bytes by itself (`resolveInLLM: false`); and those that read large results where a tool says of itself that it has
+ * them, because their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
  *
  * @throws ByrefError `config_invalid` for a name that is none, and for two tools with one id.
  */
 export function resolveTools(
   tools: readonly (Tool | NativeToolName)[],
-  resolveInLLM: boolean,
+  { resolveInLLM, reading }: NativeToolOptions,
 ): Tool[] {
   const resolved = tools.map((tool) => {
     if (typeof tool !== 'string') return tool
@@ -35,8 +54,14 @@ export function resolveTools(
     }
     ids.add(id)
   }
-  if (resolveInLLM) return resolved
-  return [...resolved, ...Object.values(NATIVE).filter(({ id }) => !ids.has(id))]
+  const reads = reading ?? resolved.some(saysLarge)
+  const added = new Set([...(resolveInLLM ? [] : BY_TOOL), ...(reads ? READING : [])])
+  return [...resolved, ...[...added].filter((id) => !ids.has(id)).map((id) => NATIVE[id])]
+}
+
+/** Whether a tool says that its results may be large enough to become assets. */
+function saysLarge({ maxResultChars = Infinity }: Tool): boolean {
+  return Number.isFinite(maxResultChars)
 }
 
 /**

@@ -111,6 +111,14 @@ export function isJsonType(type: string): boolean {
   return essence === 'application/json' || essence.endsWith('+json')
 }
 
+/** Whether the value of a body of this type is text rather than bytes. */
+export function readsAsText(mime: string): boolean {
+  const essence = essenceOf(mime)
+  const isXml = essence.endsWith('+xml') && !essence.startsWith('image/')
+  const isText = essence.startsWith('text/') || essence === 'application/x-ndjson'
+  return isText || isXml || essence === 'application/xml'
+}
+
 function splitParameters(text: string): string[] {
   const parts: string[] = []
   let start = 0

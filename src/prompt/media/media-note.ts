@@ -12,10 +12,9 @@ export function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): 
     ...(size === undefined ? [] : [`${size} bytes`]),
     ...(name ? [JSON.stringify(name)] : []),
   ]
-  return {
-    type: 'text',
-    text: `[${facts?.kind ?? part.kind} not shown: ${told.join(', ')}: ${why}]`,
-  }
+  const text = `[${facts?.kind ?? part.kind} not shown: ${told.join(', ')}: ${why}]`
+  // Type and URL may be anybody's words.
+  return { type: 'text', text: escapeBlocks(text) }
 }
 
 /** `[unresolved image: asset://…]` (binary-assets.md, "Resolution Behavior"). */

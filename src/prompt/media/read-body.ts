@@ -1,16 +1,15 @@
+import { readBytes } from '../../assets/bodies/body.ts'
 import { base64Of } from '../../assets/bodies/data-url.ts'
-import { essenceOf } from '../../assets/bodies/mime-type.ts'
-import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
+import { SNIFF_BYTES } from '../../assets/bodies/sniff.ts'
 import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
-import { cutText } from '../../content/cut.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { outline } from '../../content/outline.ts'
 import { ByrefError } from '../../errors.ts'
 import { cut, docxText, pdfPages, pdfText } from './document-text.ts'
 import { fitImage } from './fit-image.ts'
+import { isWhatItSays } from './is-what-it-says.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './resolve-media.ts'
+import { shortValue } from './short-value.ts'
 
 /** A body as a model takes it: what the cache keeps. */
 export type ReadBody =
@@ -24,10 +23,6 @@ export type ReadBody =
 
 /** A plan that needs the body. */
 export type ReadPlan = Exclude<MediaPlan, { type: 'note' }>
-
-/** A value longer than this is shown as its outline. */
-const SHORT_CHARS = 500
-const OUTLINE_CHARS = 1000
 
 /** Signed URLs are asked for so long, and kept for half of it, so that a prompt stays the same for a while. */
 const URL_SECONDS = 24 * 3600
@@ -52,7 +47,9 @@ export async function readBody(
   source: MediaSource,
 ): Promise<ReadBody> {
   try {
-    if (plan.type === 'value') return await shortValue(ref, facts, source)
+    if (plan.type === 'value') {
+      return { type: 'value', text: await shortValue(ref, facts, source.assets) }
+    }
     const stored = plan.byUrl.length > 0 ? await storedAt(ref, facts.mime, source) : null
     if (stored && 'type' in stored) return stored
     if (plan.type === 'text') return await readText(ref, { facts, plan, stored }, source)
@@ -99,18 +96,6 @@ async function readPart(
 /** Characters of a PDF that has too many pages for the model. */
 const MANY_PAGES_CHARS = 16_000
 
-/** Whether the bytes begin as a body of the type does; of types that no bytes show, always. */
-async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
-  if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
-  const start = head.subarray(0, SNIFF_BYTES)
-  const found = await sniff(start, { complete: start.length === head.length })
-  return (
-    essenceOf(found) === mime ||
-    (essenceOf(await sniff(start, { claim: mime })) === mime &&
-      found !== 'application/octet-stream')
-  )
-}
-
 function lies(mime: string): ReadBody {
   return { type: 'failed', why: `its bytes are no ${mime}` }
 }
@@ -132,7 +117,7 @@ async function storedAt(
   }
   if (!url.startsWith('https:') || !isFetched(capabilities, mime, url)) return null
   const head = await assets.open(ref, { end: SNIFF_BYTES })
-  if (!(await isWhatItSays(await bytesOf(head.stream), mime))) return lies(mime)
+  if (!(await isWhatItSays(await readBytes(head.stream), mime))) return lies(mime)
   return { type: 'url', mime, url: new URL(url), until: Date.now() + (URL_SECONDS / 2) * 1000 }
 }
 
@@ -152,7 +137,7 @@ async function readText(
   }
   // No character takes more than four bytes.
   const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
-  const bytes = await bytesOf(opened.stream)
+  const bytes = await readBytes(opened.stream)
   const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
   if (text.includes('\0')) return { type: 'failed', why: 'it is no text' }
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
@@ -160,23 +145,4 @@ async function readText(
     ? null
     : `${Math.min(text.length, maxChars)} characters of ${opened.size} bytes`
   return { type: 'text', ...cut(text, maxChars), rest }
-}
-
-async function shortValue(
-  ref: string,
-  facts: MediaFacts,
-  { assets }: MediaSource,
-): Promise<ReadBody> {
-  const isText = /^text\/|json$/.test(facts.mime) && facts.size <= SHORT_CHARS * 4
-  const value = facts.isValue || isText ? await assets.resolve(ref) : undefined
-  if (typeof value === 'string') return { type: 'value', text: cutText(value, SHORT_CHARS) }
-  const json = value instanceof Uint8Array ? undefined : JSON.stringify(value)
-  if (json !== undefined && json.length <= SHORT_CHARS) return { type: 'value', text: json }
-  const shown = isPlainObject(value) || Array.isArray(value) ? value : await assets.meta(ref)
-  const { lines } = outline(shown, { maxChars: OUTLINE_CHARS })
-  return { type: 'value', text: JSON.stringify(lines) }
-}
-
-async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  return new Uint8Array(await new Response(stream).arrayBuffer())
 }

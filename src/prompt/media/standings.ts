@@ -79,7 +79,7 @@ export function createStandings(source: MediaSource): Standings {
     const { facts, key } = place
     const body = cache.peek(key) as ReadBody | undefined
     if (!body || (body.type === 'url' && body.until < Date.now())) return null
-    return keep(part, { type: 'read', facts, body, key })
+    return keep(part, { type: 'read', facts, body, key: sameness(facts, body) })
   }
 
   /** Where the body is kept; its standing where there is none to keep; null where nothing is known of it. */
@@ -108,7 +108,7 @@ export function createStandings(source: MediaSource): Standings {
       cache.forget(key)
       body = await cache.load(key, make)
     }
-    return { type: 'read', facts, body, key }
+    return { type: 'read', facts, body, key: sameness(facts, body) }
   }
 
   /** What was known and is no more. */
@@ -132,6 +132,11 @@ export function createStandings(source: MediaSource): Standings {
       else keep(part, await read(part, facts, plan).catch((error) => goneSince(part, error)))
     },
   }
+}
+
+/** Equal for bodies that are sent as the same, wherever they are kept. */
+function sameness({ identity }: MediaFacts, body: ReadBody): string {
+  return `${identity} ${body.type} ${'mime' in body ? body.mime : ''}`
 }
 
 /** A URL that somebody wrote: it is the provider's to fetch, never the engine's, which would reach what others cannot. */

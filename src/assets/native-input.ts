@@ -1,0 +1,62 @@
+import { ByrefError } from '../errors.ts'
+import {
+  type AssetRefParts,
+  extractAssetId,
+  formatAssetRef,
+  parseAssetRef,
+} from '../refs/asset-ref.ts'
+import type { FieldKey } from '../refs/field-path.ts'
+import type { AssetRefInput } from './asset-locator.ts'
+import type { Assets } from './assets-contract.ts'
+
+/** The reference of an asset that is there, or of the field in it that was asked for. */
+export async function fullRef(assets: Assets, ref: AssetRefInput): Promise<string> {
+  const { ref: whole } = await assets.info(ref)
+  const fieldPath = parseAssetRef(ref)?.fieldPath
+  return fieldPath ? formatAssetRef({ ...parseAssetRef(whole), fieldPath } as AssetRefParts) : whole
+}
+
+/**
+ * What the input names: `ref`, or `id`, and the field at `path` below it.
+ *
+ * @throws ByrefError `invalid_arguments`
+ */
+export function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
+  const named = textOf(ref ?? id, 'ref')
+  if (path === undefined || path === null) return named
+  if (!Array.isArray(path)) throw new ByrefError('invalid_arguments', 'path is a list of keys.')
+  return fieldBelow(named, [], path)
+}
+
+/** The reference to a field below what a reference names: by its own path, or else by `whole`. */
+export function fieldBelow(
+  ref: AssetRefInput,
+  whole: readonly FieldKey[],
+  path: readonly FieldKey[],
+): string {
+  const parts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
+  return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? whole), ...path] })
+}
+
+/**
+ * A text of an input.
+ *
+ * @throws ByrefError `invalid_arguments` for what is none
+ */
+export function textOf(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw new ByrefError('invalid_arguments', `${name} is missing: it is text.`)
+}
+
+/**
+ * A number of an input that counts from 1; undefined where there is none.
+ *
+ * @throws ByrefError `invalid_arguments`
+ */
+export function countOf(input: Record<string, unknown>, name: string): number | undefined {
+  const value = input[name]
+  if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) {
+    return value as number | undefined
+  }
+  throw new ByrefError('invalid_arguments', `${name} is a whole number from 1.`)
+}

@@ -1,0 +1,146 @@
+import { Worker } from 'node:worker_threads'
+import { ByrefError } from '../../errors.ts'
+import type { Piece } from './piece.ts'
+
+/** What is looked for. */
+export interface SearchQuery {
+  query: string
+  /** Whether it is a regular expression of JavaScript; default: text. */
+  regex?: boolean
+  /** Default false. */
+  caseSensitive?: boolean
+}
+
+/** Where a piece matches first: its index among those that were searched, and the match in its text. */
+export interface PieceMatch {
+  index: number
+  start: number
+  length: number
+}
+
+/** Looks into pieces, in a thread of its own: whatever the expression does, the process goes on. */
+export interface Matcher {
+  /**
+   * The first `most` pieces that match.
+   *
+   * @throws ByrefError `tool_timeout` when an expression has used up its time, over all calls; `invalid_arguments` for
+   * one that cannot be worked out
+   */
+  match(pieces: readonly Piece[], most: number): Promise<PieceMatch[]>
+  close(): Promise<void>
+}
+
+/** Milliseconds that an expression may take in one search. */
+const EXPRESSION_MS = 5_000
+
+/**
+ * What the thread does. As text, so that it runs wherever the package is bundled to. Pieces come as one text with a line
+ * for each (none has a line's end in it), and the bounds of those that are parts of a longer line.
+ */
+const SOURCE = `
+const { parentPort, workerData: { source, flags } } = require('node:worker_threads')
+const expression = new RegExp(source, flags)
+parentPort.on('message', ({ text, bounds, most }) => {
+  const found = []
+  const pieces = text.split('\\n')
+  for (let index = 0; index < pieces.length && found.length < most * 3; index++) {
+    const [from, until] = bounds.get(index) ?? [0, Infinity]
+    expression.lastIndex = from
+    const match = expression.exec(pieces[index])
+    if (match !== null && match.index < until) found.push(index, match.index, match[0].length)
+  }
+  parentPort.postMessage(found)
+})
+parentPort.postMessage(null)
+`
+
+/**
+ * @throws ByrefError `invalid_arguments` for an expression that is none
+ */
+export async function createMatcher(
+  { query, regex = false, caseSensitive = false }: SearchQuery,
+  { signal, timeMs = EXPRESSION_MS }: { signal?: AbortSignal; timeMs?: number } = {},
+): Promise<Matcher> {
+  const workerData = expressionOf(regex ? query : escaped(query), caseSensitive)
+  signal?.throwIfAborted()
+  const worker = new Worker(SOURCE, { eval: true, workerData, execArgv: [], env: {} })
+  const stop = (): void => void worker.terminate()
+  signal?.addEventListener('abort', stop, { once: true })
+  // Text is found in linear time; only expressions can go astray.
+  let left = regex ? timeMs : Infinity
+  await answerOf(worker, Infinity, signal)
+
+  return {
+    async match(pieces, most) {
+      const bounds = new Map<number, [number, number]>()
+      for (const [index, { from, until }] of pieces.entries()) {
+        if (from > 0 || until !== Infinity) bounds.set(index, [from, until])
+      }
+      const text = pieces.map((piece) => piece.text).join('\n')
+      const start = performance.now()
+      worker.postMessage({ text, bounds, most })
+      const found = (await answerOf(worker, left, signal)) as number[]
+      left -= performance.now() - start
+      return Array.from({ length: found.length / 3 }, (_, i) => {
+        const [index, start, length] = found.slice(i * 3, i * 3 + 3) as [number, number, number]
+        return { index, start, length }
+      })
+    },
+
+    async close() {
+      signal?.removeEventListener('abort', stop)
+      await worker.terminate()
+    },
+  }
+}
+
+/** The next message of the thread. */
+function answerOf(worker: Worker, ms: number, signal?: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = ms === Infinity ? undefined : setTimeout(() => end(() => reject(tooSlow())), ms)
+    const onMessage = (answer: unknown): void => end(() => resolve(answer))
+    const onError = (error: unknown): void => end(() => reject(unworkable(error)))
+    const onExit = (): void => end(() => reject(signal?.reason ?? unworkable('its thread ended')))
+    function end(settle: () => void): void {
+      clearTimeout(timer)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      settle()
+    }
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+  })
+}
+
+/** The expression, by the rules of Unicode if it keeps to them. */
+function expressionOf(source: string, caseSensitive: boolean): { source: string; flags: string } {
+  const flags = caseSensitive ? 'g' : 'gi'
+  for (const all of [`${flags}u`, flags]) {
+    try {
+      new RegExp(source, all)
+      return { source, flags: all }
+    } catch (error) {
+      if (all === flags) throw invalid(String((error as Error).message))
+    }
+  }
+  throw invalid(source)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}
+
+function invalid(reason: string): ByrefError {
+  return new ByrefError('invalid_arguments', `query is no regular expression: ${reason}`)
+}
+
+function unworkable(error: unknown): ByrefError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new ByrefError('invalid_arguments', `The expression cannot be worked out: ${reason}`)
+}
+
+function tooSlow(): ByrefError {
+  return new ByrefError(
+    'tool_timeout',
+    'The regular expression took too long. Write it without repetitions inside repetitions such as (a+)+, search a part of the asset, or search for text.',
+  )
+}

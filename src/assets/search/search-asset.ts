@@ -1,0 +1,193 @@
+import { ByrefError } from '../../errors.ts'
+import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
+import type { FieldKey } from '../../refs/field-key.ts'
+import type { Assets } from '../assets-contract.ts'
+import { chunksOf, peek } from '../bodies/body.ts'
+import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
+import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
+import { leafPieces, NotJsonError } from './leaf-pieces.ts'
+import { linePieces } from './line-pieces.ts'
+import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
+import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
+
+/** Options of {@link searchAsset}. */
+export interface SearchOptions extends SearchQuery {
+  /** Hits of one page. */
+  limit: number
+  /** Where the page starts: the `cursor` of the page before. */
+  cursor?: string
+  signal?: AbortSignal
+}
+
+/** A place where an asset has what was looked for. */
+export interface SearchHit {
+  /** The leaf; absent in a text, where `line` and `column` name the place. */
+  ref?: string
+  /** True where the name of the field matches, and not its value. */
+  key?: true
+  /** The line, from 1; absent where `text` is the whole leaf. */
+  line?: number
+  /** Where the match starts in its line, from 1, in UTF-16 units. */
+  column?: number
+  /** What stands around the match; `…` marks where it was cut. */
+  text: string
+}
+
+/** A page of hits, in the order of the asset. */
+export interface SearchPage {
+  hits: SearchHit[]
+  /** Hits in all pages; with the last of them. */
+  total?: number
+  /** Where there are more. */
+  more?: true
+  cursor?: string
+}
+
+/** Characters of a snippet, and how many of them stand before the match. */
+const SNIPPET = 200
+const LEAD = 60
+/** Characters of a page's hits, whatever their number. */
+const PAGE = 16_000
+/** Characters of a reference; of a field with a longer one, that of a container around it is given. */
+const MAX_REF = 1_000
+/** Bytes that are decoded at once. */
+const BLOCK = 64 * 1024
+const CURSOR = /^(\d{1,15})\.(\d{1,15})$/
+
+/**
+ * Looks for a text or an expression in an asset, or a field of it: in the lines of a text, which is read as it streams; in
+ * the leaves of JSON and structured content, and in the names of their fields, each name where it comes first. A line, or a
+ * leaf's line, is one hit; one of more than 17,000 characters is searched in parts. Takes time in proportion to the asset,
+ * and no more memory than one leaf where the store streams.
+ *
+ * @throws ByrefError `asset_unsupported` for what is no text, `invalid_arguments` for an expression or a cursor that is
+ * none, `tool_timeout` for an expression that takes too long
+ */
+export async function searchAsset(
+  assets: Assets,
+  ref: string,
+  { limit, cursor, signal, ...query }: SearchOptions,
+): Promise<SearchPage> {
+  const start = readCursor(cursor)
+  const matcher = await createMatcher(query, { signal })
+  try {
+    return await findPage(await openPieces(assets, ref, signal), { ref, start, limit, matcher })
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error
+    const lines = await openPieces(assets, ref, signal, { isText: true })
+    return await findPage(lines, { ref, start, limit, matcher })
+  } finally {
+    await matcher.close()
+  }
+}
+
+/** Where a page starts: at which piece, after how many hits. */
+interface PageStart {
+  piece: number
+  hits: number
+}
+
+async function findPage(
+  batches: AsyncIterable<Piece[]>,
+  {
+    ref,
+    start,
+    limit,
+    matcher,
+  }: { ref: string; start: PageStart; limit: number; matcher: Matcher },
+): Promise<SearchPage> {
+  const hits: SearchHit[] = []
+  let size = 0
+  let passed = 0
+  for await (const pieces of batches) {
+    const first = Math.max(0, start.piece - passed)
+    const searched = first > 0 ? pieces.slice(first) : pieces
+    const found = searched.length > 0 ? await matcher.match(searched, limit + 1 - hits.length) : []
+    for (const match of found) {
+      const hit = hitOf(searched[match.index] as Piece, match, ref)
+      size += hit.text.length + (hit.ref?.length ?? 0)
+      if (hits.length === limit || (size > PAGE && hits.length > 0)) {
+        const next = `${passed + first + match.index}.${start.hits + hits.length}`
+        return { hits, more: true, cursor: next }
+      }
+      hits.push(hit)
+    }
+    passed += pieces.length
+  }
+  return { hits, total: start.hits + hits.length }
+}
+
+/** The pieces of a body, in batches. */
+async function openPieces(
+  assets: Assets,
+  ref: string,
+  signal: AbortSignal | undefined,
+  { isText = false } = {},
+): Promise<AsyncIterable<Piece[]>> {
+  const { mime, stream } = await assets.open(ref, { signal })
+  const isLeaves = !isText && isJsonType(mime)
+  if (!isLeaves && !isText && !readsAsText(mime)) {
+    await stream.cancel()
+    throw new ByrefError(
+      'asset_unsupported',
+      `${ref} is ${mime} and no text: only text, tables and structured content can be searched.`,
+    )
+  }
+  const { head, body } = await peek(stream, 2)
+  const chunks = decodedText(blocksOf(chunksOf(body)), markedEncoding(head))
+  return batchesOf(chunks, isLeaves ? leafPieces() : linePieces())
+}
+
+async function* batchesOf(
+  chunks: AsyncIterable<string>,
+  reader: PieceReader,
+): AsyncGenerator<Piece[]> {
+  for await (const chunk of chunks) yield reader.read(chunk)
+  yield reader.end()
+}
+
+async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.byteLength; at += BLOCK) yield chunk.subarray(at, at + BLOCK)
+  }
+}
+
+function hitOf(piece: Piece, match: PieceMatch, root: string): SearchHit {
+  const { field, isKey, line, column } = piece
+  const text = snippetOf(piece.text, match)
+  const place = { line: line ?? 1, column: column + match.start }
+  if (!field) return { ...place, text }
+  const ref = refTo(root, field)
+  if (isKey) return { ref, key: true, text }
+  return { ref, ...((line !== null || text !== piece.text) && place), text }
+}
+
+function snippetOf(text: string, { start, length }: PieceMatch): string {
+  if (text.length <= SNIPPET) return text
+  // A match that fits is shown whole, with what stands before it, or with more where the text ends.
+  const lead = Math.max(0, Math.min(LEAD, SNIPPET - length))
+  const from = Math.max(0, Math.min(start - lead, text.length - SNIPPET))
+  const shown = text.slice(from, from + SNIPPET).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+  return `${from > 0 ? '…' : ''}${shown}${from + SNIPPET < text.length ? '…' : ''}`
+}
+
+/** The reference to a field below what was searched, or to what is around it where that would be very long. */
+function refTo(root: string, field: FieldStep): string {
+  const parts = parseAssetRef(root) as AssetRefParts
+  const top: readonly FieldKey[] = parts.fieldPath ?? ['content']
+  for (let step: FieldStep | null = field; step; step = step.above) {
+    const ref = formatAssetRef({ ...parts, fieldPath: [...top, ...pathOf(step)] })
+    if (ref.length <= MAX_REF) return ref
+  }
+  return root
+}
+
+function readCursor(cursor: string | undefined): PageStart {
+  if (cursor === undefined) return { piece: 0, hits: 0 }
+  const [, piece, hits] = CURSOR.exec(cursor) ?? []
+  if (piece !== undefined) return { piece: Number(piece), hits: Number(hits) }
+  throw new ByrefError(
+    'invalid_arguments',
+    'cursor is none that a search gave: leave it out to start from the beginning.',
+  )
+}
