@@ -55,7 +55,7 @@ export function resultItem(
   }
   const logged = shownValue(result.message)
   const found = bodiesIn(logged, known)
-  const value = found.names.size > 0 ? withoutKinds(logged) : logged
+  const value = found.names.size > 0 ? inFewerWords(logged) : logged
   const text = typeof value === 'string' ? escapeBlocks(value) : JSON.stringify(value)
   const named = text.length > NAMED_CHARS
   const output = named
@@ -79,14 +79,21 @@ function shownValue({ content, metadata }: Message): JsonValue {
   return model_output ?? ((content ?? null) as JsonValue)
 }
 
-/** The value with references in fewer words: what kind a body is, its type says. */
-function withoutKinds(value: JsonValue): JsonValue {
+/**
+ * The value with references in fewer words: what kind a body is, its type says, and what type one has that the model may
+ * see or hear, the body says itself or what stands for it.
+ */
+function inFewerWords(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(withoutKinds)
-  const { assetRef, mimeType } = value as { assetRef?: unknown; mimeType?: unknown }
+  if (Array.isArray(value)) return value.map(inFewerWords)
+  const { assetRef, mimeType, fetched } = value as Record<string, JsonValue>
   const isReference = typeof assetRef === 'string' && typeof mimeType === 'string'
-  const entries = Object.entries(value).filter(([key]) => !isReference || key !== 'kind')
-  return Object.fromEntries(entries.map(([key, item]) => [key, withoutKinds(item)]))
+  const isShown =
+    isReference && fetched !== true && isPerceived({ kind: kindOf(mimeType), mimeType })
+  const entries = Object.entries(value).filter(
+    ([key]) => !(isReference && key === 'kind') && !(isShown && key === 'mimeType'),
+  )
+  return Object.fromEntries(entries.map(([key, item]) => [key, inFewerWords(item)]))
 }
 
 interface FoundBodies {
@@ -109,7 +116,7 @@ function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
     if (typeof one === 'string') {
       if (!one.includes('<|')) continue
       const embedded = embeddedMedia(one, known, found.names).filter(isPerceived)
-      found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'silent' as const })))
+      found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))
     } else if (typeof one === 'object' && one !== null) {
       if (isPlainObject(one)) noteBody(one, known, found)
       // In their order: the last one in is the first one out.
@@ -128,7 +135,7 @@ function noteBody(
   if (whole === null) return
   found.names.add(whole)
   if (spilled === true) found.previewed.add(whole)
-  const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'silent' as const }
+  const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }
   if (typeof mimeType === 'string') {
     media.mimeType = mimeType
     media.kind = kindOf(mimeType)

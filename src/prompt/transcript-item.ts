@@ -23,10 +23,10 @@ export interface MediaPart {
   format?: string
   /**
    * What stands for it where the model cannot take it. `note`: a text of name, type, size and reference, or the text that
-   * the body holds. `silent`: nothing, since the words beside it name it. `short`: named between `<|` and `|>`; text and
+   * the body holds. `type`: its type alone, since the words beside it name it. `short`: named between `<|` and `|>`; text and
    * data are shown if they are short, else their meta.
    */
-  otherwise: 'note' | 'silent' | 'short'
+  otherwise: 'note' | 'type' | 'short'
 }
 
 /** What a model thought, as its provider wants it back. */

@@ -17,6 +17,11 @@ export function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): 
   return { type: 'text', text: escapeBlocks(text) }
 }
 
+/** `[not shown: image/tiff]` */
+export function typeOf(part: MediaPart, facts: MediaFacts | null): TextPart {
+  return { type: 'text', text: `[not shown: ${facts?.mime ?? part.mimeType}]` }
+}
+
 /** `[unresolved image: asset://…]` (binary-assets.md, "Resolution Behavior"). */
 export function unresolved({ kind, ref }: MediaPart): TextPart {
   return { type: 'text', text: `[unresolved ${kind}: ${ref}]` }

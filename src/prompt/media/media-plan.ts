@@ -56,7 +56,7 @@ export function mediaPlan(
     if (image) return image
   }
   if (otherwise === 'short' && !isCameraImage) return { type: 'value' }
-  if (facts.isValue && otherwise !== 'silent' && topLevel(mime) !== 'image') {
+  if (facts.isValue && otherwise !== 'type' && topLevel(mime) !== 'image') {
     return { type: 'text', by: 'text', maxChars: maxTextChars, byUrl: [] }
   }
   if (limit !== null && size <= limit) {
@@ -68,7 +68,7 @@ export function mediaPlan(
       maxPages: mime === PDF && Number.isFinite(maxPdfPages) ? maxPdfPages : null,
     }
   }
-  const by = otherwise === 'silent' ? null : textOf(mime)
+  const by = otherwise === 'type' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) {
     // Some take documents by URL alone; text is better off in the prompt.
     const byUrl = by === 'pdf' && limit === null ? patternsOf(capabilities, mime).map(String) : []

@@ -1,5 +1,6 @@
 import type { FilePart, MediaPart, TextPart } from '../transcript-item.ts'
-import { named, noteOf, sameAsAbove, unresolved, wordsOf } from './media-note.ts'
+import type { MediaFacts } from './media-facts.ts'
+import { named, noteOf, sameAsAbove, typeOf, unresolved, wordsOf } from './media-note.ts'
 import type { ReadBody } from './read-body.ts'
 import type { MediaSource } from './resolve-media.ts'
 import type { Standing, Standings } from './standings.ts'
@@ -34,17 +35,21 @@ export function createPartMaker(
   }
 
   return (part) => {
-    const isSilent = part.otherwise !== 'note'
-    if (media === 'none')
-      return isSilent ? [] : [noteOf(part, null, 'bodies are read by reference')]
+    if (media === 'none') return instead(part, null, 'bodies are read by reference')
     const standing = standings.find(part)
     if (standing?.type === 'read') return shown(part, standing)
     if (standing?.type !== 'note') {
       onMissing?.(part.ref)
       return [unresolved(part)]
     }
-    return isSilent ? [] : [noteOf(part, standing.facts, standing.why)]
+    return instead(part, standing.facts, standing.why)
   }
+}
+
+/** What stands for a body that is not sent. */
+function instead(part: MediaPart, facts: MediaFacts | null, why: string): TextPart[] {
+  if (part.otherwise === 'short') return []
+  return [part.otherwise === 'type' ? typeOf(part, facts) : noteOf(part, facts, why)]
 }
 
 function filePart(

@@ -228,8 +228,8 @@ describe.each(NAMES)('what %s is sent', (name) => {
     const call = { id: 'call1abcd', name: 'draw', arguments: {} }
     const result = { toolCallId: call.id, toolName: call.name, isError: false }
     const bodies = [
-      media('asset://png', { otherwise: 'silent' }),
-      media('asset://wav', { otherwise: 'silent' }),
+      media('asset://png', { otherwise: 'type' }),
+      media('asset://wav', { otherwise: 'type' }),
     ]
     const { parts, inResult } = await sent(name, [
       user('Draw.'),

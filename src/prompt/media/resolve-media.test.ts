@@ -162,7 +162,7 @@ describe('resolveMedia', () => {
     expect(await texts(media(wav.ref))).toEqual([
       `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model takes none of this type]`,
     ])
-    expect(await texts(media(wav.ref, { otherwise: 'silent' }))).toEqual([])
+    expect(await texts(media(wav.ref, { otherwise: 'type' }))).toEqual(['[not shown: audio/wav]'])
     expect(await texts(media('asset://gone', { kind: 'audio' }))).toEqual([
       '[unresolved audio: asset://gone]',
     ])
