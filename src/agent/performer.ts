@@ -96,7 +96,7 @@ export function perform(options: PerformerOptions): Performer {
   function situation(): NextSettings {
     return {
       ...{ limits, tools: settings.tools, board: thread.board, now: Date.now() },
-      compaction: (after) => prompts.compaction(state, after),
+      compaction: (after) => prompts.compaction(thread, after),
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import type { PromptBudget } from './plan-compaction.ts'
 import { lastStep, promptTokens } from './prompt-size.ts'
 import type { Transcript } from './transcript.ts'
@@ -30,8 +31,13 @@ export function compactionDue(
   if (!last || last.id === state.compaction?.through) return null
   if (promptTokens(transcript, state, pending) > budget.tokens) return 'size'
   const { stale, bodies } = transcript.shown
-  if (bodies.parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
+  const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
+  if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
   const asked = lastStep(state.runs)?.finishedAt
   const isCold = asked !== undefined && now - Date.parse(asked) > COLD_MS
   return isCold && stale > STALE_TOKENS ? 'cold' : null
+}
+
+function attachedTo(message: Message): number {
+  return readMetadata(message).attachments.length
 }

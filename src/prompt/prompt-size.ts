@@ -1,6 +1,7 @@
 import type { ConversationState, StepState } from '../content/conversation-state.ts'
 import type { Message } from '../content/message.ts'
 import { estimateTokens } from '../content/metas-block.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import { resultCall } from '../content/results.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -51,6 +52,6 @@ function messageTokens(message: Message): number {
 function countTokens({ content, metadata, ...message }: Message): number {
   if (message.message_type === 'log' || content === null || content === undefined) return 0
   const text = typeof content === 'string' ? content : (JSON.stringify(content) ?? '')
-  const attached = Array.isArray(metadata?.attachments) ? metadata.attachments.length : 0
+  const attached = readMetadata({ metadata }).attachments.length
   return estimateTokens(text) + attached * 1500 + (resultCall({ metadata }) === null ? 0 : 8)
 }

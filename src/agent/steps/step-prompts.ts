@@ -30,7 +30,7 @@ export interface StepPrompts {
    *
    * @param after The state after events that are not in the conversation yet, with no other messages than theirs.
    */
-  compaction(state: ConversationState, after: ConversationState): CompactionReason | null
+  compaction(conversation: PromptedConversation, after: ConversationState): CompactionReason | null
   /** How what there is by now is shown from now on; null where there is nothing. */
   plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
   /** The prompt of the next step, and whether it has to be compacted before, since what it showed is gone. */
@@ -98,9 +98,11 @@ export function createStepPrompts(
 
   return {
     ready,
-    compaction(state, after) {
+    compaction(conversation, after) {
+      const { state } = conversation
       const { compaction, messages } = after
       const pending = after === state ? [] : messages
+      if (isSettled(state)) builder.transcript.update(conversation)
       const asked = { ...state, compaction }
       return compactionDue(builder.transcript, asked, {
         budget: budget(),
@@ -121,6 +123,14 @@ export function createStepPrompts(
       return { prompt, stale: [...gone].some((ref) => wasShown(state, ref)) }
     },
   }
+}
+
+/** Whether the conversation is at a point where its model may be asked: every call has its result, or gets none. */
+function isSettled(state: ConversationState): boolean {
+  const step = openRun(state)?.steps.at(-1)
+  if (!step) return true
+  if (step.finishedAt === undefined) return step.callIds.length === 0
+  return step.callIds.every((id) => state.calls[id]?.resultMessageId !== undefined)
 }
 
 /** What some of the tools take beside their own parameters, which is explained from the start. */

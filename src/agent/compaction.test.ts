@@ -1,0 +1,167 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
+import type { LogRecord } from '../content/events.ts'
+import type { Message } from '../content/message.ts'
+import { readAll } from '../log/conversation-log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { type AgentOptions, createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tools/tool.ts'
+
+const page = defineTool({
+  id: 'page',
+  description: 'A page',
+  inputSchema: { type: 'object', properties: { n: {} } },
+  execute: ({ n }) => `Page ${n}: ${'word '.repeat(300)}`,
+})
+const turn = (n: number) => ({ calls: [{ name: 'page', arguments: { n } }] })
+
+async function compactions(log: AgentOptions['log']): Promise<LogRecord['event'][]> {
+  const found: LogRecord['event'][] = []
+  for await (const { event } of readAll(log as never, 'c')) {
+    if (event.type === 'PROMPT_COMPACTED') found.push(event)
+  }
+  return found
+}
+
+describe('compaction', () => {
+  it('shows older results by their names when the prompt becomes too large, and they can still be passed', async () => {
+    const log = createMemoryLog()
+    const calls = Array.from({ length: 8 }, (_, n) => turn(n))
+    const passing = { calls: [{ name: 'page', arguments: { n: '†result#1' } }] }
+    const model = scriptedModel([...calls, passing, 'Done.'])
+    const agent = createAgent({ model, tools: [page], log, history: { maxTokens: 1500 } })
+    const run = agent.run({ conversation: 'c', messages: say('Read them all') })
+    expect((await run.result).text).toBe('Done.')
+    const made = await compactions(log)
+    expect(made.length).toBeGreaterThan(0)
+    expect(made[0]).toMatchObject({ reason: 'size', media: null })
+    const last = prompts(model).at(-1) as string
+    expect(last).toContain('Read them all')
+    expect(last).toMatch(/†result#\d+: 15\d\d characters, not shown any more/)
+    expect(last.length).toBeLessThan(1500 * 4 * 1.5)
+    const passed = run.messages.findLast(({ metadata }) => metadata.tool_result)
+    expect(passed?.content).toContain('Page Page 0: word word')
+  })
+
+  it('leaves the oldest messages out where that is not enough, and says what they said', async () => {
+    const log = createMemoryLog()
+    const summarize = vi.fn(
+      ({ messages, previous }: { messages: readonly Message[]; previous: string | null }) => {
+        return `${previous ?? ''}${messages.length};`
+      },
+    )
+    let model = scriptedModel([])
+    for (let n = 0; n < 12; n++) {
+      model = scriptedModel([`Answer ${n}. ${'talk '.repeat(100)}`])
+      const agent = createAgent({ model, log, history: { maxTokens: 800, summarize } })
+      await agent.run({ conversation: 'c', messages: say(`Question ${n}? ${'talk '.repeat(100)}`) })
+        .result
+    }
+    const last = prompts(model)[0] as string
+    expect(last).toContain('Question 11?')
+    expect(last).not.toContain('Question 0?')
+    expect(last).toMatch(/\[Summary of \d+ earlier messages\]\\n\d+;/)
+    expect(summarize.mock.calls.length).toBeGreaterThan(1)
+    expect(summarize.mock.calls[1]?.[0].previous).toBe(summarize.mock.results[0]?.value)
+    const counted = /Summary of (\d+) earlier messages\]\\n([\d;]+)/.exec(last)
+    const sum = (counted?.[2] ?? '').split(';').reduce((all, one) => all + Number(one), 0)
+    expect(Number(counted?.[1])).toBe(sum)
+  })
+
+  it('keeps data, metas and what the system said at first of messages that are left out', async () => {
+    const log = createMemoryLog()
+    const assets = createAssets()
+    const { ref } = await assets.saveAsset({
+      asset_name: 'prices',
+      content_type: 'data',
+      content: { eur: 5 },
+    })
+    let model = scriptedModel([])
+    for (let n = 0; n < 6; n++) {
+      model = scriptedModel(['talk '.repeat(200)])
+      const agent = createAgent({ model, log, assets, history: { maxTokens: 600 } })
+      const first = [
+        { role: 'system', content: 'Speak as a pirate.' },
+        { type: 'state' as const, state: { city: 'Oslo' } },
+        { role: 'user', content: 'See', metadata: { attachments: [{ assetRef: ref }] } },
+      ]
+      await agent.run({ conversation: 'c', messages: n === 0 ? first : say('And now?') }).result
+    }
+    const [last] = model.requests
+    expect(last?.prompt[0]).toEqual({ role: 'system', content: 'Speak as a pirate.' })
+    const text = prompts(model)[0] as string
+    expect(text).toContain('earlier messages are left out')
+    expect(text).toContain('\\"city\\": \\"Oslo\\"')
+    expect(text).toContain('\\"content/eur\\": 5')
+  })
+
+  it('sends no more media than the budget, the newest', async () => {
+    const log = createMemoryLog()
+    const assets = createAssets()
+    let model = { ...scriptedModel([]), provider: 'openai.responses', modelId: 'gpt-5' }
+    for (let n = 0; n < 7; n++) {
+      model = { ...scriptedModel(['I see.']), provider: 'openai.responses', modelId: 'gpt-5' }
+      const { ref } = await assets.save(new Uint8Array([...PNG, n]), null)
+      const agent = createAgent({ model, log, assets, media: { maxParts: 4 } })
+      const message = {
+        role: 'user',
+        content: `No. ${n}`,
+        metadata: { attachments: [{ assetRef: ref }] },
+      }
+      await agent.run({ conversation: 'c', messages: [message] }).result
+    }
+    expect(await compactions(log)).toMatchObject([{ reason: 'media' }])
+    const files = model.requests[0]?.prompt.flatMap((message) =>
+      message.role === 'user' ? message.content.filter(({ type }) => type === 'file') : [],
+    )
+    expect(files?.length).toBeLessThanOrEqual(5)
+    expect(prompts(model)[0]?.match(/\[Attached image/g)).toHaveLength(7)
+  })
+
+  it('merges data when the provider has forgotten the conversation anyway', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const log = createMemoryLog()
+      let model = scriptedModel([])
+      for (const minutes of [0, 1, 10]) {
+        vi.setSystemTime(Date.UTC(2026, 0, 1) + minutes * 60_000)
+        model = scriptedModel(['Noted.'])
+        const state = { now: minutes, text: 'x'.repeat(1000) }
+        const messages = [{ type: 'state' as const, state }, ...say('Remember')]
+        await createAgent({ model, log }).run({ conversation: 'c', messages }).result
+        const blocks = prompts(model)[0]?.match(/## Data: ¶state/g)
+        expect(blocks).toHaveLength(minutes === 1 ? 2 : 1)
+      }
+      expect(await compactions(log)).toMatchObject([{ reason: 'cold' }])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('merges always, or never, where the agent says so', async () => {
+    for (const merge of ['engine', 'model'] as const) {
+      const log = createMemoryLog()
+      let model = scriptedModel([])
+      for (const n of [1, 2, 3]) {
+        model = scriptedModel(['Noted.'])
+        const messages = [{ type: 'state' as const, state: { n } }, ...say('Remember')]
+        await createAgent({ model, log, merge }).run({ conversation: 'c', messages }).result
+      }
+      expect(prompts(model)[0]?.match(/## Data: ¶state/g)).toHaveLength(merge === 'engine' ? 1 : 3)
+    }
+  })
+
+  it('refuses what is no option', () => {
+    const model = scriptedModel([])
+    expect(() => createAgent({ model, merge: 'sometimes' as never })).toThrow(
+      /merge is one of cache/,
+    )
+    expect(() => createAgent({ model, history: { tokens: 5 } as never })).toThrow(
+      /There is no "tokens"/,
+    )
+    expect(() => createAgent({ model, media: { maxParts: 0 } })).toThrow(/media.maxParts/)
+  })
+})
