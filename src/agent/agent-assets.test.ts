@@ -141,8 +141,72 @@ describe('createAgent, with assets', () => {
       'fetch_asset',
     ])
     expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
-      'no native tool "drop_asset"; there are save_asset, fetch_asset',
+      'no native tool "drop_asset"; there are save_asset, fetch_asset, search_asset',
     )
+  })
+
+  it('has the tools that read large results where a tool says that it has them', () => {
+    const model = scriptedModel([])
+    const large = { ...camera, maxResultChars: 1_000 }
+    const ids = (options: object): string[] =>
+      createAgent({ model, ...options }).tools.map(({ id }) => id)
+    expect(ids({ tools: [large] })).toEqual(['camera', 'fetch_asset', 'search_asset'])
+    expect(ids({ tools: [large], reading: false })).toEqual(['camera'])
+    expect(ids({ tools: [camera] })).toEqual(['camera'])
+    expect(ids({ tools: [camera], reading: true })).toEqual([
+      'camera',
+      'fetch_asset',
+      'search_asset',
+    ])
+    expect(ids({ tools: [{ ...camera, maxResultChars: Infinity }] })).toEqual(['camera'])
+    // One of the agent's own stands, and one that was named is there once.
+    const own = { ...camera, id: 'search_asset' }
+    const { tools } = createAgent({ model, tools: [large, own, 'fetch_asset'] })
+    expect(tools.map(({ id }) => id)).toEqual(['camera', 'search_asset', 'fetch_asset'])
+    expect(tools[1]).toBe(own)
+  })
+
+  it('reads on in a large result by what it searched for', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, i) => ({ city: `Town ${i}`, people: i }))
+    const many = defineTool({
+      id: 'many',
+      description: '',
+      inputSchema: { type: 'object' },
+      maxResultChars: 10_000,
+      execute: () => ({ rows }),
+    })
+    const assets = createAssets()
+    const turns: ScriptedTurn[] = [{ calls: [{ name: 'many', arguments: {} }] }, 'Much.']
+    const run = createAgent({ model: scriptedModel(turns), tools: [many], assets }).run({
+      messages: say('go'),
+    })
+    await run.result
+    const { ref } = (await assets.list()).assets[0] as { ref: string }
+    const reading: ScriptedTurn[] = [
+      { calls: [{ name: 'search_asset', arguments: { ref, query: 'Town 1234' } }] },
+      { calls: [{ name: 'fetch_asset', arguments: { ref: `${ref}/content/rows/1234` } }] },
+      { calls: [{ name: 'fetch_asset', arguments: { ref } }] },
+      { calls: [{ name: 'search_asset', arguments: { ref, query: 'Town', limit: 100 } }] },
+      'Read.',
+    ]
+    const next = createAgent({ model: scriptedModel(reading), tools: [many], assets }).run({
+      messages: say(`See ${ref}`),
+    })
+    await next.result
+    const results = next.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results[0]?.content).toEqual({
+      assetRef: ref,
+      hits: [{ ref: `${ref}/content/rows/1234/city`, text: 'Town 1234' }],
+      total: 1,
+    })
+    expect(results[1]?.content).toMatchObject({
+      text: '{\n  "city": "Town 1234",\n  "people": 1234\n}',
+    })
+    expect(results[2]?.content).toMatchObject({ startLine: 1, nextStartLine: expect.any(Number) })
+    for (const { content } of results) {
+      expect(content).not.toHaveProperty('spilled')
+      expect(JSON.stringify(content).length).toBeLessThan(32_000)
+    }
   })
 
   it('keeps what a model saves and fetches out of log and prompts, and shows it once', async () => {

@@ -164,6 +164,30 @@ describe('fetchAssetTool', () => {
     })
   })
 
+  it('reads structured content and lines as text, and files as data, when nobody says', async () => {
+    const assets = createAssets()
+    const content = { word: 'x', image: new Uint8Array(Buffer.from(PNG, 'base64')) }
+    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    const read = (input: object) => fetchAssetTool.execute({ ...input }, { assets })
+    expect(await read({ ref })).toMatchObject({ text: expect.stringContaining('"word": "x"') })
+    expect(await read({ ref: `${ref}/content/word` })).toMatchObject({ text: 'x' })
+    const image = await read({ ref: `${ref}/content/image` })
+    expect(image).toMatchObject({ dataUrl: expect.stringMatching(/^data:image/) })
+    const note = await assets.save(Buffer.from('one\ntwo'), 'text/plain')
+    expect(await read({ ref: note.ref })).toMatchObject({ dataUrl: expect.any(String) })
+    expect(await read({ ref: note.ref, startLine: 2 })).toMatchObject({ text: 'two' })
+  })
+
+  it('refuses lines that there cannot be', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('text'), 'text/plain')
+    for (const range of [{ startLine: 0 }, { endLine: -1 }, { startColumn: 1.5 }]) {
+      await expect(fetchAssetTool.execute({ ref, ...range }, { assets })).rejects.toEqual(
+        code('invalid_arguments'),
+      )
+    }
+  })
+
   it('refuses what does not fit into an answer, and what is not text', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new Uint8Array(9_000_000))

@@ -23,15 +23,16 @@ export interface Matcher {
   /**
    * The first `most` pieces that match.
    *
-   * @throws ByrefError `tool_timeout` when an expression has used up its time, over all calls; `invalid_arguments` for
+   * @throws ByrefError `tool_timeout` when an expression takes too long; `invalid_arguments` for
    * one that cannot be worked out
    */
   match(pieces: readonly Piece[], most: number): Promise<PieceMatch[]>
   close(): Promise<void>
 }
 
-/** Milliseconds that an expression may take in one search. */
-const EXPRESSION_MS = 5_000
+/** Milliseconds that an expression may take for one call, which is one block of the asset, and for all of them. */
+const BLOCK_MS = 2_000
+const TOTAL_MS = 60_000
 
 /**
  * What the thread does. As text, so that it runs wherever the package is bundled to. Pieces come as one text with a line
@@ -54,12 +55,24 @@ parentPort.on('message', ({ text, bounds, most }) => {
 parentPort.postMessage(null)
 `
 
+/** Options of {@link createMatcher}. */
+export interface MatcherOptions {
+  /** Ends the thread, whatever it does. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds that an expression has for one call; default 2,000. */
+  blockMs?: number
+  /** Milliseconds that it has for all calls; default 60,000. */
+  totalMs?: number
+}
+
 /**
+ * A thread that looks for the query; whoever has it closes it.
+ *
  * @throws ByrefError `invalid_arguments` for an expression that is none
  */
 export async function createMatcher(
   { query, regex = false, caseSensitive = false }: SearchQuery,
-  { signal, timeMs = EXPRESSION_MS }: { signal?: AbortSignal; timeMs?: number } = {},
+  { signal, blockMs = BLOCK_MS, totalMs = TOTAL_MS }: MatcherOptions = {},
 ): Promise<Matcher> {
   const workerData = expressionOf(regex ? query : escaped(query), caseSensitive)
   signal?.throwIfAborted()
@@ -67,7 +80,7 @@ export async function createMatcher(
   const stop = (): void => void worker.terminate()
   signal?.addEventListener('abort', stop, { once: true })
   // Text is found in linear time; only expressions can go astray.
-  let left = regex ? timeMs : Infinity
+  let left = totalMs
   await answerOf(worker, Infinity, signal)
 
   return {
@@ -79,7 +92,11 @@ export async function createMatcher(
       const text = pieces.map((piece) => piece.text).join('\n')
       const start = performance.now()
       worker.postMessage({ text, bounds, most })
-      const found = (await answerOf(worker, left, signal)) as number[]
+      const found = (await answerOf(
+        worker,
+        regex ? Math.min(blockMs, left) : Infinity,
+        signal,
+      )) as number[]
       left -= performance.now() - start
       return Array.from({ length: found.length / 3 }, (_, i) => {
         const [index, start, length] = found.slice(i * 3, i * 3 + 3) as [number, number, number]

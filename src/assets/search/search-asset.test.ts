@@ -255,13 +255,13 @@ describe('searchAssetTool, refusing', () => {
   it('stops an expression that would not end, and the process goes on meanwhile', async () => {
     const { ref, search } = await textAsset(`fine\n${'a'.repeat(50)}!`)
     let ticks = 0
-    const ticking = setInterval(() => ticks++, 20)
+    const ticking = setInterval(() => ticks++, 1)
     const stopped = search({ ref, query: '(a+)+$', regex: true })
     await expect(stopped).rejects.toEqual(code('tool_timeout'))
     await expect(stopped).rejects.toThrow('repetitions inside repetitions')
     clearInterval(ticking)
-    expect(ticks).toBeGreaterThan(20)
-  }, 30_000)
+    expect(ticks).toBeGreaterThan(10)
+  })
 
   it('stops when the call does', async () => {
     const { ref, assets } = await textAsset(`${'a'.repeat(50)}!`)
