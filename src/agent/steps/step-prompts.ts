@@ -67,8 +67,7 @@ export function createStepPrompts(
     return {
       tokens: how.history.maxTokens ?? most,
       mediaParts: Math.min(how.media.maxParts, perCall?.images ?? Infinity),
-      // As base64 bodies are longer by a third.
-      mediaBytes: Math.min(how.media.maxBytes, (perCall?.bytes ?? Infinity) * 0.7),
+      mediaBytes: Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity),
     }
   }
 
