@@ -2,8 +2,8 @@ import { type Board, type BoardOptions, createBoard } from './board.ts'
 import { copyJson } from './copy-json.ts'
 import { kindOf, methodOf } from './data-block.ts'
 import type { DataBlock, Message } from './message.ts'
-import { readMetadata } from './read-metadata.ts'
 import { type DataEntry, renderData } from './render-data.ts'
+import { resultCall } from './results.ts'
 
 /**
  * How the data messages of one identity reach the model (data-messages.md, "Merging and Identity"): merged by the
@@ -83,10 +83,12 @@ function callSpans(messages: readonly Message[]): Set<number> {
   const callers = new Map<string, number>()
   const spans = new Set<number>()
   for (const [index, message] of messages.entries()) {
-    const { result, calls } = readMetadata(message)
-    const caller = result ? (callers.get(result.callId) ?? index) : index
+    const answered = resultCall(message)
+    const caller = answered === null ? index : (callers.get(answered) ?? index)
     for (let i = index - 1; i >= caller && !spans.has(i); i--) spans.add(i)
-    if (!result) for (const { id } of calls) callers.set(id, index)
+    const calls: unknown = message.metadata?.tool_calls
+    if (answered !== null || !Array.isArray(calls)) continue
+    for (const call of calls) callers.set(call?.id, index)
   }
   return spans
 }

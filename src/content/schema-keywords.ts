@@ -3,11 +3,12 @@ import { isPlainObject } from './json.ts'
 /** A JSON Schema (2020-12), or a part of one, as plain data. */
 export type Schema = { readonly [keyword: string]: unknown }
 
-/** Keywords that hold schemas by names: `properties`, `patternProperties`, `dependentSchemas`, `$defs`, `definitions`. */
-const NAMED = /^p.*ies$|mas$|^\$?def.*s$/
+/** Keywords that hold schemas by names. */
+const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/
 
-/** Keywords that hold a schema or a list of them. A few hold numbers, such as `maxItems`, which are no schemas. */
-const HOLDING = /tems$|Properties$|Of$|^then|^else|^contains/
+/** Keywords that hold a schema or a list of them. */
+const HOLDING =
+  /^(items|prefixItems|unevaluatedItems|contains|additionalProperties|unevaluatedProperties|anyOf|oneOf|allOf|then|else)$/
 
 /** Whether a part of a schema is a schema with keywords; true and false, which are schemas too, are not. */
 export function isSchema(value: unknown): value is Schema {
