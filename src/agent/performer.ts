@@ -269,7 +269,8 @@ export function perform(options: PerformerOptions): Performer {
 
   /** Frees the lease, then looks once more: what others appended while it lasted is this one's to do. */
   async function giveUp(): Promise<void> {
-    if (lastAppend === 0) return
+    // A run that was only just begun has its lease from the append of its messages.
+    if (lastAppend === 0 && openRun(state)?.owner !== owner) return
     lastAppend = 0
     if (await log.renew(thread.id, { owner, ms: 0 }).catch(() => false)) await thread.refresh()
   }

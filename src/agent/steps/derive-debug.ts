@@ -6,7 +6,9 @@ import {
 } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
 import type { Message } from '../../content/message.ts'
+import { readMetadata } from '../../content/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import { redact } from '../../log/redact.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread.ts'
 import { debugValue } from './debug-value.ts'
@@ -35,17 +37,22 @@ export async function deriveDebug(
   const found = await findStep(log, conversation, messageId)
   if (!found) return given
   const { before, answer, step } = found
-  const name = openRun(before)?.settings
+  const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
   const { model, instructions, tools } = used ?? { ...settings, tools: [] }
   const prompts = createStepPrompts({ ...settings, instructions }, { assets, namespace })
   const { prompt } = await prompts.next({ state: before, board: boardOf(before.messages) })
   const { provider, modelId } = model
-  const { content: text, metadata } = answer
-  const { tool_calls: calls, reasoning } = metadata
+  const { content: text } = answer
+  const { calls, reasoning } = readMetadata(answer)
   const { usage, finishReason } = step
+  const own = { ...used?.settings, ...ask?.settings }
+  const asked = {
+    ...(Object.keys(own).length > 0 ? { settings: redact(own) } : {}),
+    ...(ask?.output ? { output: ask.output } : {}),
+  }
   return {
-    request: debugValue({ model: { provider, modelId }, prompt, tools }),
+    request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools }),
     response: { text, calls, reasoning, usage, finishReason, ...Object(given) },
   }
 }
