@@ -21,7 +21,18 @@ export function metaLines(
   { items = 3, text = 200, maxChars = 2400 }: MetaLinesOptions = {},
 ): JsonObject {
   const { lines, complete } = outline(meta, { items, text, maxChars })
-  return (complete ? lines : { ...lines, '…': 'more fields are left out' }) as JsonObject
+  const said = withoutContainers(lines)
+  return (complete ? said : { ...said, '…': 'more fields are left out' }) as JsonObject
+}
+
+/** The lines without those of objects whose fields follow, which say so themselves. */
+function withoutContainers(lines: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(lines)
+  const isSaid = (key: string, next: number): boolean =>
+    entries[next]?.[0].startsWith(`${key}/`) ?? false
+  return Object.fromEntries(
+    entries.filter(([key, line], i) => line !== "<class 'dict'>" || !isSaid(key, i + 1)),
+  )
 }
 
 /**

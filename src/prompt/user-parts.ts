@@ -40,7 +40,8 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
   for (const attachment of readMetadata(message).attachments) {
     parts.push(...attachedParts(fromAttachment(attachment), known, names))
   }
-  return { parts: [...parts, ...embedded], names }
+  const shown = new Set(parts.flatMap((part) => (part.type === 'media' ? part.ref : [])))
+  return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
 }
 
 /** The reference to the asset itself, whatever field a reference leads to; null for what is none. */

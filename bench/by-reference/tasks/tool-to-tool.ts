@@ -56,7 +56,7 @@ export const toolToTool: Task = {
         calls: [
           { name: 'query_orders', arguments: { status: 'any', _outputPath: '†orders' } },
           { name: 'spreadsheet', arguments: { rows: '†orders', _outputPath: '†sheet' } },
-          { name: 'send_mail', arguments: { ...mail, file: '†sheet.file.assetRef' } },
+          { name: 'send_mail', arguments: { ...mail, file: '†sheet.file' } },
         ],
       },
       ANSWER,

@@ -39,6 +39,15 @@ describe('resolveAssets', () => {
     expect(await given(object, { type: 'object' })).toEqual(object)
   })
 
+  it('takes what a result says of a body for its reference', async () => {
+    const body = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
+    const base64 = accepting({ type: 'string', contentEncoding: 'base64' })
+    expect(await given(body, base64)).toBe((await assets.getBase64(bytes.ref)).base64)
+    expect(await given(body, { type: 'object' })).toEqual(body)
+    const forbidden = { type: 'object', asset_ref_acceptable: false }
+    expect(await given(body, forbidden)).toEqual(body)
+  })
+
   it('finds the parameters below lists and objects', async () => {
     const n = accepting({ type: 'number' })
     const ref = `${table.ref}/content/rows/0/x`

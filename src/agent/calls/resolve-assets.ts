@@ -95,12 +95,22 @@ export async function resolveAssets(
 }
 
 function mayBeRef(value: string | object): boolean {
-  return typeof value === 'string' ? isAssetRef(value) : Object.hasOwn(value, 'asset_id')
+  if (typeof value === 'string') return isAssetRef(value)
+  return Object.hasOwn(value, 'asset_id') || namedBody(value) !== null
+}
+
+/** The reference of a body as results have it, `{ assetRef, mimeType, … }`: what `†` gives of one. Null for any other value. */
+function namedBody(value: unknown): string | null {
+  const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
+  const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
+  return isBody && isAssetRef(assetRef) ? assetRef : null
 }
 
 /** @param isSure Whether only a reference can stand there, so that one may have no field path. */
 function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
   if (typeof value === 'string') return value
+  const body = namedBody(value)
+  if (body !== null) return isSure ? body : null
   const isRef = isSure ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
   return isRef ? (value as AssetRef) : null
 }
