@@ -1,12 +1,12 @@
 import { tool as aiTool, isStepCount, type ModelMessage, streamText, type ToolSet } from 'ai'
 import type { z } from 'zod'
 import {
-  type AgentOptions,
   type Assets,
   createAgent,
   createAssets,
   defineTool,
   type MessageInput,
+  type Tool,
 } from '../../src/index.ts'
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Asked } from './cost.ts'
@@ -38,11 +38,7 @@ export interface Task {
   about: string
   /** Whether a result or a file has more than 32 kB of text. */
   isLarge?: boolean
-  byref(
-    assets: Assets,
-  ):
-    | (Way & { native?: readonly ('fetch_asset' | 'search_asset')[] })
-    | Promise<Way & { native?: readonly ('fetch_asset' | 'search_asset')[] }>
+  byref(assets: Assets): Way | Promise<Way>
   value(): Way
 }
 
@@ -51,21 +47,14 @@ const PROVIDER = { provider: 'openai.responses', modelId: 'gpt-5' }
 /** Plays a task in byref; gives what the model was asked, and what it answered. */
 export async function playByref(task: Task): Promise<Asked[]> {
   const assets = createAssets()
-  const { tools, native = [], instructions, says, answers } = await task.byref(assets)
+  const { tools, instructions, says, answers } = await task.byref(assets)
   const { model, asked } = recorded(answers)
   const agent = createAgent({
     ...{ model, instructions, assets },
-    tools: [
-      ...tools.map(({ id, description, input, execute }) =>
-        defineTool({
-          id,
-          description,
-          inputSchema: input,
-          execute: execute as (input: object) => unknown,
-        }),
-      ),
-      ...native,
-    ] as AgentOptions['tools'],
+    tools: tools.map(({ input, execute, ...tool }) => {
+      const run = execute as (input: object) => unknown
+      return defineTool({ ...tool, inputSchema: input, execute: run }) as Tool
+    }),
   })
   for (const said of says) {
     await agent.run({ conversation: 'bench', messages: [said as MessageInput] }).result

@@ -4,7 +4,7 @@ import { PNG, threeMethods } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
-import { type Agent, createAgent } from './agent.ts'
+import { type Agent, type AgentOptions, createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
 import { defineTool } from './tools/tool.ts'
 
@@ -130,12 +130,13 @@ describe('createAgent, with assets', () => {
   it('has the native tools by name, and where the model gets no bytes by itself', () => {
     const model = scriptedModel([])
     const ids = (agent: Agent): string[] => agent.tools.map(({ id }) => id)
-    expect(ids(createAgent({ model, tools: ['fetch_asset', camera] }))).toEqual([
+    const small = { ...camera, maxResultChars: Infinity }
+    expect(ids(createAgent({ model, tools: ['fetch_asset', small] }))).toEqual([
       'fetch_asset',
       'camera',
     ])
     const assets = { config: { resolveInLLM: false } }
-    expect(ids(createAgent({ model, tools: [camera], assets }))).toEqual([
+    expect(ids(createAgent({ model, tools: [small], assets }))).toEqual([
       'camera',
       'save_asset',
       'fetch_asset',
@@ -145,25 +146,43 @@ describe('createAgent, with assets', () => {
     )
   })
 
-  it('has the tools that read large results where a tool says that it has them', () => {
-    const model = scriptedModel([])
-    const large = { ...camera, maxResultChars: 1_000 }
-    const ids = (options: object): string[] =>
-      createAgent({ model, ...options }).tools.map(({ id }) => id)
-    expect(ids({ tools: [large] })).toEqual(['camera', 'fetch_asset', 'search_asset'])
-    expect(ids({ tools: [large], reading: false })).toEqual(['camera'])
-    expect(ids({ tools: [camera] })).toEqual(['camera'])
-    expect(ids({ tools: [camera], reading: true })).toEqual([
-      'camera',
-      'fetch_asset',
-      'search_asset',
-    ])
-    expect(ids({ tools: [{ ...camera, maxResultChars: Infinity }] })).toEqual(['camera'])
-    // One of the agent's own stands, and one that was named is there once.
+  it('shows the tools that read large results from the first of these on', async () => {
+    const large = { ...camera, maxResultChars: 10, execute: () => 'x'.repeat(100) }
+    const shownTo = async (options: Partial<AgentOptions>): Promise<(string[] | undefined)[]> => {
+      const call = { calls: [{ name: 'camera', arguments: {} }] }
+      const model = scriptedModel([call, call, 'Done.'])
+      await createAgent({ model, ...options }).run({ messages: say('go') }).result
+      return model.requests.map(({ tools }) => tools?.map(({ name }) => name))
+    }
+    const [one, all] = [['camera'], ['camera', 'fetch_asset', 'search_asset']]
+    expect(await shownTo({ tools: [large] })).toEqual([one, all, all])
+    expect(await shownTo({ tools: [large], reading: true })).toEqual([all, all, all])
+    expect(await shownTo({ tools: [large], reading: false })).toEqual([one, one, one])
+    expect(await shownTo({ tools: [camera] })).toEqual([one, one, one])
+    // One of the agent's own stands, and one that was named is there from the start.
     const own = { ...camera, id: 'search_asset' }
-    const { tools } = createAgent({ model, tools: [large, own, 'fetch_asset'] })
+    const { tools } = createAgent({ model: scriptedModel([]), tools: [large, own, 'fetch_asset'] })
     expect(tools.map(({ id }) => id)).toEqual(['camera', 'search_asset', 'fetch_asset'])
     expect(tools[1]).toBe(own)
+  })
+
+  it('shows them at a compaction, since they stand before everything', async () => {
+    const log = createMemoryLog()
+    const large = { ...camera, maxResultChars: 10, execute: () => 'x'.repeat(100) }
+    const call = { calls: [{ name: 'camera', arguments: {} }] }
+    const model = scriptedModel([call, call, 'Done.'])
+    const agent = createAgent({ model, tools: [large], log })
+    const run = agent.run({ messages: say('go') })
+    const events = await eventsOf(run)
+    expect(events.filter(({ type }) => type === 'PROMPT_COMPACTED')).toMatchObject([
+      { reason: 'tools' },
+    ])
+    const steps = events.flatMap((event) => (event.type === 'STEP_STARTED' ? event.messageId : []))
+    const debug = await Promise.all(steps.map((id) => agent.debug(run.conversation, id)))
+    const tools = (debug as { request: { tools: { name: string }[] } }[]).map(({ request }) => {
+      return request.tools.map(({ name }) => name)
+    })
+    expect(tools.map((names) => names.length)).toEqual([1, 3, 3])
   })
 
   it('reads on in a large result by what it searched for', async () => {

@@ -48,7 +48,7 @@ export interface AgentOptions extends PromptOptions {
   plugins?: readonly Plugin[]
   /**
    * Whether the model has `fetch_asset` and `search_asset` without their being named, to read on in results that became
-   * assets. They are part of every prompt; default: whether a tool sets a finite `maxResultChars`.
+   * assets. Default: from the first such result on, since they are part of every prompt. `true`: from the start.
    */
   reading?: boolean
   /** Where assets live; default in memory. */
@@ -211,7 +211,7 @@ export function createAgent(options: AgentOptions): Agent {
     await callbacks.onEvent?.(event, { conversation: null })
   })
   const plugins = pluginsByName(options.plugins ?? [])
-  const tools = resolveTools([...(options.tools ?? []), ...pluginTools(plugins)], {
+  const { tools, later } = resolveTools([...(options.tools ?? []), ...pluginTools(plugins)], {
     resolveInLLM: assets.config.resolveInLLM,
     reading: options.reading,
   })
@@ -219,6 +219,7 @@ export function createAgent(options: AgentOptions): Agent {
     model,
     instructions,
     tools: new Map(tools.map((tool) => [tool.id, tool])),
+    later,
     context: options.context,
     limits: resolveLimits(options.limits),
     prompt: resolvePromptOptions(model, options),

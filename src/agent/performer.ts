@@ -171,7 +171,9 @@ export function perform(options: PerformerOptions): Performer {
           followed: true,
         })
       case 'compact':
-        return compactPrompt(scopeOf(what.run), prompts, what.reason)
+        // The step may have begun with the append before.
+        await compactPrompt(scopeOf(what.run), prompts, what.reason, { followed: begun === null })
+        return begun === null ? undefined : ask(what.run)
       case 'ask':
         if (begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)

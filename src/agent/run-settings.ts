@@ -13,6 +13,8 @@ export interface AgentSettings {
   instructions: string
   /** By id, in the order in which the model is shown them. */
   tools: ReadonlyMap<string, Tool>
+  /** The ids of those that it is shown only when a result has become an asset. */
+  later: ReadonlySet<string>
   /** The assets of no namespace in particular; what is saved through them is told by nobody but the run. */
   assets: Assets
   /** What runs are given that bring no context of their own. */

@@ -3,7 +3,7 @@ import { isAssetId } from '../refs/asset-id.ts'
 import { parseAssetRef } from '../refs/asset-ref.ts'
 
 /** An id as byref makes them, wherever it stands in a text. */
-const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{32}(?![0-9a-z])/g
+const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g
 /** Reference objects and `[Attached …]` markers in text, also where JSON has escaped their quotes. */
 const ID_FIELD = /asset_id\\*"?\s*[:=]\s*\\*"([^"\\]{1,200})/g
 const URL_IN_TEXT = /asset:\/\/[^\s"'<>|`\\]+/gi

@@ -38,7 +38,7 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
   if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is data, input or state, its kind letters, digits, "_" and "-" but not result, schema and output objects, description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
+    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" but not result, schema and output objects, description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
   )
 }
 

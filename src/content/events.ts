@@ -65,9 +65,10 @@ export interface TokenUsage {
 
 /**
  * Why a conversation is shown compactly from a point on: it became too large, it has more media than its budget, its
- * provider has forgotten it anyway, or bodies that it showed are gone.
+ * provider has forgotten it anyway, bodies that it showed are gone, or its model is shown more tools, which stand before
+ * everything.
  */
-export type CompactionReason = 'size' | 'media' | 'cold' | 'gone'
+export type CompactionReason = 'size' | 'media' | 'cold' | 'gone' | 'tools'
 
 /** How what came before is shown from a compaction on (spec L9). Everything behind it stands where it came. */
 export interface Compaction {

@@ -8,7 +8,7 @@ describe('newId', () => {
     expect(ids.toSorted()).toEqual(ids)
     expect(new Set(ids).size).toBe(ids.length)
     for (const id of ids.slice(0, 100)) {
-      expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{32}$/)
+      expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{27}$/)
       expect(isAssetId(id)).toBe(true)
     }
   })
@@ -28,7 +28,7 @@ describe('newId', () => {
   })
 
   it('cannot be guessed from the one before', () => {
-    const tails = Array.from({ length: 1000 }, () => newId().slice(13))
+    const tails = Array.from({ length: 1000 }, () => newId().slice(11))
     expect(new Set(tails).size).toBe(1000)
     expect(new Set(tails.join('')).size).toBe(32)
   })

@@ -1,7 +1,7 @@
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const TIME_DIGITS = 10
-const COUNTER_DIGITS = 3
-const RANDOM_DIGITS = 19
+const TIME_DIGITS = 9
+const COUNTER_DIGITS = 2
+const RANDOM_DIGITS = 16
 
 /** Ids whose random letters are made at once: asking for random bytes costs more than having them. */
 const POOL = 64
@@ -13,8 +13,8 @@ let pool = ''
 let used = 0
 
 /**
- * A new id of 32 lower-case letters and digits: 50 bits of time in milliseconds, 15 bits that count within one
- * millisecond, 95 random bits. Ids of one process sort in the order they were made, ids of several by their clocks.
+ * A new id of 27 lower-case letters and digits, which models read as few tokens: 45 bits of time in milliseconds, 10 bits
+ * that count within one millisecond, 80 random bits. Ids of one process sort in the order they were made, ids of several by their clocks.
  * Safe in URLs and file names, also case-blind ones; unguessable.
  */
 export function newId(): string {

@@ -3,9 +3,10 @@
  * `instances` and `each` explain the parameters of that name once for all tools that have them.
  */
 export const GUIDE = {
-  assets: `asset://<id> names a file or a large value, asset://<id>/content/<key> a field in it: pass it where a parameter takes asset://…, in text write ![name](<|asset://<id>|>).`,
+  assets: `asset://<id> names a file or a large value, asset://<id>/content/<key> a field in it: pass it where a parameter takes asset://…, in text write <|asset://<id>|>.`,
   variables: `"## Data: ¶kind" blocks hold data. As a whole parameter, †kind.path stands for the value there: †state.items[0], †state["odd key"], †kind#instance.path. †a || †b takes the first that exists. Inside longer text write <|†state.total|>; \\† is a plain dagger.`,
   results: `†result#12 names a tool's result: pass †result#12.items[0].id instead of writing its value again.`,
+  reading: `Large results are assets with a preview: find in them by search_asset, read on by fetch_asset (a field by its reference, lines by startLine).`,
   outputs: `_outputPath, such as "†state.a", writes a call's result there; other calls of the same answer may read it as †state.a.`,
   instances: `_instance, such as "a", makes a call read †kind#a where †kind is written, †kind if there is none, and write to †kind#a.`,
   each: `_each, a list such as "†state.comments" or "asset://<id>/content/rows", runs a tool once for each item; in the other parameters †item (†item.name) and †index stand for it. The result is the list of results.`,

@@ -1,5 +1,6 @@
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
+import type { AssetCreated } from './events.ts'
 import { isPlainObject } from './json.ts'
 
 /** What stands for a value that was too large for its place and is an asset (spec X7). */
@@ -24,6 +25,14 @@ export const SPILLED_KEYS: ReadonlySet<unknown> = new Set<keyof SpilledValue>([
   'size',
   'preview',
 ])
+
+/** What the asset of a spilled result is called by its type. */
+export const SPILLED_TYPE = 'tool_result'
+
+/** Whether an asset is a result that was too large for its place. */
+export function isSpilledResult({ meta }: AssetCreated): boolean {
+  return meta?.asset_type === SPILLED_TYPE
+}
 
 /** Whether a value stands for one that is an asset: who reads it reads on there. */
 export function isSpilled(value: unknown): value is SpilledValue {

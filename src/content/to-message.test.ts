@@ -163,7 +163,7 @@ describe('toMessage', () => {
 
   it('gives what is missing', () => {
     const message = toMessage({ type: 'text', text: 'hi' })
-    expect(message.id).toMatch(/^[0-9a-z]{32}$/)
+    expect(message.id).toMatch(/^[0-9a-z]{27}$/)
     expect(Math.abs(Date.parse(message.timestamp) - Date.now())).toBeLessThan(5000)
     expect(message.metadata).toEqual({})
   })

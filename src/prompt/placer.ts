@@ -19,7 +19,10 @@ import {
 import { userParts } from './user-parts.ts'
 
 /** What the model is told of references where it first applies, each once (spec L8). */
-export type PlacedTopic = Extract<keyof ReferenceGuideOptions, 'assets' | 'variables' | 'results'>
+export type PlacedTopic = Extract<
+  keyof ReferenceGuideOptions,
+  'assets' | 'variables' | 'results' | 'reading'
+>
 
 /** How messages are placed. */
 export interface Placing {
@@ -188,6 +191,7 @@ export function createPlacer(
     const names = new Set<string>()
     const read: MediaPart[] = []
     let isNamed = false
+    let isSpilled = false
     for (const call of calls) {
       const result = logged.get(call.id)
       at = result?.index ?? at
@@ -196,11 +200,16 @@ export function createPlacer(
       shown.push({ ...one.item, media: one.item.media.filter((part) => isSent(part, how)) })
       for (const name of one.names) names.add(name)
       for (const name of one.previewed) metasShown.add(name)
+      isSpilled ||= one.previewed.size > 0
       read.push(...one.fetched)
       isNamed ||= one.named
     }
     push({ type: 'results', results: shown })
-    const rest = [...(isNamed ? tell('results') : []), ...metas(names)]
+    const rest = [
+      ...(isNamed ? tell('results') : []),
+      ...metas(names),
+      ...(isSpilled ? tell('reading') : []),
+    ]
     if (rest.length > 0) push({ type: 'user', parts: rest })
     fetched = read
   }

@@ -21,7 +21,7 @@ export const longPage: Task = {
   about: 'one line of a page of 200 kB',
   isLarge: true,
   byref: () => ({
-    ...{ tools: [fetchPage], native: ['fetch_asset', 'search_asset'], says },
+    ...{ tools: [fetchPage], says },
     answers: [
       call,
       (options) => ({

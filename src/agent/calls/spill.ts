@@ -2,7 +2,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { metaOf } from '../../content/asset-meta.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { outline } from '../../content/outline.ts'
-import type { SpilledValue } from '../../content/spilled.ts'
+import { SPILLED_TYPE, type SpilledValue } from '../../content/spilled.ts'
 import type { CallPlan } from './call-plan.ts'
 import { jsonLength } from './json-length.ts'
 
@@ -36,7 +36,7 @@ export async function spill<T extends Valued>(
   const onEvent = (event: ConversationEvent): void => void events.push(event)
   const scoped = assets.scoped({ by: 'tool', tool: plan.name, toolCallId, onEvent })
   const { ref, size } = await scoped.saveAsset({
-    asset_type: 'tool_result',
+    asset_type: SPILLED_TYPE,
     asset_name: `${plan.name} result`,
     content_type: 'application/json',
     content: value,

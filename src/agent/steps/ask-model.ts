@@ -15,7 +15,7 @@ import { toolsForModel } from '../tools/tool-schema.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
 import { saveModelFiles } from './save-model-files.ts'
-import type { StepPrompts } from './step-prompts.ts'
+import { laterTools, type StepPrompts } from './step-prompts.ts'
 
 /**
  * One step: the prompt out of the conversation, the model's answer into it. Calls begin while the answer still streams.
@@ -32,14 +32,14 @@ export async function askModel(
   const { settings, signal } = scope
   const { model, tools, retry, limits } = settings
   const prompt = await promptOf(scope, prompts)
-  const shown = toolsForModel(tools)
+  const shown = toolsForModel(tools, laterTools(settings, scope.thread.state))
   const answer = createAnswer(scope, messageId)
   try {
     await callModel({
       model,
       options: {
         prompt,
-        tools: shown.length > 0 ? shown : undefined,
+        tools: shown.length > 0 ? [...shown] : undefined,
         ...optionsOf(scope, shown.length > 0),
       },
       signal,
@@ -65,22 +65,22 @@ export async function askModel(
 async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
   const { prompt, stale } = await prompts.next(scope.thread)
   if (!stale) return prompt
-  await compactPrompt(scope, prompts, 'gone')
+  await compactPrompt(scope, prompts, 'gone', { followed: false })
   return (await prompts.next(scope.thread)).prompt
 }
 
-/** Logs how what there is by now is shown from now on. */
+/** Logs how what there is by now is shown from now on; `followed`: with the step that is due then. */
 export async function compactPrompt(
   scope: RunScope,
   prompts: StepPrompts,
   reason: CompactionReason,
+  { followed }: { followed: boolean },
 ): Promise<void> {
   const { thread, runId } = scope
   const compaction = await prompts.plan(thread, reason)
   if (!compaction) return
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
-  // Behind a step that has begun there is nothing to follow.
-  await scope.append({ events }, { followed: reason !== 'gone' })
+  await scope.append({ events }, { followed })
 }
 
 /** What the call is given beside prompt and tools. */

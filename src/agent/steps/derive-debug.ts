@@ -13,7 +13,7 @@ import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread.ts'
 import { debugValue } from './debug-value.ts'
 import type { KeptSettings } from './kept-settings.ts'
-import { createStepPrompts } from './step-prompts.ts'
+import { createStepPrompts, laterTools } from './step-prompts.ts'
 
 /** What the request of a step is worked out from. */
 export interface DebugSource {
@@ -39,7 +39,9 @@ export async function deriveDebug(
   const { before, answer, step } = found
   const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
-  const { model, instructions, tools } = used ?? { ...settings, tools: [] }
+  const { model, instructions, tools: all, later } = used ?? { ...settings, tools: [] }
+  const hidden = laterTools({ later: new Set(later) }, before)
+  const tools = all.filter((tool) => !hidden?.has(tool.name))
   const prompts = createStepPrompts({ ...settings, instructions }, { assets, namespace })
   const { prompt } = await prompts.next({ state: before, board: boardOf(before.messages) })
   const { provider, modelId } = model

@@ -9,7 +9,9 @@ export interface KeptSettings {
   model: { provider: string; modelId: string }
   instructions: string
   /** As the model is shown them. */
-  tools: unknown[]
+  tools: readonly { name: string }[]
+  /** The names of those that it was shown only when a result had become an asset. */
+  later?: readonly string[]
   /** Of the model calls; absent for none. A run's own are in its `RUN_STARTED`. */
   settings?: ModelSettings
 }
@@ -35,12 +37,13 @@ export function keepSettings(
 }
 
 function describe(settings: AgentSettings): Named {
-  const { model, instructions, tools, modelSettings } = settings
+  const { model, instructions, tools, later, modelSettings } = settings
   const { provider, modelId } = model
   const value: KeptSettings = {
     model: { provider, modelId },
     instructions,
     tools: toolsForModel(tools),
+    ...(later.size > 0 ? { later: [...later] } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
   }
   const digest = createHash('sha256').update(JSON.stringify(value)).digest('base64url')

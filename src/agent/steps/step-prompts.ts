@@ -4,6 +4,7 @@ import type { Board } from '../../content/board.ts'
 import { type ConversationState, openRun } from '../../content/conversation-state.ts'
 import type { Compaction, CompactionReason } from '../../content/events.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../content/reference-guide.ts'
+import { isSpilledResult } from '../../content/spilled.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ModelCapabilities } from '../../model/capabilities.ts'
 import { compactionDue } from '../../prompt/compaction-due.ts'
@@ -50,10 +51,10 @@ const MAX_LOOKED_FOR = 200
 
 /** Makes the prompts of one conversation. */
 export function createStepPrompts(
-  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'prompt'>,
+  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt'>,
   { assets, namespace }: { assets: Assets; namespace: string | null },
 ): StepPrompts {
-  const { instructions, tools, prompt: how } = settings
+  const { instructions, tools, later, prompt: how } = settings
   const transcript: TranscriptOptions = { merge: how.merge, guide: guideFor(tools) }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
@@ -102,6 +103,7 @@ export function createStepPrompts(
       const { compaction, messages } = after
       const pending = after === state ? [] : messages
       if (isSettled(state)) builder.transcript.update(conversation)
+      if (later.size > 0 && hasNewTools(state, after)) return 'tools'
       const asked = { ...state, compaction }
       return compactionDue(builder.transcript, asked, {
         budget: budget(),
@@ -141,10 +143,30 @@ function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   }
 }
 
+/** The ids of the tools that the model is not shown yet. */
+export function laterTools(
+  { later }: Pick<AgentSettings, 'later'>,
+  { assets }: Pick<ConversationState, 'assets'>,
+): ReadonlySet<string> | undefined {
+  return later.size === 0 || assets.some(isSpilledResult) ? undefined : later
+}
+
+/** Whether the first result became an asset since the last compaction: from then on more tools are shown. */
+function hasNewTools(
+  { messages, assets, assetsAfter }: ConversationState,
+  { compaction, assets: fresh }: ConversationState,
+): boolean {
+  const first = assets.findIndex(isSpilledResult)
+  if (first === -1) return fresh !== assets && fresh.some(isSpilledResult)
+  const through = messages.findLastIndex(({ id }) => id === compaction?.through)
+  return (assetsAfter[first] ?? 0) > through
+}
+
 /** What is said on a topic in the conversation of an agent with these tools. */
 function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => string | null {
   return (topic) => {
     if (topic !== 'assets' && tools.size === 0) return null
+    if (topic === 'reading' && !tools.has('fetch_asset')) return null
     const text = referenceGuide({ [topic]: true })
     return text === null ? null : `## References\n${text}`
   }

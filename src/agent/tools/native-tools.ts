@@ -26,21 +26,32 @@ const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
 export interface NativeToolOptions {
   /** `resolveInLLM` of the assets. */
   resolveInLLM: boolean
-  /** Whether the tools that large results are read by are there. Default: whether a tool sets a finite `maxResultChars`. */
+  /**
+   * Whether the tools that large results are read by are there from the start. Default: they come with the first result
+   * that becomes an asset; `false`: never.
+   */
   reading?: boolean
+}
+
+/** The tools of an agent. */
+export interface ResolvedTools {
+  /** All that may be called. */
+  tools: Tool[]
+  /** The ids of those that the model is shown from the first result on that became an asset (spec X7). */
+  later: ReadonlySet<string>
 }
 
 /**
  * The tools that an agent has: its own; native ones by their names; those that save and fetch where the model gets no
- * bytes by itself (`resolveInLLM: false`); and those that read large results where a tool says of itself that it has
- * them, because their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
+ * bytes by itself (`resolveInLLM: false`); and those that read large results, which come with the first of these, because
+ * their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
  *
  * @throws ByrefError `config_invalid` for a name that is none, and for two tools with one id.
  */
 export function resolveTools(
   tools: readonly (Tool | NativeToolName)[],
   { resolveInLLM, reading }: NativeToolOptions,
-): Tool[] {
+): ResolvedTools {
   const resolved = tools.map((tool) => {
     if (typeof tool !== 'string') return tool
     if (Object.hasOwn(NATIVE, tool)) return NATIVE[tool]
@@ -54,14 +65,18 @@ export function resolveTools(
     }
     ids.add(id)
   }
-  const reads = reading ?? resolved.some(saysLarge)
-  const added = new Set([...(resolveInLLM ? [] : BY_TOOL), ...(reads ? READING : [])])
-  return [...resolved, ...[...added].filter((id) => !ids.has(id)).map((id) => NATIVE[id])]
+  const isNew = (id: string): boolean => !ids.has(id)
+  const first = new Set(
+    [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? READING : [])].filter(isNew),
+  )
+  const mayRead = reading === undefined && resolved.some(maySpill)
+  const later = new Set(mayRead ? READING.filter((id) => isNew(id) && !first.has(id)) : [])
+  return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
 }
 
-/** Whether a tool says that its results may be large enough to become assets. */
-function saysLarge({ maxResultChars = Infinity }: Tool): boolean {
-  return Number.isFinite(maxResultChars)
+/** Whether a result of the tool may become an asset. */
+function maySpill({ maxResultChars = 0 }: Tool): boolean {
+  return maxResultChars < Infinity
 }
 
 /**

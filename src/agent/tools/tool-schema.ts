@@ -3,14 +3,19 @@ import { isSchema, mapParts } from '../../content/schema-keywords.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
-const shown = new WeakMap<ReadonlyMap<string, Tool>, LanguageModelV4FunctionTool[]>()
+const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
-/** How tools are shown to a model, worked out once for the tools of an agent. */
-export function toolsForModel(tools: ReadonlyMap<string, Tool>): LanguageModelV4FunctionTool[] {
+/** How tools are shown to a model, worked out once for the tools of an agent, but those that come later. */
+export function toolsForModel(
+  tools: ReadonlyMap<string, Tool>,
+  later: ReadonlySet<string> = NONE,
+): readonly LanguageModelV4FunctionTool[] {
   const known = shown.get(tools) ?? [...tools.values()].map(toolForModel)
   shown.set(tools, known)
-  return known
+  return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 const TEXT = { type: 'string' }
 
