@@ -2,7 +2,7 @@ import type { ConversationState, RunState } from '../content/conversation-state.
 import type { ConversationEvent, FinishReason } from '../content/events.ts'
 import { foldAll } from '../content/fold.ts'
 import { newId } from '../content/new-id.ts'
-import { readMetadata } from '../content/read-metadata.ts'
+import { resultCall } from '../content/results.ts'
 import { type NextSettings, next, type QueuedForStep } from './next.ts'
 import { outputComplaint, outputNotice } from './output/output-words.ts'
 import { commandReplies } from './plugins/command-step.ts'
@@ -77,8 +77,8 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
   for (const event of events) {
     if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
     if (event.type !== 'NEW_MESSAGE') continue
-    const { result } = readMetadata(event.payload)
-    if (result) open.delete(result.callId)
+    const answered = resultCall(event.payload)
+    if (answered !== null) open.delete(answered)
   }
   return open.size > 0
 }

@@ -1,5 +1,5 @@
 import type { ConversationEvent } from '../content/events.ts'
-import { readMetadata } from '../content/read-metadata.ts'
+import { resultCall } from '../content/results.ts'
 import { chatText } from './chat-text.ts'
 import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
 
@@ -113,8 +113,8 @@ function addMessage(
   state.messages++
   state.title ??= titleOf(event)
   if (event.deliver) state.queued = withOne(state.queued, event.payload?.id)
-  const answered = readMetadata(Object(event.payload)).result?.callId
-  if (answered !== undefined) state.approvals = without(state.approvals, [answered])
+  const answered = resultCall(Object(event.payload))
+  if (answered !== null) state.approvals = without(state.approvals, [answered])
 }
 
 /** The first line of a chat message, at most 80 characters; null for what has no text. */

@@ -1,9 +1,8 @@
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
-import { readMetadata } from '../content/read-metadata.ts'
 import type { PromptBudget } from './plan-compaction.ts'
-import { lastStep, promptTokens } from './prompt-size.ts'
+import { attachedTo, lastStep, promptTokens } from './prompt-size.ts'
 import type { Transcript } from './transcript.ts'
 
 /** What says whether a compaction is due. */
@@ -36,8 +35,4 @@ export function compactionDue(
   const asked = lastStep(state.runs)?.finishedAt
   const isCold = asked !== undefined && now - Date.parse(asked) > COLD_MS
   return isCold && stale > STALE_TOKENS ? 'cold' : null
-}
-
-function attachedTo(message: Message): number {
-  return readMetadata(message).attachments.length
 }

@@ -19,16 +19,21 @@ export function itemTokens(item: TranscriptItem): number {
     case 'assistant': {
       const said = item.parts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
       const called = item.calls.map(({ name, arguments: args }) => ({ name, args }))
-      return said + (called.length > 0 ? estimateTokens(JSON.stringify(called)) : 0)
+      return said + (called.length > 0 ? jsonTokens(called) : 0)
     }
     case 'results':
       return item.results.reduce((sum, { output, media }) => {
-        const text = typeof output.value === 'string' ? output.value : JSON.stringify(output.value)
-        return sum + estimateTokens(text) + media.reduce((all, part) => all + partTokens(part), 0)
+        const { value } = output
+        const said = typeof value === 'string' ? estimateTokens(value) : jsonTokens(value)
+        return sum + said + media.reduce((all, part) => all + partTokens(part), 0)
       }, 0)
   }
 }
 
 function partTokens(part: TextPart | MediaPart): number {
   return part.type === 'text' ? estimateTokens(part.text) : MEDIA_TOKENS[part.kind]
+}
+
+function jsonTokens(value: unknown): number {
+  return JSON.stringify(value).length / 4
 }

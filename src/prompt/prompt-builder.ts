@@ -47,23 +47,28 @@ export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
   /** The messages of each item; null for one with bodies, which are looked up for each prompt. */
   let made: (readonly LanguageModelV4Message[] | null)[] = []
   let withMedia: TranscriptItem[] = []
+  /** All of them, where none has bodies. */
+  let flat: LanguageModelV4Message[] = []
 
   function take(source: PromptSource): void {
     if (shown !== transcript.shown || capabilities !== source.capabilities) {
       made = []
       withMedia = []
+      flat = []
       shown = transcript.shown
       capabilities = source.capabilities
     }
     for (const item of shown.items.slice(made.length)) {
       const hasMedia = mediaOfItem(item).length > 0
       if (hasMedia) withMedia.push(item)
-      made.push(hasMedia ? null : itemMessages(item as ResolvedItem, capabilities))
+      const messages = hasMedia ? null : itemMessages(item as ResolvedItem, capabilities)
+      made.push(messages)
+      if (messages) flat.push(...messages)
     }
   }
 
-  async function messagesOf(source: PromptSource): Promise<LanguageModelV4Message[]> {
-    if (withMedia.length === 0) return (made as LanguageModelV4Message[][]).flat()
+  async function messagesOf(source: PromptSource): Promise<readonly LanguageModelV4Message[]> {
+    if (withMedia.length === 0) return flat
     const media = source.media === 'all' ? 'all' : 'none'
     const resolved = await resolveMedia(withMedia, { ...source, media })
     let next = 0

@@ -1,8 +1,6 @@
 import type { ConversationState, StepState } from '../content/conversation-state.ts'
 import type { Message } from '../content/message.ts'
 import { estimateTokens } from '../content/metas-block.ts'
-import { readMetadata } from '../content/read-metadata.ts'
-import { resultCall } from '../content/results.ts'
 import type { Transcript } from './transcript.ts'
 
 /** About how many tokens the next prompt has: what was shown last, and what has come since. */
@@ -49,9 +47,16 @@ function messageTokens(message: Message): number {
   return known
 }
 
-function countTokens({ content, metadata, ...message }: Message): number {
-  if (message.message_type === 'log' || content === null || content === undefined) return 0
-  const text = typeof content === 'string' ? content : (JSON.stringify(content) ?? '')
-  const attached = readMetadata({ metadata }).attachments.length
-  return estimateTokens(text) + attached * 1500 + (resultCall({ metadata }) === null ? 0 : 8)
+function countTokens(message: Message): number {
+  const { content, message_type: type } = message
+  if (type === 'log' || content === null || content === undefined) return 0
+  const isText = typeof content === 'string'
+  const tokens = isText ? estimateTokens(content) : (JSON.stringify(content)?.length ?? 0) / 4
+  return tokens + attachedTo(message) * 1500
+}
+
+/** How many bodies are attached to a message. */
+export function attachedTo({ metadata }: Message): number {
+  const attached: unknown = metadata?.attachments
+  return Array.isArray(attached) ? attached.length : 0
 }

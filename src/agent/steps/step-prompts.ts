@@ -60,6 +60,8 @@ export function createStepPrompts(
   const gone = new Set<string>()
   const guide = referenceGuide(bookkeepingOf([...tools.values()])) ?? ''
   let capabilities: ModelCapabilities | null = null
+  /** What was said last of the conversation as it is. */
+  let answered: { at: number; reason: CompactionReason | null } = { at: -1, reason: null }
   let lookedFor: { runId: string; missing: readonly string[] } | null = null
 
   function budget(): PromptBudget {
@@ -102,14 +104,17 @@ export function createStepPrompts(
       const { state } = conversation
       const { compaction, messages } = after
       const pending = after === state ? [] : messages
+      // It is asked more than once at the same point.
+      if (after === state && answered.at === state.position) return answered.reason
       if (isSettled(state)) builder.transcript.update(conversation)
-      if (later.size > 0 && hasNewTools(state, after)) return 'tools'
+      const now = Date.now()
       const asked = { ...state, compaction }
-      return compactionDue(builder.transcript, asked, {
-        budget: budget(),
-        now: Date.now(),
-        pending,
-      })
+      const reason =
+        later.size > 0 && hasNewTools(state, after)
+          ? 'tools'
+          : compactionDue(builder.transcript, asked, { budget: budget(), now, pending })
+      if (after === state) answered = { at: state.position, reason }
+      return reason
     },
     plan(conversation, reason) {
       const { summarize } = how.history
