@@ -84,10 +84,9 @@ export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
       take(source)
       const messages = await messagesOf(source)
       const { system, fetched } = transcript.shown
-      const tail = await resolveMedia(tailOf(fetched, source), {
-        ...source,
-        media: source.media === 'none' ? 'none' : 'all',
-      })
+      const last = tailOf(fetched, source)
+      const media = source.media === 'none' ? 'none' : 'all'
+      const tail = last.length > 0 ? await resolveMedia(last, { ...source, media }) : []
       return framedPrompt(messages, {
         system: [...source.system, ...system].filter(Boolean).join('\n\n'),
         capabilities: source.capabilities,
