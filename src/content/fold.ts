@@ -8,6 +8,7 @@ import {
   type RunState,
   type StepState,
 } from './conversation-state.ts'
+import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, LogRecord, TokenUsage } from './events.ts'
 import type { DataBlock, Message } from './message.ts'
 
@@ -53,7 +54,7 @@ export function createFold(
   from: ConversationState = emptyConversation,
   { onMessage }: FoldOptions = {},
 ): Fold {
-  const draft = new Draft(from, onMessage)
+  const draft = new EditableState(from, onMessage)
   let given: ConversationState | null = from
   return {
     state: draft.state,
@@ -76,94 +77,14 @@ export function createFold(
   }
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
-
-/** A state that is being made. What it has not copied yet it may share with others, and copies at the first change. */
-class Draft {
-  readonly state: Writable<ConversationState>
-  readonly onMessage: FoldOptions['onMessage']
-  /** What belongs to this draft alone, to be changed in place. */
-  #own = new WeakSet<object>()
-
-  constructor(from: ConversationState, onMessage: FoldOptions['onMessage']) {
-    this.state = { ...from }
-    this.onMessage = onMessage
-  }
-
-  share(): ConversationState {
-    this.#own = new WeakSet()
-    return { ...this.state }
-  }
-
-  /** The value itself where it is this draft's own, else a copy of it that is. */
-  own<T extends object>(value: T): Writable<T> {
-    if (this.#own.has(value)) return value
-    const copy = copyOf(value)
-    this.#own.add(copy)
-    return copy
-  }
-
-  list<K extends Lists>(key: K): ConversationState[K][number][] {
-    // One list of these names, copied by `own`.
-    const list = this.own(this.state[key] as unknown[]) as never
-    this.state[key] = list
-    return list
-  }
-
-  record<K extends 'calls' | 'streaming'>(key: K): Writable<ConversationState[K]> {
-    // One record of these names, copied by `own`.
-    const record = this.own<object>(this.state[key]) as never
-    this.state[key] = record
-    return record
-  }
-
-  run(runId: string): Writable<RunState> | null {
-    const { runs } = this.state
-    const index =
-      runs.at(-1)?.runId === runId
-        ? runs.length - 1
-        : runs.findLastIndex((run) => run.runId === runId)
-    if (index === -1) return null
-    const run = this.own(runs[index] as RunState)
-    this.list('runs')[index] = run
-    return run
-  }
-
-  step(run: Writable<RunState>, messageId: string): Writable<StepState> | null {
-    const index = run.steps.findLastIndex((step) => step.messageId === messageId)
-    if (index === -1) return null
-    const steps = this.own(run.steps as StepState[])
-    const step = this.own(steps[index] as StepState)
-    steps[index] = step
-    run.steps = steps
-    return step
-  }
-
-  call(id: string): Writable<CallState> | null {
-    const found = this.state.calls[id]
-    if (!found) return null
-    const call = this.own(found)
-    this.record('calls')[id] = call
-    return call
-  }
-}
-
-function copyOf<T extends object>(value: T): Writable<T> {
-  if (Array.isArray(value)) return value.slice() as never
-  // Records by id have no prototype, so that any text is an id.
-  const isRecord = Object.getPrototypeOf(value) === null
-  return isRecord ? Object.assign(Object.create(null), value) : { ...value }
-}
-
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Apply<T extends ConversationEvent['type']> = (
-  draft: Draft,
+  draft: EditableState,
   event: Event<T>,
   at: string,
 ) => void
 
-function apply(draft: Draft, event: ConversationEvent, at: string): void {
+function apply(draft: EditableState, event: ConversationEvent, at: string): void {
   // An event of a later version says nothing here.
   const handler = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined
   ;(handler as Apply<ConversationEvent['type']> | undefined)?.(draft, event, at)
@@ -288,7 +209,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
   TOOL_CALL_RESULT: ignore,
 }
 
-function addMessage(draft: Draft, message: Message, at: string): void {
+function addMessage(draft: EditableState, message: Message, at: string): void {
   const messages = draft.list('messages')
   const index = firstResultOf(draft, message.id)
   if (index === null) messages.push(message)
@@ -299,7 +220,7 @@ function addMessage(draft: Draft, message: Message, at: string): void {
 }
 
 /** Where the results of an answer begin that were there before the answer was whole; null where there are none. */
-function firstResultOf(draft: Draft, messageId: string): number | null {
+function firstResultOf(draft: EditableState, messageId: string): number | null {
   const { calls, messages, runs } = draft.state
   const step = runs.at(-1)?.steps.at(-1)
   if (step?.messageId !== messageId) return null
@@ -320,7 +241,7 @@ function writerOf({ content_type, content }: Message): string | null {
 }
 
 /** A message that is a call's result ends the call; a second result changes nothing. */
-function closeCall(draft: Draft, message: Message, at: string): void {
+function closeCall(draft: EditableState, message: Message, at: string): void {
   // A record that some other program wrote may have any metadata, or none.
   const mark = message.metadata?.tool_result
   const id: unknown = mark?.tool_call_id
@@ -333,7 +254,11 @@ function closeCall(draft: Draft, message: Message, at: string): void {
 }
 
 /** Messages that waited become part of the conversation. */
-function deliver(draft: Draft, messageIds: readonly string[] | undefined, at: string): void {
+function deliver(
+  draft: EditableState,
+  messageIds: readonly string[] | undefined,
+  at: string,
+): void {
   const { inbox } = draft.state
   if (inbox.length === 0 || !messageIds?.length) return
   const due = new Set(messageIds)
@@ -343,7 +268,7 @@ function deliver(draft: Draft, messageIds: readonly string[] | undefined, at: st
 }
 
 /** Adds the time since the last event where a person was asked about a call meanwhile. */
-function addWait(draft: Draft, at: string): void {
+function addWait(draft: EditableState, at: string): void {
   const { calls, updatedAt } = draft.state
   const open = openRun(draft.state)
   const ids = open?.steps.at(-1)?.callIds ?? []
@@ -354,7 +279,7 @@ function addWait(draft: Draft, at: string): void {
 }
 
 /** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
-function endRun(draft: Draft, runId: string, outcome: Partial<RunState>): void {
+function endRun(draft: EditableState, runId: string, outcome: Partial<RunState>): void {
   const run = draft.run(runId)
   if (run?.status !== 'running') return
   Object.assign(run, outcome)
@@ -370,7 +295,7 @@ function endRun(draft: Draft, runId: string, outcome: Partial<RunState>): void {
 }
 
 /** Begins a call, as one more of the step whose message announces it: those that are complete first, in their order. */
-function openCall(draft: Draft, call: CallState): void {
+function openCall(draft: EditableState, call: CallState): void {
   const { calls } = draft.state
   const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
   draft.record('calls')[call.id] = draft.own(call)
@@ -388,7 +313,7 @@ function openCall(draft: Draft, call: CallState): void {
 }
 
 /** Forgets the calls of the last step that were still streaming. */
-function dropIncompleteCalls(draft: Draft, run: Writable<RunState>): void {
+function dropIncompleteCalls(draft: EditableState, run: Writable<RunState>): void {
   const last = run.steps.at(-1)
   const step = last && draft.step(run, last.messageId)
   if (!step) return
@@ -399,13 +324,18 @@ function dropIncompleteCalls(draft: Draft, run: Writable<RunState>): void {
 }
 
 /** A call that may still change. */
-function openCallOf(draft: Draft, id: string): Writable<CallState> | null {
+function openCallOf(draft: EditableState, id: string): Writable<CallState> | null {
   const status = draft.state.calls[id]?.status
   const isOver = status === 'done' || status === 'failed' || status === 'unanswered'
   return status === undefined || isOver ? null : draft.call(id)
 }
 
-function setItem(draft: Draft, call: Writable<CallState>, index: number, item: ItemState): void {
+function setItem(
+  draft: EditableState,
+  call: Writable<CallState>,
+  index: number,
+  item: ItemState,
+): void {
   const items = draft.own<Record<number, ItemState>>(call.items ?? {})
   items[index] = item
   call.items = items
