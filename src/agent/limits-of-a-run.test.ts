@@ -56,6 +56,21 @@ describe('limits', () => {
     expect(model.requests).toHaveLength(2)
   })
 
+  it('of cost need a price', async () => {
+    const agent = createAgent({ model: scriptedModel(['Hi']), limits: { cost: 1 } })
+    const { result } = agent.run({ messages: say('go') })
+    await expect(result).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+
+  it('tell what an answer cost, of what was cached too', async () => {
+    const used = { inputTokens: 1_000, outputTokens: 100 }
+    const model = scriptedModel([{ text: 'Hi', usage: used }])
+    const price = { input: 1, output: 3 }
+    const run = createAgent({ model, capabilities: { price } }).run({ messages: say('go') })
+    expect((await run.result).usage).toEqual({ ...used, cost: 0.0013 })
+    expect(run.messages.at(-1)?.metadata.footer_items).toEqual(['1000 tokens in, 100 out, $0.0013'])
+  })
+
   it('of time end a run in the middle of a call that does not listen', async () => {
     const agent = createAgent({
       model: scriptedModel([callOf('never')]),

@@ -2,6 +2,7 @@ import { openRun, type RunState } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
+import type { ModelCapabilities } from '../model/capabilities.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { createSlots } from './calls/slots.ts'
@@ -223,7 +224,7 @@ export function perform(options: PerformerOptions): Performer {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner)
         await append(() => claimEntry(writer, state), { claims: true })
-      await prompts.ready()
+      checkPrice(await prompts.ready(), limits)
       await act(due())
       return halt ? await afterFailure(null) : null
     } catch (error) {
@@ -315,6 +316,15 @@ function stuck(conversation: string): ByrefError {
   return new ByrefError(
     'run_failed',
     `The run in "${conversation}" makes no progress: please report this as a defect of byref, with the conversation's export`,
+  )
+}
+
+/** A limit that nothing can be measured by would be none. */
+function checkPrice({ price }: ModelCapabilities, { cost }: AgentSettings['limits']): void {
+  if (price || cost === Infinity) return
+  throw new ByrefError(
+    'config_invalid',
+    'limits.cost is set and the model’s price is not known: say it by capabilities: { price: { input, output } }, in US dollars for a million tokens',
   )
 }
 
