@@ -161,9 +161,10 @@ function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'v
   return { value: null, error: said }
 }
 
-/** A longer result without the name beside it. */
+/** A result's JSON, without the name before it and the notes on bodies behind it. */
 function unnamed(text: string): string {
-  return text.replace(/^†result#\d+\n/, '')
+  const [json = ''] = text.replace(/^†result#\d+\n/, '').split('\n', 1)
+  return json
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -145,8 +145,9 @@ function tellRanking({ input, value }: DemoResult): string {
 /** The first reference to a picture in a result, however deep. */
 function findPicture(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null
-  const { assetRef, kind } = value as { assetRef?: unknown; kind?: unknown }
-  if (typeof assetRef === 'string' && kind === 'image') return assetRef
+  const { assetRef, mimeType } = value as { assetRef?: unknown; mimeType?: unknown }
+  // Of what can be seen the type stands beside the result, not in it.
+  if (typeof assetRef === 'string' && mimeType === undefined) return assetRef
   for (const item of Object.values(value)) {
     const found = findPicture(item)
     if (found) return found
