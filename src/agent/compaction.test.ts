@@ -155,6 +155,158 @@ describe('compaction', () => {
     }
   })
 
+  it('goes by the budget of the model, which is known only when the run begins', async () => {
+    const model = scriptedModel(['Much.'])
+    const agent = createAgent({ model, capabilities: { contextWindow: 2000 } })
+    const run = agent.run({ messages: say('word '.repeat(2400)) })
+    expect((await run.result).text).toBe('Much.')
+    const few = Object.assign(scriptedModel(['Nine.']), {
+      provider: 'mistral.chat',
+      modelId: 'pixtral-large-latest',
+    })
+    const assets = createAssets()
+    const saved = Array.from({ length: 9 }, (_, n) =>
+      assets.save(new Uint8Array([...PNG, n]), null),
+    )
+    const attachments = (await Promise.all(saved)).map(({ ref }) => ({ assetRef: ref }))
+    const seeing = createAgent({ model: few, assets })
+    const message = { role: 'user', content: 'See', metadata: { attachments } }
+    expect((await seeing.run({ messages: [message] }).result).text).toBe('Nine.')
+  })
+
+  it('happens seldom, also where the provider counts more than is estimated', async () => {
+    const log = createMemoryLog()
+    const text = 'x1-'.repeat(300)
+    const counted = (options: { prompt: unknown }, answer: object) => {
+      return {
+        ...answer,
+        usage: {
+          inputTokens: Math.ceil(JSON.stringify(options.prompt).length / 2),
+          outputTokens: 5,
+        },
+      }
+    }
+    const steps = 40
+    const turns = Array.from(
+      { length: steps },
+      (_, n) => (options: { prompt: unknown }) => counted(options, turn(n)),
+    )
+    const model = scriptedModel([...turns, 'Done.'])
+    const tools = [{ ...page, execute: () => text }]
+    const agent = createAgent({
+      model,
+      tools,
+      log,
+      history: { maxTokens: 3000 },
+      limits: { steps: 100 },
+    })
+    await agent.run({ conversation: 'c', messages: say('Read them all') }).result
+    const made = await compactions(log)
+    expect(made.length).toBeGreaterThan(2)
+    expect(made.length).toBeLessThan(steps / 2)
+    for (const prompt of prompts(model)) expect(prompt.length / 2).toBeLessThan(4200)
+  })
+
+  it('for media leaves room, and counts each body once', async () => {
+    const see = { provider: 'openai.responses', modelId: 'gpt-5' }
+    const camera = defineTool({
+      ...{ id: 'camera', description: 'x', inputSchema: { type: 'object', properties: { n: {} } } },
+      execute: ({ n }) => ({ picture: new Uint8Array([...PNG, Number(n)]) }),
+    })
+    const take = (n: number) => ({ calls: [{ name: 'camera', arguments: { n } }] })
+    const play = async (ns: number[]): Promise<number> => {
+      const log = createMemoryLog()
+      const model = Object.assign(scriptedModel([...ns.map(take), 'Done.']), see)
+      const agent = createAgent({
+        model,
+        tools: [camera],
+        log,
+        media: { maxParts: 8 },
+        limits: { steps: 100 },
+      })
+      await agent.run({ conversation: 'c', messages: say('Look') }).result
+      return (await compactions(log)).length
+    }
+    const many = await play(Array.from({ length: 24 }, (_, n) => n))
+    expect(many).toBeGreaterThan(1)
+    expect(many).toBeLessThan(12)
+    const log = createMemoryLog()
+    const assets = createAssets()
+    const { ref } = await assets.save(new Uint8Array(PNG), null)
+    const model = Object.assign(scriptedModel(Array.from({ length: 12 }, () => 'Again.')), see)
+    const agent = createAgent({ model, assets, log, media: { maxParts: 8 } })
+    for (let n = 0; n < 12; n++) {
+      const message = {
+        role: 'user',
+        content: 'See',
+        metadata: { attachments: [{ assetRef: ref }] },
+      }
+      await agent.run({ conversation: 'c', messages: [message] }).result
+    }
+    expect(await compactions(log)).toEqual([])
+  })
+
+  it('keeps what is being answered: each of its messages, and the form that was asked for', async () => {
+    const calls = Array.from({ length: 8 }, (_, n) => turn(n))
+    const model = scriptedModel([...calls, '{"n": 1}'])
+    const agent = createAgent({ model, tools: [page], history: { maxTokens: 1500 } })
+    const output = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+    const run = agent.run({ messages: [...say('PART-ONE'), ...say('PART-TWO')], output })
+    expect((await run.result).output).toEqual({ n: 1 })
+    const all = prompts(model)
+    expect(all.some((prompt) => prompt.includes('left out'))).toBe(true)
+    for (const prompt of all) {
+      expect(prompt).toContain('PART-ONE')
+      expect(prompt).toContain('PART-TWO')
+      expect(prompt).toContain('fits this JSON Schema')
+    }
+  })
+
+  it('is made where a body was deleted, which is sent no more', async () => {
+    const log = createMemoryLog()
+    const assets = createAssets()
+    const see = { provider: 'openai.responses', modelId: 'gpt-5' }
+    const { ref } = await assets.save(new Uint8Array(PNG), null)
+    const files: number[] = []
+    const model = Object.assign(scriptedModel(['One.', 'Two.', 'Three.']), see)
+    const agent = createAgent({ model, assets, log })
+    for (const n of [0, 1, 2]) {
+      if (n === 1) await agent.assets.delete(ref)
+      const attachments = n === 0 ? [{ assetRef: ref }] : []
+      const message = { role: 'user', content: `No. ${n}`, metadata: { attachments } }
+      await agent.run({ conversation: 'c', messages: [message] }).result
+      const shown = model.requests.at(-1)?.prompt ?? []
+      files.push(
+        shown
+          .flatMap(({ role, content }) => (role === 'user' ? content : []))
+          .filter(({ type }) => type === 'file').length,
+      )
+    }
+    expect(files).toEqual([1, 0, 0])
+    expect(await compactions(log)).toMatchObject([{ reason: 'gone', media: [] }])
+    expect(prompts(model).at(-1)).toContain(`[Not there any more: ${ref}]`)
+  })
+
+  it('needs no summary to be had', async () => {
+    let model = scriptedModel([])
+    const log = createMemoryLog()
+    const summarize = () => {
+      throw new Error('no summary')
+    }
+    for (let n = 0; n < 6; n++) {
+      model = scriptedModel(['talk '.repeat(200)])
+      const first = [
+        { type: 'state' as const, state: { n } },
+        { role: 'system', content: 'SYS-RULE' },
+        ...say('Go'),
+      ]
+      const agent = createAgent({ model, log, history: { maxTokens: 600, summarize } })
+      await agent.run({ conversation: 'c', messages: n === 0 ? first : say('And now?') }).result
+    }
+    expect(prompts(model)[0]).toContain('earlier messages are left out')
+    expect(prompts(model)[0]).toContain('SYS-RULE')
+  })
+
   it('refuses what is no option', () => {
     const model = scriptedModel([])
     expect(() => createAgent({ model, merge: 'sometimes' as never })).toThrow(

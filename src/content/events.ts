@@ -79,8 +79,10 @@ export interface Compaction {
   from: string | null
   /** From this message on results are shown as they are, older ones by their names; null where all are as they are. */
   wholeFrom: string | null
-  /** What is said of the messages that are left out. */
-  summary?: string
+  /** Messages that are shown though they stand before that: what is being answered, and what the system said of it. */
+  pinned: readonly string[]
+  /** What is said of messages that are left out, and of how many. */
+  summary?: { text: string; messages: number }
   /** The references of the bodies that are still sent, of all others there are markers; null where all are. */
   media: readonly string[] | null
 }

@@ -1,3 +1,4 @@
+import { addUsage } from './add-usage.ts'
 import {
   type CallState,
   type ConversationState,
@@ -9,7 +10,7 @@ import {
   type StepState,
 } from './conversation-state.ts'
 import { EditableState, type Writable } from './editable-state.ts'
-import type { ConversationEvent, LogRecord, TokenUsage } from './events.ts'
+import type { ConversationEvent, LogRecord } from './events.ts'
 import type { DataBlock, Message } from './message.ts'
 
 /** Something to fold: a record of the log, or an event that only streams, without a position. */
@@ -339,14 +340,4 @@ function setItem(
   const items = draft.own<Record<number, ItemState>>(call.items ?? {})
   items[index] = item
   call.items = items
-}
-
-function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUsage {
-  const total: Record<string, number | null> = { inputTokens: null, outputTokens: null }
-  for (const usage of [sum, more ?? {}]) {
-    for (const [key, count] of Object.entries(usage)) {
-      if (typeof count === 'number') total[key] = (total[key] ?? 0) + count
-    }
-  }
-  return total as unknown as TokenUsage
 }

@@ -98,7 +98,7 @@ function isHeaderName(item: unknown): boolean {
 
 /** A name that only secrets have: one of its words, its last word, or words that belong together. */
 const NAMES =
-  /(?:^| )(?:pass ?words?|passwd|pwd|pass ?phrases?|pass ?codes?|secrets?|credentials?|authorization|cookies?|bearer|jwt|(?:api|access|account|private|secret|signing|encryption|auth|master|shared|storage|ssh|license) ?keys?|(?:access|refresh|auth|id|session|api|csrf|xsrf|bearer|security) ?tokens?|session ?id)(?: |$)|(?:^| )(?:token|auth)$/
+  /(?:^| )(?:pass ?words?|pass|passwd|pwd|pass ?phrases?|pass ?codes?|secrets?|credentials?|authorization|cookies?|bearer|jwt|(?:api|access|account|private|secret|signing|encryption|auth|master|shared|storage|ssh|license) ?keys?|(?:access|refresh|auth|id|session|api|csrf|xsrf|bearer|security) ?tokens?|session ?id)(?: |$)|(?:^| )(?:token|auth)$/
 
 const known = new Map<string, boolean>()
 
@@ -136,9 +136,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/((?:authorization|cookie)\\?["']?[ \t]*[:=][ \t]*\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
   // name=value, name: value, "name":"value", also in the query of a URL
   [
-    /((?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|private[-_ ]?key|token|secret|passwo?r?d|passwd|passphrase|[?&](?:key|sig|code|x-amz-(?:signature|credential|security-token))|\bkey(?==))\\?["']?[ \t]*[:=][ \t]*\\?["']?)(?:\[redacted\]|[^\s"'&,;\\}\])]+)/gi,
+    /((?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|private[-_ ]?key|token|secret|passwo?r?d|passwd|pwd|passphrase|[?&](?:key|sig|code|x-amz-(?:signature|credential|security-token))|\bkey(?==))\\?["']?[ \t]*[:=][ \t]*\\?["']?)(?:\[redacted\]|[^\s"'&,;\\}\])]+)/gi,
     `$1${REDACTED}`,
   ],
+  // --password value
+  [/(--(?:password|passwd|pass|token|secret|api-key)[ \t]+)[^\s"']+/g, `$1${REDACTED}`],
   [/\b(?:sk|rk|pk)[-_][\w-]{6,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g, REDACTED],
   [/\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AIza|ya29\.|npm_|hf_)[\w-]{16,}/g, REDACTED],

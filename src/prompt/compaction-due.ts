@@ -17,6 +17,9 @@ export interface CompactionQuestion {
 /** So long after the last answer a provider has forgotten what it was sent, in milliseconds. */
 const COLD_MS = 5 * 60_000
 
+/** The share of the budget by which what stands behind a compaction has grown before there is another for its size. */
+const GROWTH = 0.1
+
 /** Tokens of data that later writes have replaced, which are worth a compaction that costs nothing. */
 const STALE_TOKENS = 200
 
@@ -28,8 +31,9 @@ export function compactionDue(
 ): CompactionReason | null {
   const last = [...state.messages.slice(-1), ...pending].at(-1)
   if (!last || last.id === state.compaction?.through) return null
-  if (promptTokens(transcript, state, pending) > budget.tokens) return 'size'
-  const { stale, bodies } = transcript.shown
+  const { stale, bodies, tokens, base } = transcript.shown
+  const isGrown = base === 0 || tokens - base > budget.tokens * GROWTH
+  if (isGrown && promptTokens(transcript, state, pending) > budget.tokens) return 'size'
   const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
   if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
   const asked = lastStep(state.runs)?.finishedAt

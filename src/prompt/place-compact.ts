@@ -23,15 +23,15 @@ export interface Covered {
 
 /**
  * Places what a compaction covers (spec L9, T11): what the system said first, what stands for the messages that are left
- * out, the metas of all assets that were named, data of messages that are left out, then the messages that are shown.
- * Whoever asked is shown, also where what was answered last is all that is left.
+ * out, the metas of all assets that were named, data of messages that are left out, what the system said and what is being
+ * answered, then the messages that are shown.
  */
 export function placeCompact(
   placer: Placer,
   { messages, board, merged, known }: Covered,
-  { from, wholeFrom, media, summary }: Compaction,
+  { from, wholeFrom, media, pinned, summary }: Compaction,
 ): void {
-  const leading = messages.findIndex((message) => !isLeading(message))
+  const leading = messages.findIndex((one) => !isSystem(one) && one.message_type !== 'log')
   const lead = leading === -1 ? messages.length : leading
   const first = Math.max(lead, indexOf(messages, from))
   const left = messages.slice(lead, first)
@@ -43,25 +43,31 @@ export function placeCompact(
     media: media && new Set(media),
   }
   placer.place(messages.slice(0, lead), 0, how)
-  const asker = kept[0] && !isAsked(kept[0]) ? left.findLastIndex(isAsked) : -1
+  const asker = kept[0] && !isAsked(kept[0]) ? left.findLast(isAsked) : undefined
+  const stays = new Set([...pinned, asker?.id])
   placer.skip(left)
   const data = dataIn(left, how)
   placer.write([
-    ...(left.length > 0 ? [leftOut(left, summary)] : []),
+    ...leftOut(left, summary),
     ...placer.metas(namesIn(messages, known), messages.length),
     ...(data.length > 0 ? placer.tell('variables') : []),
     ...data,
   ])
-  if (asker !== -1) placer.place(left.slice(asker, asker + 1), lead + asker, how)
+  for (const [i, message] of left.entries()) {
+    if (stays.has(message.id) || isSystem(message)) placer.place([message], lead + i, how)
+  }
   placer.place(kept, first, how)
 }
 
-function leftOut(messages: readonly Message[], summary: string | undefined): TextPart {
-  const count = messages.filter(({ message_type: type }) => type !== 'log').length
-  const text = summary
-    ? `[Summary of ${count} earlier messages]\n${escapeBlocks(summary)}`
-    : `[${count} earlier messages are left out]`
-  return { type: 'text', text }
+/** What stands for messages that are left out. */
+function leftOut(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
+  const told = summary?.messages ?? 0
+  const rest = messages.filter(({ message_type: type }) => type !== 'log').length - told
+  const lines = [
+    ...(summary ? [`[Summary of ${told} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
+    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier messages'} are left out]`] : []),
+  ]
+  return lines.map((text): TextPart => ({ type: 'text', text }))
 }
 
 function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {
@@ -96,7 +102,7 @@ export function isAsked({ sender, message_type: type, content_type }: Message): 
   return sender.participant_role === 'user' && type === 'chat' && content_type !== 'data'
 }
 
-function isLeading({ sender, message_type: type }: Message): boolean {
+function isSystem({ sender, message_type: type }: Message): boolean {
   return sender.participant_role === 'system' && type !== 'log'
 }
 

@@ -10,6 +10,7 @@ import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
 import {
+  bytesSent,
   type MediaPart,
   mediaOfItem,
   type ResultItem,
@@ -51,7 +52,9 @@ export interface Placer {
   readonly tokens: number
   /** Tokens of data that later writes have replaced. */
   readonly stale: number
-  /** How many bodies there are, and their bytes as far as they are known. */
+  /** What of its tokens a compaction has left: what stands behind it is new. */
+  base: number
+  /** How many different bodies there are, and about how many bytes of them are sent. */
   readonly bodies: { readonly parts: number; readonly bytes: number }
   /** The bodies that the last answer asked for, which are shown once (spec X6). */
   readonly fetched: readonly MediaPart[]
@@ -87,6 +90,7 @@ export function createPlacer(
   let results = 0
   let tokens = 0
   let stale = 0
+  const seen = new Set<string>()
   const bodies = { parts: 0, bytes: 0 }
   /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
   let at = 0
@@ -100,9 +104,11 @@ export function createPlacer(
   function push(item: TranscriptItem): void {
     items.push(item)
     tokens += itemTokens(item)
-    for (const { size = 0 } of mediaOfItem(item)) {
+    for (const part of mediaOfItem(item)) {
+      if (seen.has(part.ref)) continue
+      seen.add(part.ref)
       bodies.parts++
-      bodies.bytes += size
+      bodies.bytes += bytesSent(part)
     }
   }
 
@@ -149,7 +155,6 @@ export function createPlacer(
     logged: ReadonlyMap<string, LoggedResult>,
     how: Placing,
   ): void {
-    fetched = []
     const { participant_role: role } = message.sender
     if (role === 'assistant') placeAnswer(message, logged, how)
     else if (role === 'system') placeSystem(message)
@@ -176,6 +181,7 @@ export function createPlacer(
     logged: ReadonlyMap<string, LoggedResult>,
     how: Placing,
   ): void {
+    fetched = []
     const answer = assistantItem(message)
     // An answer of nothing is nothing that a provider takes.
     if (answer.parts.length + answer.calls.length > 0) push(answer)
@@ -218,6 +224,7 @@ export function createPlacer(
     items,
     system,
     bodies,
+    base: 0,
     get tokens() {
       return tokens
     },

@@ -2,7 +2,7 @@ import type { Compaction, CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { isAsked } from './place-compact.ts'
 import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
-import { mediaOfItem, type TranscriptItem } from './transcript-item.ts'
+import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
 /** What a prompt may hold. */
 export interface PromptBudget {
@@ -27,6 +27,8 @@ export interface CompactionPlan {
   reason: CompactionReason
   budget: PromptBudget
   transcript: TranscriptOptions
+  /** How many tokens the prompt really has for each that is estimated; 1 where nothing is known. */
+  density: number
   /** Bodies that are not there any more, by reference. */
   gone: ReadonlySet<string>
   /** Says in short what messages said that are left out. Default: only their number is told. */
@@ -40,7 +42,7 @@ export interface CompactionPlan {
  */
 export async function planCompaction(
   conversation: PromptConversation,
-  { reason, budget, transcript, gone, summarize }: CompactionPlan,
+  { reason, budget, transcript, density, gone, summarize }: CompactionPlan,
 ): Promise<Compaction | null> {
   const { messages, compaction: before } = conversation.state
   const last = messages.at(-1)
@@ -50,28 +52,69 @@ export async function planCompaction(
     through: last.id,
     from: before?.from ?? null,
     wholeFrom: before?.wholeFrom ?? null,
+    pinned: pinnedIn(conversation.state),
     ...(before?.summary === undefined ? {} : { summary: before.summary }),
     media: before?.media ?? null,
   }
   const tokensOf = (trial: Compaction): number => trialOf(conversation, transcript, trial).tokens
-  const target = budget.tokens / 2
+  const target = budget.tokens / 2 / density
   const starts = messages.flatMap((message, i) => (isStart(message) ? [i] : []))
+  const lastAnswer = messages.findLastIndex(isAnswer)
+  const now = trialOf(conversation, transcript, conversation.state.compaction).tokens
   const shrink = (key: 'wholeFrom' | 'from'): void => {
     const first = messages.findIndex(({ id }) => id === plan[key])
-    const candidates = starts.filter((i) => i > first)
+    // What the last answer called for was not shown yet.
+    const most = key === 'wholeFrom' ? lastAnswer : messages.length
+    const candidates = starts.filter((i) => i > first && i <= most)
     const fits = (i: number): boolean => tokensOf({ ...plan, [key]: idAt(messages, i) }) <= target
     const start = firstWhere(candidates, fits) ?? candidates.at(-1)
     if (start !== undefined) plan[key] = idAt(messages, start)
   }
   if (tokensOf(plan) > target) shrink('wholeFrom')
   if (tokensOf(plan) > target) shrink('from')
+  if (reason === 'size' && tokensOf(plan) > now * 0.9) return null
   if (summarize && plan.from !== (before?.from ?? null)) {
-    plan.summary = await summarize({
-      messages: newlyLeft(messages, before?.from ?? null, plan.from),
-      previous: before?.summary ?? null,
-    })
+    const left = newlyLeft(messages, before?.from ?? null, plan.from)
+    const text = await summaryOf(summarize, left, before?.summary?.text ?? null)
+    if (text !== null) {
+      plan.summary = { text, messages: (before?.summary?.messages ?? 0) + countShown(left) }
+    }
   }
   return { ...plan, media: mediaWithin(conversation, plan, { budget, transcript, gone }) }
+}
+
+/** A summary; null where there is none to be had: then only the number of messages is told. */
+async function summaryOf(
+  summarize: NonNullable<CompactionPlan['summarize']>,
+  messages: readonly Message[],
+  previous: string | null,
+): Promise<string | null> {
+  try {
+    return String(await summarize({ messages, previous }))
+  } catch {
+    return null
+  }
+}
+
+/** How many messages are no log. */
+export function countShown(messages: readonly Message[]): number {
+  return messages.filter(({ message_type: type }) => type !== 'log').length
+}
+
+/** What the open run answers, and what the system said since it began. */
+function pinnedIn({ messages, runs = [] }: PromptConversation['state']): string[] {
+  const run = runs.at(-1)
+  const first = messages.findIndex(({ id }) => run?.messageIds.includes(id))
+  if (run?.status !== 'running' || first === -1) return []
+  return messages.slice(first).flatMap((one) => (isAsked(one) || isSystem(one) ? one.id : []))
+}
+
+function isSystem({ sender, message_type: type }: Message): boolean {
+  return sender.participant_role === 'system' && type !== 'log'
+}
+
+function isAnswer({ sender }: Message): boolean {
+  return sender.participant_role === 'assistant'
 }
 
 /** What would be shown. */
@@ -98,18 +141,21 @@ function mediaWithin(
   const all = trialOf(conversation, transcript, { ...plan, media: null }).items.flatMap(mediaOfItem)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
-  const own = trialOf({ state: current, board }, transcript, null).items.flatMap(mediaOfItem).length
-  const kept = new Set<string>()
+  const named = trialOf({ state: current, board }, transcript, null).items.flatMap(mediaOfItem)
+  const own = new Set(named.map(({ ref }) => ref)).size
+  const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
+  const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
+  // Where what is new fills the budget, room is left for what comes next.
+  const share = own > budget.mediaParts ? 0.75 : 1
+  const kept: string[] = []
   let bytes = 0
-  for (const [i, { ref, size = 0 }] of all.toReversed().entries()) {
-    const share = i < own ? 1 : 0.5
-    if (gone.has(ref) || kept.has(ref)) continue
-    if (kept.size + 1 > budget.mediaParts * share) break
-    if (bytes + size > budget.mediaBytes * share) break
-    kept.add(ref)
-    bytes += size
+  for (const ref of refs) {
+    const part = kept.length < own ? share : 0.5
+    bytes += bytesOf.get(ref) ?? 0
+    if (kept.length + 1 > budget.mediaParts * part || bytes > budget.mediaBytes * part) break
+    kept.push(ref)
   }
-  return all.every(({ ref }) => kept.has(ref)) ? null : [...kept]
+  return kept.length === bytesOf.size ? null : kept
 }
 
 /** The first candidate that fits, where all behind one that fits do too; undefined for none. */
@@ -128,7 +174,7 @@ function firstWhere(
 
 /** Where what is shown may begin: at an answer, with its results behind it, or at somebody's words. */
 function isStart(message: Message): boolean {
-  return message.sender.participant_role === 'assistant' || isAsked(message)
+  return isAnswer(message) || isAsked(message)
 }
 
 function idAt(messages: readonly Message[], index: number): string {

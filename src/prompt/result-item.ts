@@ -3,6 +3,7 @@ import { isPlainObject, type JsonValue } from '../content/json.ts'
 import type { Message, ToolCall } from '../content/message.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { resultName } from '../content/results.ts'
+import type { SpilledValue } from '../content/spilled.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 import { embeddedMedia, type KnownAssets, mediaOf, wholeRef } from './user-parts.ts'
 
@@ -73,10 +74,21 @@ function namedText(text: string, number: number, whole: boolean): string {
   return `${resultName(number)}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
 }
 
-/** What the tool wants the model to be shown, else the result. */
+/** What the tool wants the model to be shown, with where the result is; else the result. */
 function shownValue({ content, metadata }: Message): JsonValue {
-  const { model_output } = Object(metadata?.tool_result) as { model_output?: JsonValue }
-  return model_output ?? ((content ?? null) as JsonValue)
+  const { model_output: value, written_to } = Object(metadata?.tool_result) as {
+    model_output?: JsonValue
+    written_to?: JsonValue
+  }
+  const { assetRef, spilled } = Object(content) as Partial<SpilledValue>
+  if (value === undefined) return (content ?? null) as JsonValue
+  const isKept = spilled === true && assetRef !== undefined
+  if (written_to === undefined && !isKept) return value
+  return {
+    ...(written_to === undefined ? {} : { written_to }),
+    ...(isKept ? { assetRef, spilled } : {}),
+    value,
+  }
 }
 
 /**

@@ -70,6 +70,14 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
   return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
 }
 
+/** As much as a picture has at most when it was made smaller for a model, in bytes. */
+const PICTURE_BYTES = 1_500_000
+
+/** About how many bytes of a body are sent, as far as that is known before it is read. */
+export function bytesSent({ kind, size = 0 }: MediaPart): number {
+  return kind === 'image' ? Math.min(size, PICTURE_BYTES) : size
+}
+
 /** A body as a model takes it: base64 or bytes (`data`), or where its provider fetches it (`url`). */
 export interface FilePart {
   type: 'file'

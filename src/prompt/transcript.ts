@@ -12,7 +12,8 @@ export type MergeMode = 'cache' | 'engine' | 'model'
 
 /** The part of a conversation that its prompt shows. */
 export interface PromptConversation {
-  state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'>
+  state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'> &
+    Partial<Pick<ConversationState, 'runs'>>
   /** The data among the messages. */
   board: Pick<Board, 'entries'>
 }
@@ -30,7 +31,10 @@ export interface TranscriptOptions {
 /** A conversation as it is shown, before it is known what its model takes. */
 export interface Transcript {
   /** What it shows now: only ever added to at its end, until a compaction begins another. */
-  readonly shown: Pick<Placer, 'items' | 'system' | 'tokens' | 'stale' | 'bodies' | 'fetched'>
+  readonly shown: Pick<
+    Placer,
+    'items' | 'system' | 'tokens' | 'base' | 'stale' | 'bodies' | 'fetched'
+  >
   /** How many messages it shows. */
   readonly messages: number
   /** Takes what is new of a conversation that is at a point where its model may be asked. */
@@ -73,6 +77,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       known: { get: (ref: string) => known.get(ref)?.asset },
     }
     placeCompact(placer, given, compaction)
+    placer.base = placer.tokens
   }
 
   return {
@@ -85,8 +90,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     update(conversation) {
       const { state, board } = conversation
       takeAssets(state)
-      const isNew = state.messages.length > done
-      if (state.compaction !== compaction || (merge === 'engine' && isNew)) restart(conversation)
+      const isMoved = merge === 'engine' && state.messages.slice(done).some(isData)
+      if (state.compaction !== compaction || isMoved) restart(conversation)
       if (state.messages.length === done) return
       const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
       placer.place(state.messages.slice(done), done, how)
@@ -102,10 +107,10 @@ function boardAfter(
 ): Pick<Board, 'entries'> {
   return {
     entries() {
-      for (const { id, content_type } of messages.toReversed()) {
-        if (content_type !== 'data') continue
+      for (const message of messages.toReversed()) {
+        if (!isData(message)) continue
         try {
-          return board.entries({ at: id })
+          return board.entries({ at: message.id })
         } catch {
           // One that broke its schema is in the conversation and not on the board.
         }
@@ -113,4 +118,8 @@ function boardAfter(
       return []
     },
   }
+}
+
+function isData({ content_type }: Message): boolean {
+  return content_type === 'data'
 }

@@ -90,6 +90,7 @@ async function appendOutcome(
   const { plan, outcome } = result
   const targets = targetsOf(result)
   const message = resultOf(result, targets)
+  for (const target of targets) refuseWithinAsset(scope, target)
   const written = targets.map((target) => writeOf(plan, outcome, target))
   const events = [...outcome.events, ...[...written, message].map(created)]
   await scope.append({ events }, how)
@@ -101,6 +102,23 @@ async function appendOutcome(
     content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
   })
   return { failed: 'error' in outcome, written: targets }
+}
+
+/**
+ * A value that is kept as an asset is not written into.
+ *
+ * @throws ByrefError `invalid_data`
+ */
+function refuseWithinAsset({ thread }: RunScope, { path, ...place }: OutputTarget): void {
+  for (let length = 0; length < path.length; length++) {
+    const name = formatVariable(place, path.slice(0, length))
+    if (!thread.board.has(name)) return
+    if (!isSpilled(thread.board.read(name))) continue
+    throw new ByrefError(
+      'invalid_data',
+      `${name} is kept as an asset, which never changes: write the whole of ${name} anew, or somewhere else`,
+    )
+  }
 }
 
 /** Where a result is written: success to the first alternative, an error to the second, unless the tool chose (spec D8). */
@@ -157,12 +175,14 @@ function maySpill(result: CallResult, { thread }: RunScope): boolean {
 }
 
 /** What the tool wants the model to be shown, of a mapped call for each item; undefined where it wants nothing. */
-function modelOutputOf({ tool, each }: CallPlan, value: unknown): JsonValue | undefined {
+function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
+  const { tool, each } = plan
   if (!tool?.toModelOutput) return undefined
   const show = (one: unknown): JsonValue => {
     const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
     if (isFailure || isSpilled(one)) return one as JsonValue
-    return jsonValue(tool.toModelOutput?.(one as JsonValue)) as JsonValue
+    const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
+    return (isTooLong(shown, plan) ? previewOf(shown) : shown) as JsonValue
   }
   try {
     return each === undefined ? show(value) : (value as unknown[]).map(show)
@@ -190,8 +210,13 @@ function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message
 }
 
 /** A value that is among the data, as the result says it again: as it is, if it is short. */
-function inShort(value: unknown): { value: unknown } | { preview: unknown } {
-  if (isSpilled(value)) return { preview: value.preview }
+function inShort(
+  value: unknown,
+): { value: unknown } | { assetRef?: string; spilled?: true; preview: unknown } {
+  if (isSpilled(value)) {
+    const { assetRef, spilled, preview } = value
+    return { assetRef, spilled, preview }
+  }
   return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS ? { value } : { preview: previewOf(value) }
 }
 

@@ -69,7 +69,7 @@ export async function refineOutput<Output>(
 /** The JSON of an answer, also in a code fence or between other words; undefined where there is none. */
 function parseAnswer(text: string): JsonValue | undefined {
   const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
-  for (const candidate of [text, fenced, braced(text)]) {
+  for (const candidate of [text, fenced, ...braced(text)]) {
     if (candidate === undefined) continue
     try {
       return JSON.parse(candidate) as JsonValue
@@ -80,12 +80,30 @@ function parseAnswer(text: string): JsonValue | undefined {
   return undefined
 }
 
-/** From the first bracket to the last of its kind. */
-function braced(text: string): string | undefined {
-  const start = text.search(/[{[]/)
-  if (start === -1) return undefined
-  const end = text.lastIndexOf(text[start] === '{' ? '}' : ']')
-  return end > start ? text.slice(start, end + 1) : undefined
+/** From a bracket to the one that closes it, objects first; of the few brackets that answers begin with. */
+function braced(text: string): string[] {
+  const starts = [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)
+  const objects = starts.filter(([bracket]) => bracket === '{')
+  const lists = starts.filter(([bracket]) => bracket === '[')
+  return [...objects, ...lists].flatMap(({ index }) => closedFrom(text, index) ?? [])
+}
+
+const MAX_BRACKETS = 20
+
+/** The text from a bracket to where it is closed, brackets within texts not counted; null where it is not. */
+function closedFrom(text: string, start: number): string | null {
+  let depth = 0
+  let isText = false
+  for (let i = start; i < text.length; i++) {
+    const letter = text[i] as string
+    if (isText) {
+      if (letter === '\\') i++
+      else if (letter === '"') isText = false
+    } else if (letter === '"') isText = true
+    else if (letter === '{' || letter === '[') depth++
+    else if ((letter === '}' || letter === ']') && --depth === 0) return text.slice(start, i + 1)
+  }
+  return null
 }
 
 function isStandard(schema: OutputSchema): schema is ToolSchema {

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { addUsage } from '../../content/add-usage.ts'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
 import type { MessageInput } from '../../content/to-message.ts'
@@ -163,11 +164,7 @@ function solved(
   output: unknown,
   answers: readonly { text: string; usage: TokenUsage }[],
 ): Solution {
-  const sum = (key: 'inputTokens' | 'outputTokens'): number | null => {
-    const counts = answers.map(({ usage }) => usage[key]).filter((count) => count !== null)
-    return counts.length > 0 ? counts.reduce((a, b) => a + b) : null
-  }
-  const usage = { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') }
+  const usage = answers.map((answer) => answer.usage).reduce(addUsage)
   return { output, text: answers.at(-1)?.text ?? '', usage, tries: answers.length }
 }
 

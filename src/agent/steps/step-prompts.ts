@@ -11,8 +11,9 @@ import { compactionDue } from '../../prompt/compaction-due.ts'
 import type { PlacedTopic } from '../../prompt/placer.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
-import { lastStep } from '../../prompt/prompt-size.ts'
+import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
+import { mediaOfItem } from '../../prompt/transcript-item.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
 
@@ -61,16 +62,18 @@ export function createStepPrompts(
   const guide = referenceGuide(bookkeepingOf([...tools.values()])) ?? ''
   let capabilities: ModelCapabilities | null = null
   /** What was said last of the conversation as it is. */
-  let answered: { at: number; reason: CompactionReason | null } = { at: -1, reason: null }
+  let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
   let lookedFor: { runId: string; missing: readonly string[] } | null = null
 
   function budget(): PromptBudget {
     const { contextWindow: window = null, perCall } = capabilities ?? {}
+    const takesMedia = Object.keys(capabilities?.takes ?? {}).length > 0
     const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
     return {
       tokens: how.history.maxTokens ?? most,
-      mediaParts: Math.min(how.media.maxParts, perCall?.images ?? Infinity),
-      mediaBytes: Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity),
+      // A model that takes none is sent none.
+      mediaParts: takesMedia ? Math.min(how.media.maxParts, perCall?.images ?? Infinity) : Infinity,
+      mediaBytes: takesMedia ? Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
     }
   }
 
@@ -82,6 +85,7 @@ export function createStepPrompts(
       capabilities: known,
       ...{ assets, namespace, cache: how.cache },
       options: { imageMaxSide: how.media.imageMaxSide },
+      gone,
       onMissing: (ref) => void gone.add(ref),
     }
   }
@@ -101,11 +105,13 @@ export function createStepPrompts(
   return {
     ready,
     compaction(conversation, after) {
+      if (!capabilities) return null
       const { state } = conversation
       const { compaction, messages } = after
       const pending = after === state ? [] : messages
-      // It is asked more than once at the same point.
-      if (after === state && answered.at === state.position) return answered.reason
+      // It is asked more than once at the same point, and has one answer there.
+      const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
+      if (at !== null && answered.at === at) return answered.reason
       if (isSettled(state)) builder.transcript.update(conversation)
       const now = Date.now()
       const asked = { ...state, compaction }
@@ -113,20 +119,30 @@ export function createStepPrompts(
         later.size > 0 && hasNewTools(state, after)
           ? 'tools'
           : compactionDue(builder.transcript, asked, { budget: budget(), now, pending })
-      if (after === state) answered = { at: state.position, reason }
+      if (at !== null) answered = { at, reason }
       return reason
     },
-    plan(conversation, reason) {
+    async plan(conversation, reason) {
       const { summarize } = how.history
-      return planCompaction(conversation, { reason, budget: budget(), transcript, gone, summarize })
+      const { state } = conversation
+      const { tokens } = builder.transcript.shown
+      const density = Math.max(1, promptTokens(builder.transcript, state) / Math.max(tokens, 1))
+      const options = { reason, budget: budget(), transcript, density, gone, summarize }
+      const plan = await planCompaction(conversation, options)
+      // Where nothing is to be won, it is not due here.
+      if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
+      return plan
     },
     async next(conversation) {
       const { state } = conversation
       const known = await ready()
       const missing = state.assets.length > 0 ? await missingIn(state) : []
+      for (const ref of missing) gone.add(ref)
       const tail = missing.length > 0 ? [`[Not there any more: ${missing.join(', ')}]`] : []
       const prompt = await builder.build(conversation, source(known, tail))
-      return { prompt, stale: [...gone].some((ref) => wasShown(state, ref)) }
+      const { items } = builder.transcript.shown
+      const shown = gone.size > 0 ? new Set(items.flatMap(mediaOfItem).map(({ ref }) => ref)) : null
+      return { prompt, stale: [...gone].some((ref) => shown?.has(ref) && wasShown(state, ref)) }
     },
   }
 }

@@ -34,7 +34,7 @@ export function sameAsAbove(kind: MediaPart['kind'], ref: string): TextPart {
 
 /** The words of a body, and how to read on where they are not all. */
 export function wordsOf(ref: string, text: string, rest: string | null): TextPart {
-  const end = rest === null ? `[End of ${ref}]` : `[Cut: ${rest}. Read on by the reference ${ref}]`
+  const end = rest === null ? `[End of ${ref}]` : `[Cut: ${rest}. All of it is ${ref}]`
   return { type: 'text', text: `[Text of ${ref}]\n${escapeBlocks(text)}\n${end}` }
 }
 

@@ -207,7 +207,7 @@ describe('resolveMedia', () => {
     const pdf = await assets.save(pagedPdf(200), 'application/pdf')
     const [pages] = (await partsOf([user(media(pdf.ref))], source)).map(textOf)
     expect(pages).toMatch(
-      /This is page 1\.\n\nThis is page 2\.[\s\S]*\[Cut: page \d+ of 200\. Read on by the reference asset:/,
+      /This is page 1\.\n\nThis is page 2\.[\s\S]*\[Cut: page \d+ of 200\. All of it is asset:/,
     )
     const docx = await assets.save(fixture('python.docx'), null)
     expect((await partsOf([user(media(docx.ref))], source)).map(textOf)[0]).toMatch(

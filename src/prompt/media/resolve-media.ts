@@ -20,6 +20,8 @@ export interface MediaSource {
   options?: MediaOptions
   /** Told once per body of what could be better, such as a library to install. */
   onDiagnostic?(message: string): void
+  /** References of bodies that are not there any more, whatever the cache still has of them. */
+  gone?: ReadonlySet<string>
   /** Told of each body that is not there. */
   onMissing?(ref: string): void
 }

@@ -73,6 +73,7 @@ export function createStandings(source: MediaSource): Standings {
   function find(part: MediaPart): Standing | null {
     const known = found.get(keyOf(part))
     if (known) return known
+    if (source.gone?.has(part.ref)) return keep(part, { type: 'missing' })
     const place = placeOf(part)
     if (!place) return null
     if (place.type !== 'place') return keep(part, place)
