@@ -1,20 +1,12 @@
 import { escapeBlocks } from '../content/escape-blocks.ts'
-import type { AssetCreated } from '../content/events.ts'
+import type { JsonValue } from '../content/json.ts'
 import type { Attachment, Message } from '../content/message.ts'
 import { type ReadMedia, readParts } from '../content/message-parts.ts'
 import { readMetadata } from '../content/read-metadata.ts'
-import {
-  type AssetRef,
-  type AssetRefParts,
-  formatAssetRef,
-  isAssetRef,
-  parseAssetRef,
-} from '../refs/asset-ref.ts'
-import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
+import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { bodiesIn } from './bodies-in.ts'
+import { embeddedMedia, type KnownAssets, mediaOf, referenceUrl, wholeRef } from './named-media.ts'
 import type { MediaPart, TextPart } from './transcript-item.ts'
-
-/** What a conversation knew of its assets when a message came, by their whole references. */
-export type KnownAssets = Pick<ReadonlyMap<string, AssetCreated>, 'get'>
 
 /** What a message shows, and the assets that it names. */
 export interface ShownMessage {
@@ -37,32 +29,16 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
     parts.push({ type: 'text', text: escapeBlocks(part.text) })
     embedded.push(...embeddedMedia(part.text, known, names))
   }
+  if (message.content_type === 'command') {
+    const found = bodiesIn(message.content as JsonValue, known)
+    for (const name of found.names) names.add(name)
+    parts.push(...found.media)
+  }
   for (const attachment of readMetadata(message).attachments) {
     parts.push(...attachedParts(fromAttachment(attachment), known, names))
   }
   const shown = new Set(parts.flatMap((part) => (part.type === 'media' ? part.ref : [])))
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
-}
-
-/** The reference to the asset itself, whatever field a reference leads to; null for what is none. */
-export function wholeRef(ref: unknown): string | null {
-  const parts = partsOf(ref)
-  return parts && formatAssetRef({ ...parts, fieldPath: [] })
-}
-
-/** A reference in any form as a URL; null for what is none, and for a path that leads out of every asset. */
-function referenceUrl(ref: unknown): string | null {
-  const parts = partsOf(ref)
-  try {
-    return parts && formatAssetRef(parts)
-  } catch {
-    return null
-  }
-}
-
-function partsOf(ref: unknown): AssetRefParts | null {
-  if (typeof ref !== 'string' && (typeof ref !== 'object' || ref === null)) return null
-  return parseAssetRef(ref as string | AssetRef)
 }
 
 /** `[Attached image: asset_id="…"]` (binary-assets.md, "Message Attachments"), with the file's name and the field. */
@@ -76,40 +52,6 @@ export function marker({
   const { id, fieldPath } = parseAssetRef(ref) ?? { id: ref }
   const field = fieldPath ? ` ref=${JSON.stringify(ref)}` : ''
   return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
-}
-
-/** The bodies named between marks in a text, but structured content, which its meta shows; notes the names. */
-export function embeddedMedia(text: string, known: KnownAssets, names: Set<string>): MediaPart[] {
-  const seen = new Set<string>()
-  return findEmbeddedRefs(text).flatMap(({ ref }): MediaPart[] => {
-    const url = referenceUrl(ref)
-    const whole = wholeRef(ref)
-    if (url === null || whole === null || seen.has(url)) return []
-    seen.add(url)
-    names.add(whole)
-    const asset = known.get(whole)
-    if (asset?.structured && url === whole) return []
-    return [{ ...mediaOf(url, asset), otherwise: 'short' }]
-  })
-}
-
-/** What is known of a body. */
-export function mediaOf(
-  ref: string,
-  asset: AssetCreated | undefined,
-): Omit<MediaPart, 'otherwise'> {
-  const isField = asset !== undefined && asset.ref !== ref
-  const {
-    kind = 'file',
-    mime = 'application/octet-stream',
-    size,
-    name,
-  } = isField ? {} : (asset ?? {})
-  return {
-    ...{ type: 'media', kind, ref, mimeType: mime },
-    ...(size === undefined ? {} : { size }),
-    ...(name === undefined ? {} : { fileName: name }),
-  }
 }
 
 function attachedParts(

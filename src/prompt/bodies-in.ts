@@ -1,0 +1,66 @@
+import { isPlainObject, type JsonValue } from '../content/json.ts'
+import { embeddedMedia, type KnownAssets, mediaOf, wholeRef } from './named-media.ts'
+import type { MediaPart } from './transcript-item.ts'
+
+/** The bodies that a value names. */
+export interface FoundBodies {
+  names: Set<string>
+  previewed: Set<string>
+  media: MediaPart[]
+  fetched: MediaPart[]
+}
+
+/** Every asset that a result names, and the bodies among them that a model may see or hear. */
+export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
+  const found: FoundBodies = {
+    names: new Set(),
+    previewed: new Set(),
+    media: [],
+    fetched: [],
+  }
+  const waiting: unknown[] = [value]
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (typeof one === 'string') {
+      if (!one.includes('<|')) continue
+      const embedded = embeddedMedia(one, known, found.names).filter(isPerceived)
+      found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))
+    } else if (typeof one === 'object' && one !== null) {
+      if (isPlainObject(one)) noteBody(one, known, found)
+      // In their order: the last one in is the first one out.
+      waiting.push(...Object.values(one).reverse())
+    }
+  }
+  return found
+}
+
+function noteBody(
+  { assetRef, mimeType, fetched, spilled, start, end }: Record<string, unknown>,
+  known: KnownAssets,
+  found: FoundBodies,
+): void {
+  const whole = typeof assetRef === 'string' ? wholeRef(assetRef) : null
+  if (whole === null) return
+  found.names.add(whole)
+  if (spilled === true) found.previewed.add(whole)
+  const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }
+  if (typeof mimeType === 'string') {
+    media.mimeType = mimeType
+    media.kind = kindOf(mimeType)
+  }
+  if (fetched === true) {
+    // Some bytes of a picture are no picture.
+    const isWhole = start === undefined && end === undefined
+    if (isWhole) found.fetched.push({ ...media, otherwise: 'note' })
+  } else if (isPerceived(media)) found.media.push(media)
+}
+
+/** What a model sees or hears; text and data are read by reference. */
+export function isPerceived({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeType'>): boolean {
+  return kind !== 'file' || mimeType === 'application/pdf'
+}
+
+/** The kind of a body by its type. */
+export function kindOf(mimeType: string): MediaPart['kind'] {
+  const [kind] = mimeType.toLowerCase().split('/', 1)
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
+}
