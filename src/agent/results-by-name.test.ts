@@ -136,7 +136,10 @@ describe('results that are written among the data', () => {
       [echo, many, reads],
     )
     expect(values).toEqual([
-      { written_to: ['†state.big'], preview: expect.anything() },
+      {
+        ...{ written_to: ['†state.big'], preview: expect.anything() },
+        ...{ assetRef: expect.stringMatching(/^asset:/), spilled: true },
+      },
       'row-3',
       'large: large',
       'row-7',
@@ -149,6 +152,17 @@ describe('results that are written among the data', () => {
     const events = await agent.log.read(run.conversation)
     expect(JSON.stringify(events).length).toBeLessThan(20_000)
     expect(prompts(model)[1]?.length).toBeLessThan(10_000)
+  })
+
+  it('are not written into where they are assets', async () => {
+    const { values } = await ran(
+      [
+        { calls: [call('many', { _outputPath: '†state.big' })] },
+        { calls: [call('echo', { value: 'x', _outputPath: '†state.big.rows[0].id' })] },
+      ],
+      [echo, many],
+    )
+    expect(values.at(-1)).toMatchObject({ code: 'invalid_data' })
   })
 
   it('are pushed as assets, and whole where they are merged or a schema binds them', async () => {
