@@ -7,6 +7,7 @@ import {
   defineTool,
   type MessageInput,
   type Tool,
+  type ToolSchema,
 } from '../../src/index.ts'
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Asked } from './cost.ts'
@@ -51,9 +52,10 @@ export async function playByref(task: Task): Promise<Asked[]> {
   const { model, asked } = recorded(answers)
   const agent = createAgent({
     ...{ model, instructions, assets },
-    tools: tools.map(({ input, execute, ...tool }) => {
+    tools: tools.map(({ id, description, input, execute }) => {
       const run = execute as (input: object) => unknown
-      return defineTool({ ...tool, inputSchema: input, execute: run }) as Tool
+      const inputSchema = input as unknown as ToolSchema<object>
+      return defineTool<object>({ id, description, inputSchema, execute: run }) as Tool
     }),
   })
   for (const said of says) {

@@ -1,5 +1,6 @@
 import { type Board, createBoard } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
+import { isData } from '../content/data-block.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
 import type { Message } from '../content/message.ts'
@@ -288,10 +289,6 @@ function tryOnBoard(board: Board, message: Message): void {
   } catch {
     // What another program wrote may break its schema: it is in the conversation and not on the board.
   }
-}
-
-function isData({ content_type }: Message): boolean {
-  return content_type === 'data'
 }
 
 /** A log of somebody's own may throw anything. */

@@ -2,7 +2,7 @@ import { ByrefError } from '../errors.ts'
 import { isFieldKey } from '../refs/field-key.ts'
 import { formatLabel, isKind, parseVariableRef } from '../refs/variable-ref.ts'
 import { isPlainObject } from './json.ts'
-import type { DataBlock, OutputMethod } from './message.ts'
+import type { DataBlock, Message, OutputMethod } from './message.ts'
 
 const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
@@ -45,6 +45,17 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
 /** The kind of a block: `data` where it has none. */
 export function kindOf(block: DataBlock): string {
   return block.kind ?? 'data'
+}
+
+/** Whether a message is data, by what it says it is. */
+export function isData({ content_type }: Message): boolean {
+  return content_type === 'data'
+}
+
+/** The call that wrote a data message, or null. */
+export function writerOf({ content_type, content }: Message): string | null {
+  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
+  return typeof writer === 'string' ? writer : null
 }
 
 /** A block's kind and instance, as headings and references write it: what tells one identity from another. */

@@ -9,9 +9,10 @@ import {
   type RunState,
   type StepState,
 } from './conversation-state.ts'
+import { writerOf } from './data-block.ts'
 import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, LogRecord } from './events.ts'
-import type { DataBlock, Message } from './message.ts'
+import type { Message } from './message.ts'
 
 /** Something to fold: a record of the log, or an event that only streams, without a position. */
 export type Foldable =
@@ -233,12 +234,6 @@ function firstResultOf(draft: EditableState, messageId: string): number | null {
   while (index > 0 && wanted.size > 0) wanted.delete((messages[--index] as Message).id)
   while (index > 0 && own.has(writerOf(messages[index - 1] as Message) ?? '')) index--
   return index
-}
-
-/** The call that wrote a data message, or null. */
-function writerOf({ content_type, content }: Message): string | null {
-  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
-  return typeof writer === 'string' ? writer : null
 }
 
 /** A message that is a call's result ends the call; a second result changes nothing. */

@@ -2,7 +2,7 @@ import { estimateTokens } from '../content/metas-block.ts'
 import type { MediaPart, TextPart, TranscriptItem } from './transcript-item.ts'
 
 /** About what a body costs, in tokens: providers count pictures by their size, and none gives it before. */
-const MEDIA_TOKENS: Readonly<Record<MediaPart['kind'], number>> = {
+export const MEDIA_TOKENS: Readonly<Record<MediaPart['kind'], number>> = {
   image: 1500,
   audio: 2000,
   video: 5000,
@@ -34,6 +34,7 @@ function partTokens(part: TextPart | MediaPart): number {
   return part.type === 'text' ? estimateTokens(part.text) : MEDIA_TOKENS[part.kind]
 }
 
-function jsonTokens(value: unknown): number {
-  return JSON.stringify(value).length / 4
+/** About how many tokens a value has as JSON; quicker than counting its letters. */
+export function jsonTokens(value: unknown): number {
+  return (JSON.stringify(value)?.length ?? 0) / 4
 }

@@ -1,4 +1,5 @@
 import type { Board } from '../content/board.ts'
+import { isData } from '../content/data-block.ts'
 import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { AssetCreated, Compaction } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
@@ -62,12 +63,17 @@ export function placeCompact(
 /** What stands for messages that are left out. */
 function leftOut(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
   const told = summary?.messages ?? 0
-  const rest = messages.filter(({ message_type: type }) => type !== 'log').length - told
+  const rest = countShown(messages) - told
   const lines = [
     ...(summary ? [`[Summary of ${told} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
     ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier messages'} are left out]`] : []),
   ]
   return lines.map((text): TextPart => ({ type: 'text', text }))
+}
+
+/** How many messages are no log. */
+export function countShown(messages: readonly Message[]): number {
+  return messages.filter(({ message_type: type }) => type !== 'log').length
 }
 
 function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {
@@ -102,12 +108,9 @@ export function isAsked({ sender, message_type: type, content_type }: Message): 
   return sender.participant_role === 'user' && type === 'chat' && content_type !== 'data'
 }
 
-function isSystem({ sender, message_type: type }: Message): boolean {
+/** What the system said, and is shown. */
+export function isSystem({ sender, message_type: type }: Message): boolean {
   return sender.participant_role === 'system' && type !== 'log'
-}
-
-function isData({ content_type }: Message): boolean {
-  return content_type === 'data'
 }
 
 /** The index of a message; 0 for none. */

@@ -1,7 +1,8 @@
 import type { Board } from '../content/board.ts'
+import { writerOf } from '../content/data-block.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { JsonObject } from '../content/json.ts'
-import type { DataBlock, Message } from '../content/message.ts'
+import type { Message } from '../content/message.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
 import type { ReferenceGuideOptions } from '../content/reference-guide.ts'
@@ -267,10 +268,4 @@ export function createPlacer(
 
 function isSent({ ref }: MediaPart, { media }: Placing): boolean {
   return media === null || media.has(ref)
-}
-
-/** The call that wrote a data message, or null. */
-function writerOf({ content_type, content }: Message): string | null {
-  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
-  return typeof writer === 'string' ? writer : null
 }

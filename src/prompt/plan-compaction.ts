@@ -1,6 +1,6 @@
 import type { Compaction, CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
-import { isAsked } from './place-compact.ts'
+import { countShown, isAsked, isSystem } from './place-compact.ts'
 import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
 import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
@@ -27,6 +27,8 @@ export interface CompactionPlan {
   reason: CompactionReason
   budget: PromptBudget
   transcript: TranscriptOptions
+  /** About how many tokens are shown now. */
+  tokens: number
   /** How many tokens the prompt really has for each that is estimated; 1 where nothing is known. */
   density: number
   /** Bodies that are not there any more, by reference. */
@@ -42,7 +44,7 @@ export interface CompactionPlan {
  */
 export async function planCompaction(
   conversation: PromptConversation,
-  { reason, budget, transcript, density, gone, summarize }: CompactionPlan,
+  { reason, budget, transcript, tokens: now, density, gone, summarize }: CompactionPlan,
 ): Promise<Compaction | null> {
   const { messages, compaction: before } = conversation.state
   const last = messages.at(-1)
@@ -60,19 +62,22 @@ export async function planCompaction(
   const target = budget.tokens / 2 / density
   const starts = messages.flatMap((message, i) => (isStart(message) ? [i] : []))
   const lastAnswer = messages.findLastIndex(isAnswer)
-  const now = trialOf(conversation, transcript, conversation.state.compaction).tokens
+  let tokens = tokensOf(plan)
   const shrink = (key: 'wholeFrom' | 'from'): void => {
+    if (tokens <= target) return
     const first = messages.findIndex(({ id }) => id === plan[key])
     // What the last answer called for was not shown yet.
     const most = key === 'wholeFrom' ? lastAnswer : messages.length
     const candidates = starts.filter((i) => i > first && i <= most)
     const fits = (i: number): boolean => tokensOf({ ...plan, [key]: idAt(messages, i) }) <= target
     const start = firstWhere(candidates, fits) ?? candidates.at(-1)
-    if (start !== undefined) plan[key] = idAt(messages, start)
+    if (start === undefined) return
+    plan[key] = idAt(messages, start)
+    tokens = tokensOf(plan)
   }
-  if (tokensOf(plan) > target) shrink('wholeFrom')
-  if (tokensOf(plan) > target) shrink('from')
-  if (reason === 'size' && tokensOf(plan) > now * 0.9) return null
+  shrink('wholeFrom')
+  shrink('from')
+  if (reason === 'size' && tokens > now * 0.9) return null
   if (summarize && plan.from !== (before?.from ?? null)) {
     const left = newlyLeft(messages, before?.from ?? null, plan.from)
     const text = await summaryOf(summarize, left, before?.summary?.text ?? null)
@@ -96,21 +101,12 @@ async function summaryOf(
   }
 }
 
-/** How many messages are no log. */
-export function countShown(messages: readonly Message[]): number {
-  return messages.filter(({ message_type: type }) => type !== 'log').length
-}
-
 /** What the open run answers, and what the system said since it began. */
 function pinnedIn({ messages, runs = [] }: PromptConversation['state']): string[] {
   const run = runs.at(-1)
   const first = messages.findIndex(({ id }) => run?.messageIds.includes(id))
   if (run?.status !== 'running' || first === -1) return []
   return messages.slice(first).flatMap((one) => (isAsked(one) || isSystem(one) ? one.id : []))
-}
-
-function isSystem({ sender, message_type: type }: Message): boolean {
-  return sender.participant_role === 'system' && type !== 'log'
 }
 
 function isAnswer({ sender }: Message): boolean {

@@ -1,6 +1,7 @@
 import type { ConversationState, StepState } from '../content/conversation-state.ts'
 import type { Message } from '../content/message.ts'
 import { estimateTokens } from '../content/metas-block.ts'
+import { jsonTokens, MEDIA_TOKENS } from './item-tokens.ts'
 import type { Transcript } from './transcript.ts'
 
 /** About how many tokens the next prompt has: what was shown last, and what has come since. */
@@ -51,8 +52,8 @@ function countTokens(message: Message): number {
   const { content, message_type: type } = message
   if (type === 'log' || content === null || content === undefined) return 0
   const isText = typeof content === 'string'
-  const tokens = isText ? estimateTokens(content) : (JSON.stringify(content)?.length ?? 0) / 4
-  return tokens + attachedTo(message) * 1500
+  const tokens = isText ? estimateTokens(content) : jsonTokens(content)
+  return tokens + attachedTo(message) * MEDIA_TOKENS.image
 }
 
 /** How many bodies are attached to a message. */

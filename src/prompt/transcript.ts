@@ -1,5 +1,6 @@
 import type { Board } from '../content/board.ts'
 import type { CompactionState, ConversationState } from '../content/conversation-state.ts'
+import { isData } from '../content/data-block.ts'
 import type { Message } from '../content/message.ts'
 import { placeCompact } from './place-compact.ts'
 import { createPlacer, IN_PLACE, type KnownAsset, type PlacedTopic, type Placer } from './placer.ts'
@@ -118,8 +119,4 @@ function boardAfter(
       return []
     },
   }
-}
-
-function isData({ content_type }: Message): boolean {
-  return content_type === 'data'
 }

@@ -12,6 +12,16 @@ function picture(seed: number): Uint8Array {
 }
 const DONE = 'I took ten pictures and published the last one.'
 
+const TAKES = Array.from({ length: STEPS }, (_, i) => ({
+  calls: [{ name: 'camera', arguments: { angle: i * 36 } }],
+}))
+const SAYS = [{ role: 'user', content: 'Take ten pictures, publish the best.' }]
+const camera = {
+  id: 'camera',
+  description: 'Takes a picture',
+  input: z.object({ angle: z.number() }),
+}
+
 /** Pictures that the model sees, one of which goes on to another tool. By value the application keeps them by ids of its own. */
 export const images: Task = {
   name: 'ten pictures',
@@ -21,9 +31,7 @@ export const images: Task = {
     return {
       tools: [
         {
-          id: 'camera',
-          description: 'Takes a picture',
-          input: z.object({ angle: z.number() }),
+          ...camera,
           execute: () => ({ picture: picture(count++) }),
         },
         {
@@ -35,11 +43,9 @@ export const images: Task = {
           execute: () => ({ ok: true }),
         },
       ],
-      says: [{ role: 'user', content: 'Take ten pictures, publish the best.' }],
+      says: SAYS,
       answers: [
-        ...Array.from({ length: STEPS }, (_, i) => ({
-          calls: [{ name: 'camera', arguments: { angle: i * 36 } }],
-        })),
+        ...TAKES,
         (options) => ({
           calls: [
             { name: 'publish', arguments: { picture: found(options, /(asset:\/\/\w{20,})/) } },
@@ -54,9 +60,7 @@ export const images: Task = {
     return {
       tools: [
         {
-          id: 'camera',
-          description: 'Takes a picture',
-          input: z.object({ angle: z.number() }),
+          ...camera,
           execute: () => ({ id: `picture-${count}`, bytes: picture(count++) }),
           toModelOutput: ({ id, bytes }: { id: string; bytes: Uint8Array }) => ({
             type: 'content',
@@ -77,14 +81,8 @@ export const images: Task = {
           execute: () => ({ ok: true }),
         },
       ],
-      says: [{ role: 'user', content: 'Take ten pictures, publish the best.' }],
-      answers: [
-        ...Array.from({ length: STEPS }, (_, i) => ({
-          calls: [{ name: 'camera', arguments: { angle: i * 36 } }],
-        })),
-        { calls: [{ name: 'publish', arguments: { id: 'picture-9' } }] },
-        DONE,
-      ],
+      says: SAYS,
+      answers: [...TAKES, { calls: [{ name: 'publish', arguments: { id: 'picture-9' } }] }, DONE],
     }
   },
 }

@@ -13,7 +13,7 @@ import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.
 import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
-import { mediaOfItem } from '../../prompt/transcript-item.ts'
+import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
 
@@ -127,7 +127,8 @@ export function createStepPrompts(
       const { state } = conversation
       const { tokens } = builder.transcript.shown
       const density = Math.max(1, promptTokens(builder.transcript, state) / Math.max(tokens, 1))
-      const options = { reason, budget: budget(), transcript, density, gone, summarize }
+      const shown = { transcript, tokens, density, gone }
+      const options = { reason, budget: budget(), ...shown, summarize }
       const plan = await planCompaction(conversation, options)
       // Where nothing is to be won, it is not due here.
       if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
@@ -140,9 +141,11 @@ export function createStepPrompts(
       for (const ref of missing) gone.add(ref)
       const tail = missing.length > 0 ? [`[Not there any more: ${missing.join(', ')}]`] : []
       const prompt = await builder.build(conversation, source(known, tail))
+      const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
       const { items } = builder.transcript.shown
-      const shown = gone.size > 0 ? new Set(items.flatMap(mediaOfItem).map(({ ref }) => ref)) : null
-      return { prompt, stale: [...gone].some((ref) => shown?.has(ref) && wasShown(state, ref)) }
+      const names = (item: TranscriptItem): boolean =>
+        mediaOfItem(item).some(({ ref }) => lost.has(ref))
+      return { prompt, stale: lost.size > 0 && items.some(names) }
     },
   }
 }
