@@ -11,7 +11,11 @@ export default defineConfig({
       'web/vitest.config.ts',
       {
         ...source,
-        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          testTimeout: 30_000,
+        },
       },
       {
         ...source,

@@ -68,14 +68,17 @@ function jsonTree(root: unknown, { refOf }: ValueBodyOptions) {
     if (value === null) return null
     const says = (value as { toJSON?: unknown }).toJSON
     if (typeof says === 'function') return visit(says.call(value), open)
-    const path = open.map(({ key }) => key)
-    if (isOpen(value, open)) throw unsupported('cycle', path)
+    if (isOpen(value, open)) throw unsupported('cycle', pathOf(open))
     const branch = branchOf(value)
     if (branch) return branch
-    if (refOf && path.length > 0) return refOf(path)
-    throw unsupported(className(value), path)
+    if (refOf && open.length > 0) return refOf(pathOf(open))
+    throw unsupported(className(value), pathOf(open))
   }
   return copyTree(root, visit)
+}
+
+function pathOf(open: readonly Branch[]): FieldKey[] {
+  return open.map(({ key }) => key)
 }
 
 /** The value as a container of JSON; null for what is none. */

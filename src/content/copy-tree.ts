@@ -51,5 +51,8 @@ export function copyTree(
 
 /** Whether the value is one of the branches that are being copied: then it contains itself. */
 export function isOpen(value: unknown, open: readonly Branch[]): boolean {
-  return open.some(({ source }) => source === value)
+  for (let level = open.length - 1; level >= 0; level--) {
+    if (open[level]?.source === value) return true
+  }
+  return false
 }
