@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 
 const FULL = 13
 /** The file beside the database that its readers share found no room. */
@@ -13,6 +13,15 @@ export interface SqliteError extends Error {
   errstr: string
 }
 
+/** Whose file it is, as errors say it. */
+export interface FileOwner {
+  path: string
+  /** Such as `conversation log`. */
+  what: string
+  /** The code of what is neither busy nor full. */
+  failed: ByrefErrorCode
+}
+
 /** Whether somebody else uses the file just now, so that it goes later. */
 export function isBusy(error: unknown): boolean {
   if (!isSqliteError(error)) return false
@@ -20,29 +29,30 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED
 }
 
-/** What the log throws for a failure of the storage; anything else as it is. */
-export function toLogError(error: unknown, path: string): unknown {
+/** What the owner throws for a failure of the storage; anything else as it is. */
+export function fileError(error: unknown, owner: FileOwner): unknown {
   if (!isSqliteError(error)) return error
-  if (isBusy(error)) return busyError(error, path)
+  const { path, what, failed } = owner
+  if (isBusy(error)) return busyError(error, owner)
   if (error.errcode === FULL || error.errcode === SHARED_MEMORY_FULL) {
     return new ByrefError(
       'storage_full',
-      `The disk of the conversation log "${path}" is full: nothing was stored; make room and try again`,
+      `The disk of the ${what} "${path}" is full: nothing was stored; make room and try again`,
       { cause: error },
     )
   }
   return new ByrefError(
-    'log_failed',
-    `The conversation log "${path}" failed: ${error.errstr}. See the cause; check that the file is a byref log that can be written`,
+    failed,
+    `The ${what} "${path}" failed: ${error.errstr}. See the cause; check that the file is a byref ${what} that can be written`,
     { cause: error },
   )
 }
 
 /** For what waited too long. */
-export function busyError(cause: unknown, path: string): ByrefError {
+export function busyError(cause: unknown, { path, what, failed }: FileOwner): ByrefError {
   return new ByrefError(
-    'log_failed',
-    `The conversation log "${path}" is held by another process for too long: end what writes to it, or give a longer busyTimeoutMs`,
+    failed,
+    `The ${what} "${path}" is held by another process for too long: end what writes to it, or give a longer busyTimeoutMs`,
     { cause },
   )
 }

@@ -1,21 +1,20 @@
-import { pause } from '../pause.ts'
-import type { Connection, TransactionHooks } from './connection.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection, TransactionHooks, TransactionStatements } from './connection.ts'
 import type { OpenFile } from './open-file.ts'
-import { busyError, isBusy, isSqliteError, toLogError } from './sqlite-errors.ts'
-import type { Statements } from './statements.ts'
+import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
 
-interface Job {
+interface Job<S> {
   since: number
-  work(sql: Statements): unknown
+  work(sql: S): unknown
   done(value: unknown): void
   failed(error: unknown): void
 }
 
-interface QueueOptions {
-  open(): OpenFile
-  path: string
+interface QueueOptions<S> {
+  open(): OpenFile<S>
+  owner: FileOwner
   busyTimeoutMs: number
-  hooks: TransactionHooks
+  hooks?: TransactionHooks<S>
   backOff(attempt: number): Promise<void>
 }
 
@@ -23,14 +22,16 @@ interface QueueOptions {
  * Writes in the order of call. The first goes at the next microtask; those that come before a commit ends, or while the
  * file is busy, share the next transaction and its sync. Between transactions everything else has its turn.
  */
-export function writeQueue(options: QueueOptions): Connection['write'] {
-  const waiting: Job[] = []
+export function writeQueue<S extends TransactionStatements>(
+  options: QueueOptions<S>,
+): Connection<S>['write'] {
+  const waiting: Job<S>[] = []
   let running = false
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       await settle(waiting, options)
-      await pause()
+      await nextTurn()
     }
     running = false
   }
@@ -49,8 +50,10 @@ export function writeQueue(options: QueueOptions): Connection['write'] {
 }
 
 /** Empties the queue: commits what is in it, or rejects what cannot be. */
-async function settle(waiting: Job[], options: QueueOptions): Promise<void> {
-  const { path } = options
+async function settle<S extends TransactionStatements>(
+  waiting: Job<S>[],
+  options: QueueOptions<S>,
+): Promise<void> {
   for (let attempt = 0; waiting.length > 0; attempt++) {
     try {
       commit(waiting, options)
@@ -63,38 +66,45 @@ async function settle(waiting: Job[], options: QueueOptions): Promise<void> {
         // Whose fault it is shows when each has a transaction of its own.
         for (const job of waiting.splice(0)) await settle([job], options)
       } else {
-        waiting.pop()?.failed(toLogError(error, path))
+        waiting.pop()?.failed(fileError(error, options.owner))
       }
     }
   }
 }
 
-function expire(waiting: Job[], { busyTimeoutMs, path }: QueueOptions, cause: unknown): void {
+function expire<S>(
+  waiting: Job<S>[],
+  { busyTimeoutMs, owner }: QueueOptions<S>,
+  cause: unknown,
+): void {
   const limit = Date.now() - busyTimeoutMs
-  while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, path))
+  while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, owner))
 }
 
 /** One transaction. Where it throws, nothing was stored and nobody was told. */
-function commit(waiting: Job[], { open, hooks }: QueueOptions): void {
+function commit<S extends TransactionStatements>(
+  waiting: Job<S>[],
+  { open, hooks }: QueueOptions<S>,
+): void {
   const { db, sql } = open()
   const outcomes: (() => void)[] = []
   try {
     sql.begin.run()
-    hooks.begun(sql)
+    hooks?.begun(sql)
     for (const job of waiting) outcomes.push(outcomeOf(job, sql))
-    hooks.ending(sql)
+    hooks?.ending(sql)
     sql.commit.run()
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
-    hooks.ended(false)
+    hooks?.ended(false)
     throw error
   }
   waiting.splice(0)
-  hooks.ended(true)
+  hooks?.ended(true)
   for (const tell of outcomes) tell()
 }
 
-function outcomeOf(job: Job, sql: Statements): () => void {
+function outcomeOf<S>(job: Job<S>, sql: S): () => void {
   try {
     const value = job.work(sql)
     return () => job.done(value)

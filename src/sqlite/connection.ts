@@ -1,63 +1,82 @@
+import type { StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closedError } from '../log-errors.ts'
-import { closeFile, type OpenFile, openFile } from './open-file.ts'
-import { busyError, isBusy, isSqliteError, toLogError } from './sqlite-errors.ts'
-import type { Statements } from './statements.ts'
+import { ByrefError } from '../errors.ts'
+import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
+import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
 import { writeQueue } from './write-queue.ts'
 
 /** What is done around each transaction. */
-export interface TransactionHooks {
+export interface TransactionHooks<S> {
   /** In it, before the first write. */
-  begun(sql: Statements): void
+  begun(sql: S): void
   /** In it, after the last write. */
-  ending(sql: Statements): void
+  ending(sql: S): void
   /** After it, and before any of its writers hears so. */
   ended(committed: boolean): void
 }
 
-/** The one connection of a log object to its file. Nothing here blocks while another process writes. */
-export interface Connection {
+/** The statements that every owner's file has. */
+export interface TransactionStatements {
+  begin: StatementSync
+  commit: StatementSync
+}
+
+/** The one connection of an object to its file. Nothing here blocks while another process writes. */
+export interface Connection<S> {
   /** Reads, again and again while the file is busy. */
-  read<T>(work: (sql: Statements) => T): Promise<T>
+  read<T>(work: (sql: S) => T): Promise<T>
   /**
    * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to
    * refuse, before it has written anything: that harms no other writer of the transaction. It may be called again.
    */
-  write<T>(work: (sql: Statements) => T, committed?: (value: T) => void): Promise<T>
-  /** Holds off `close` until `run` has ended. @throws ByrefError `log_failed` after `close` */
+  write<T>(work: (sql: S) => T, committed?: (value: T) => void): Promise<T>
+  /** Holds off `close` until `run` has ended. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
   /** Reads at once; null where that is not possible now. */
-  glance<T>(work: (sql: Statements) => T): T | null
+  glance<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>
 }
 
+/** Options of {@link connect}. */
+export interface ConnectOptions<S> {
+  owner: FileOwner
+  kind: FileKind<S>
+  hooks?: TransactionHooks<S>
+  /** How long a use waits while other processes hold the file, in milliseconds. Default 60,000. */
+  busyTimeoutMs?: number
+}
+
 /** @throws What opening throws, but for a busy file, which is opened when it is first used. */
-export function connect(path: string, busyTimeoutMs: number, hooks: TransactionHooks): Connection {
-  let file: OpenFile | null = null
+export function connect<S extends TransactionStatements>(
+  options: ConnectOptions<S>,
+): Connection<S> {
+  const { owner, kind, hooks, busyTimeoutMs = 60_000 } = options
+  const { path } = owner
+  let file: OpenFile<S> | null = null
   let closing: Promise<void> | null = null
   const uses = new Set<Promise<unknown>>()
 
-  function open(): OpenFile {
-    file ??= openFile(path)
+  function open(): OpenFile<S> {
+    file ??= openFile(path, kind)
     return file
   }
 
   /** Calls what meets a busy file until it does not, with pauses, no longer than the limit. */
-  async function read<T>(work: (sql: Statements) => T): Promise<T> {
+  async function read<T>(work: (sql: S) => T): Promise<T> {
     const since = Date.now()
     for (let attempt = 0; ; attempt++) {
       try {
         return work(open().sql)
       } catch (error) {
-        if (!isBusy(error)) throw toLogError(error, path)
-        if (Date.now() - since >= busyTimeoutMs) throw busyError(error, path)
+        if (!isBusy(error)) throw fileError(error, owner)
+        if (Date.now() - since >= busyTimeoutMs) throw busyError(error, owner)
         await backOff(attempt)
       }
     }
   }
 
-  function glance<T>(work: (sql: Statements) => T): T | null {
+  function glance<T>(work: (sql: S) => T): T | null {
     try {
       return work(open().sql)
     } catch (error) {
@@ -74,17 +93,17 @@ export function connect(path: string, busyTimeoutMs: number, hooks: TransactionH
   try {
     open()
   } catch (error) {
-    if (!isBusy(error)) throw toLogError(error, path)
+    if (!isBusy(error)) throw fileError(error, owner)
   }
   return {
     read,
-    write: writeQueue({ open, path, busyTimeoutMs, hooks, backOff }),
+    write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
     glance,
     get closed() {
       return closing !== null
     },
     async use(run) {
-      if (closing) throw closedError()
+      if (closing) throw new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`)
       const running = run()
       uses.add(running)
       try {
