@@ -65,7 +65,7 @@ export type {
 } from './assets/assets-contract.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
-export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs/fs.ts'
+export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs.ts'
 export { createMemoryAssetStore } from './assets/stores/memory.ts'
 export {
   createPassthroughAssetStore,

@@ -1,7 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
 import { defined } from './defined.ts'
-import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs/fs.ts'
+import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 import {
   createPassthroughAssetStore,

@@ -754,10 +754,9 @@ describe('createAssets', () => {
     })
     const fs = { rootDir: join(folder, 'configured'), baseUrl: 'https://cdn.example.com/a/' }
     const assets = createAssets({ config: { backend: 'fs', fs } })
-    const { ref, digest } = await assets.save(PNG)
-    expect(await assets.urlFor(ref)).toBe(
-      `https://cdn.example.com/a/_/bodies/${digest.slice(0, 2)}/${digest}.png`,
-    )
+    const { ref } = await assets.save(PNG)
+    const url = /^https:\/\/cdn\.example\.com\/a\/_\/[0-9a-z]{5}\/[0-9a-z]{32}\.png$/
+    expect(await assets.urlFor(ref)).toMatch(url)
     expect(await assets.urlFor(ref, { inline: true })).toMatch(/^data:image\/png/)
     expect(createAssets({ config: { backend: 'passthrough' } }).config.backend).toBe('passthrough')
     const s3 = { bucket: 'b', connector: memoryConnector(), secretAccessKey: 'hidden' }

@@ -58,6 +58,10 @@ export function connect<S extends TransactionStatements>(
   const uses = new Set<Promise<unknown>>()
 
   function open(): OpenFile<S> {
+    if (file?.isForTheMoment) {
+      file.db.close()
+      file = null
+    }
     file ??= openFile(path, kind)
     return file
   }

@@ -29,12 +29,17 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED
 }
 
+/** Whether the disk has no room. */
+export function isFull(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode === FULL || error.errcode === SHARED_MEMORY_FULL)
+}
+
 /** What the owner throws for a failure of the storage; anything else as it is. */
 export function fileError(error: unknown, owner: FileOwner): unknown {
   if (!isSqliteError(error)) return error
   const { path, what, failed } = owner
   if (isBusy(error)) return busyError(error, owner)
-  if (error.errcode === FULL || error.errcode === SHARED_MEMORY_FULL) {
+  if (isFull(error)) {
     return new ByrefError(
       'storage_full',
       `The disk of the ${what} "${path}" is full: nothing was stored; make room and try again`,

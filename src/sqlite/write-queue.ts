@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, TransactionHooks, TransactionStatements } from './connection.ts'
-import type { OpenFile } from './open-file.ts'
-import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
+import { makeRoom, type OpenFile } from './open-file.ts'
+import {
+  busyError,
+  type FileOwner,
+  fileError,
+  isBusy,
+  isFull,
+  isSqliteError,
+} from './sqlite-errors.ts'
 
 interface Job<S> {
   since: number
@@ -54,6 +61,7 @@ async function settle<S extends TransactionStatements>(
   waiting: Job<S>[],
   options: QueueOptions<S>,
 ): Promise<void> {
+  let hasMadeRoom = false
   for (let attempt = 0; waiting.length > 0; attempt++) {
     try {
       commit(waiting, options)
@@ -62,6 +70,9 @@ async function settle<S extends TransactionStatements>(
       if (isBusy(error)) {
         expire(waiting, options, error)
         await options.backOff(attempt)
+      } else if (isFull(error) && !hasMadeRoom) {
+        hasMadeRoom = true
+        makeRoom(options.open())
       } else if (waiting.length > 1) {
         // Whose fault it is shows when each has a transaction of its own.
         for (const job of waiting.splice(0)) await settle([job], options)

@@ -16,7 +16,7 @@ import type {
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { recordPage } from './record-page.ts'
+import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
 
 /** Options of {@link createPassthroughAssetStore}. */

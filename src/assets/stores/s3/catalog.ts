@@ -1,7 +1,7 @@
 import { ByrefError } from '../../../errors.ts'
 import { isExpired } from '../../asset-record.ts'
 import type { FullAssetStore } from '../../asset-store.ts'
-import { pageSize } from '../record-page.ts'
+import { pageSize } from '../../records/record-page.ts'
 import { describedNamespace } from '../space-description.ts'
 import { type StoredRecord, withoutHolder } from '../stored-record.ts'
 import { usageOf } from '../usage-of.ts'

@@ -40,8 +40,8 @@ async function syncFolderNow(path: string): Promise<void> {
   try {
     folder = await openFolder(path, 'r')
   } catch (error) {
-    // Windows cannot open a folder, and needs no sync of one.
-    if (osCode(error) === 'EISDIR' || osCode(error) === 'EPERM') return
+    // Windows cannot open a folder, and needs no sync of one; a folder that we may not read is not ours.
+    if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
     throw error
   }
   try {
@@ -53,22 +53,31 @@ async function syncFolderNow(path: string): Promise<void> {
   }
 }
 
-/**
- * Makes folders and waits until the disk has their names, up to `root`, which must exist. Each folder is looked after
- * once; the list is bounded.
- */
-export function createFolderMaker(
-  root: string,
-  syncFolder: (path: string) => Promise<void>,
-): (path: string) => Promise<void> {
+/** Makes folders, each looked after once. */
+export interface FolderMaker {
+  /** Makes a folder and those above it, and waits until the disk has their names. */
+  ensure(path: string): Promise<void>
+  /** Somebody removed folders: each is looked after again. */
+  forget(): void
+}
+
+/** A maker whose list of folders is bounded. */
+export function createFolderMaker(syncFolder: (path: string) => Promise<void>): FolderMaker {
   const made = new Map<string, Promise<void>>()
 
   async function make(path: string): Promise<void> {
     const parent = dirname(path)
-    if (parent !== root) await ensure(parent)
-    await mkdir(path).catch((error: unknown) => {
+    try {
+      await mkdir(path)
+    } catch (error) {
+      if (osCode(error) === 'ENOENT' && parent !== path) {
+        // It was never made, or somebody removed it.
+        made.delete(parent)
+        await ensure(parent)
+        return make(path)
+      }
       if (osCode(error) !== 'EEXIST') throw error
-    })
+    }
     await syncFolder(parent)
   }
 
@@ -82,5 +91,5 @@ export function createFolderMaker(
     return making
   }
 
-  return ensure
+  return { ensure, forget: () => made.clear() }
 }

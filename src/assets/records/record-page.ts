@@ -47,10 +47,16 @@ export function pageOf<T extends RecordPlace>(
   const rest = after ? sorted.filter((place) => newestFirst(after, place) < 0) : sorted
   const page = rest.slice(0, limit)
   const last = page.at(-1)
-  return { page, next: last && rest.length > limit ? `${last.createdAt} ${last.assetId}` : null }
+  return { page, next: last && rest.length > limit ? formatCursor(last) : null }
 }
 
-function parseCursor(cursor: string): RecordPlace {
+/** The cursor behind a place. */
+export function formatCursor({ createdAt, assetId }: RecordPlace): string {
+  return `${createdAt} ${assetId}`
+}
+
+/** @throws ByrefError `bad_request` for what {@link formatCursor} did not make */
+export function parseCursor(cursor: string): RecordPlace {
   const space = cursor.indexOf(' ')
   if (space < 1) throw new ByrefError('bad_request', `${JSON.stringify(cursor)} is no cursor.`)
   return { createdAt: cursor.slice(0, space), assetId: cursor.slice(space + 1) }
