@@ -6,7 +6,7 @@ import { toAssetStore } from './asset-facade.ts'
 import { type AssetRecord, type AssetStore, isFullStore } from './asset-store.ts'
 import { createAssets } from './assets.ts'
 import type { AssetsConfig } from './assets-config.ts'
-import type { AssetInfo, Assets, SaveOptions } from './assets-contract.ts'
+import type { Assets, SaveOptions } from './assets-contract.ts'
 import { everyStore, memoryConnector, PNG, testFolder } from './fixtures/stores.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 
@@ -671,27 +671,6 @@ describe('createAssets', () => {
       await expect(read).rejects.toEqual(code('asset_too_large'))
     }
     expect(reads).toBe(0)
-  })
-
-  it('counts what ends while the store is asked', async () => {
-    const inner = createMemoryAssetStore()
-    const slow: AssetStore = {
-      ...inner,
-      usage: async (where: object) => {
-        const used = await inner.usage(where)
-        await new Promise((go) => setTimeout(go, 5))
-        return used
-      },
-    } as AssetStore
-    const assets = createAssets({ store: slow, config: { limits: { quotaAssets: 1 } } })
-    const first = assets.save(Buffer.from('a'))
-    await new Promise((go) => setTimeout(go, 2))
-    const results = await Promise.allSettled([first, assets.save(Buffer.from('b'))])
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-    const [{ assetId }] = (await assets.list()).assets as [AssetInfo]
-    await assets.delete(assetId)
-    await assets.save(Buffer.from('c'))
-    await expect(assets.save(Buffer.from('d'))).rejects.toEqual(code('quota_exceeded'))
   })
 
   it('says what helps when a body is too large for its event', async () => {

@@ -47,6 +47,8 @@ export interface BodyRange {
   start: number
   end: number
   size: number
+  /** Nobody waits for the body any more. */
+  signal?: AbortSignal
 }
 
 /** A body in a listing. */

@@ -76,7 +76,7 @@ export async function removeFile(path: string): Promise<boolean> {
     await unlink(path)
     return true
   } catch (error) {
-    if (osCode(error) === 'ENOENT') return false
+    if (/^(ENOENT|ENOTDIR)$/.test(osCode(error) ?? '')) return false
     throw error
   }
 }

@@ -32,7 +32,10 @@ export function memoryRecords(): RecordIndex {
 
     async bodies(namespace, digests) {
       const { bodies } = spaceOf(namespace)
-      return digests.flatMap((digest) => bodies.get(digest) ?? [])
+      return digests.flatMap((digest) => {
+        const { size, key } = bodies.get(digest) ?? {}
+        return size === undefined || key === undefined ? [] : { digest, size, key }
+      })
     },
 
     async add(entry, quota) {

@@ -78,6 +78,8 @@ export interface NewEntry {
   record: AssetRecord
   bodies: { digest: string; size: number; key: string | null }[]
   objects?: readonly unknown[]
+  /** Whether somebody chose the id, so that others may want it too. */
+  isChosen: boolean
 }
 
 /** What a namespace may hold; `Infinity` where there is no limit. */

@@ -36,13 +36,14 @@ export function createBodyReader(
     const place = record.at.bodies.find((body) => body.digest === digest)
     const { key = '', size = 0 } = place ?? {}
     const digester = start === 0 && end === size ? createDigester() : null
+    const ended = new AbortController()
     let left = end - start
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
     async function next(): Promise<Uint8Array | null> {
       if (!reader) {
         if (left === 0) return null
-        const stream = await bodies.open(key, { start, end, size })
+        const stream = await bodies.open(key, { start, end, size, signal: ended.signal })
         if (!stream) throw damagedBody(record.assetId, 'missing', digest)
         reader = stream.getReader()
       }
@@ -68,6 +69,7 @@ export function createBodyReader(
           else controller.close()
         },
         async cancel(reason) {
+          ended.abort(reason)
           await reader?.cancel(reason)
         },
       },

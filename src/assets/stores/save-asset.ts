@@ -8,8 +8,8 @@ import { createDigester, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { RecordIndex } from '../records/record-index.ts'
+import { spaceName } from '../space-name.ts'
 import { graceOf } from './grace.ts'
-import { spaceName } from './space-name.ts'
 
 /** Streams up to this size are hashed before they are written, so that a body that is there already is not. */
 const SMALL = 64 * 1024
@@ -79,7 +79,8 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       await place(draft, wanted)
       options.signal?.throwIfAborted()
       draft.checkAge()
-      const entry = { record, bodies: all, objects: options.objects }
+      const { assetId, objects } = options
+      const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
       const { missing, unused } = await records.add(entry, options.quota)
       if (missing.length === 0) {
         await draft.discard(unused)

@@ -5,8 +5,8 @@ import { createDigester } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex } from '../records/record-index.ts'
 import type { RecordPlace } from '../records/record-page.ts'
+import { spaceName } from '../space-name.ts'
 import { graceOf } from './grace.ts'
-import { spaceName } from './space-name.ts'
 import { clockOf, unneededBodies } from './sweep-store.ts'
 
 const PAGE = 200
@@ -79,7 +79,15 @@ async function problemOf(
   } catch (error) {
     // The disk has lost those bytes; anything else may be of the moment.
     if (error instanceof ByrefError && osCode(error.cause) === 'EIO') return 'body_damaged'
-    throw error
+    const found = await sizeOf(bodies, key)
+    if (found === size) throw error
+    return found === null ? 'body_missing' : 'body_damaged'
   }
   return digester.finish().digest === digest ? null : 'body_damaged'
+}
+
+async function sizeOf(bodies: BodyStore, key: string): Promise<number | null> {
+  const folder = key.slice(0, key.lastIndexOf('/') + 1)
+  for await (const body of bodies.list(folder)) if (body.key === key) return body.size
+  return null
 }

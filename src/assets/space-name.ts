@@ -1,4 +1,4 @@
-import { sha256 } from '../bodies/digest.ts'
+import { sha256 } from './bodies/digest.ts'
 
 /** The folder of a namespace: readable, and its own by a hash; `_` for none. */
 export function spaceName(namespace: string | null): string {

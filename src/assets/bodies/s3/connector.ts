@@ -1,6 +1,5 @@
 import { ByrefError } from '../../../errors.ts'
-import { copyInParts } from './copy-in-parts.ts'
-import { isTooLargeToCopy, nameOf, s3Error, statusOf } from './sdk-errors.ts'
+import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
 /** An object in a bucket. */
 export interface S3Object {
@@ -16,7 +15,7 @@ export interface S3Listed {
 }
 
 /**
- * The few requests that the s3 store needs. `createS3Connector` makes one over the AWS SDK; write your own for another
+ * The few requests that bodies and records in a bucket need. `createS3Connector` makes one over the AWS SDK; write your own for another
  * client. Every method rejects with a `ByrefError`, or with anything else, which is then a `storage_failed`.
  */
 export interface S3Connector {
@@ -43,8 +42,6 @@ export interface S3Connector {
   ): Promise<ReadableStream<Uint8Array> | null>
   /** Size and age of an object; null if there is none. */
   head(object: S3Object): Promise<{ size: number; modifiedAt: number } | null>
-  /** Copies an object of any size on the server; false if there is none. */
-  copy(object: S3Object & { to: string; contentType?: string }): Promise<boolean>
   /** Removes an object; no error if there is none. */
   delete(object: S3Object): Promise<void>
   /** Objects whose keys start with `prefix`, in the order of their keys, at most 1,000, behind the key `after`. */
@@ -104,7 +101,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
     try {
       return await run(sdk, client)
     } catch (error) {
-      throw s3Error(error, object)
+      throw s3Error(error, { ...object, endpoint: options.endpoint })
     }
   }
 
@@ -176,27 +173,6 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         )
         if (!found) return null
         return { size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 }
-      }),
-
-    copy: ({ bucket, key, to, contentType }) =>
-      request({ bucket, key }, async (sdk, client) => {
-        const CopySource = `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
-        const target = { Bucket: bucket, Key: to, CopySource }
-        const type = contentType
-          ? { ContentType: contentType, MetadataDirective: 'REPLACE' as const }
-          : {}
-        const command = new sdk.CopyObjectCommand({ ...target, ...type })
-        try {
-          return (await orNull(client.send(command))) !== null
-        } catch (error) {
-          if (isTooLargeToCopy(error)) {
-            return copyInParts({ sdk, client }, { ...target, sourceKey: key, contentType })
-          }
-          if (nameOf(error) !== 'NoSuchBucket') throw error
-          // Swift says so too when the source goes while it is copied: ask for the bucket itself.
-          await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
-          return false
-        }
       }),
 
     delete: ({ bucket, key }) =>

@@ -26,7 +26,6 @@ export function withStorageErrors(connector: S3Connector): S3Connector {
     putStream: safe(connector.putStream),
     get: safe(connector.get),
     head: safe(connector.head),
-    copy: safe(connector.copy),
     delete: safe(connector.delete),
     list: safe(connector.list),
     signedUrl: safe(connector.signedUrl),

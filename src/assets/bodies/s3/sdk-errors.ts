@@ -3,7 +3,7 @@ import { ByrefError } from '../../../errors.ts'
 /** What a server refused, in words that say what to do. Without a key, the request was about the bucket itself. */
 export function s3Error(
   error: unknown,
-  { bucket, key }: { bucket: string; key?: string },
+  { bucket, key, endpoint = 'AWS' }: { bucket: string; key?: string; endpoint?: string },
 ): unknown {
   if (error instanceof ByrefError || nameOf(error) === 'AbortError') return error
   const status = statusOf(error)
@@ -26,13 +26,9 @@ export function s3Error(
   if (status === 507 || name === 'QuotaExceeded' || name === 'XMinioStorageFull') {
     return new ByrefError('storage_full', `Bucket "${bucket}" is full.`, options)
   }
-  const reason = name + (status === null ? '' : ` ${status}`)
-  return new ByrefError('storage_failed', `The S3 server failed (${reason}); try again.`, options)
-}
-
-/** Whether a copy was refused because one request cannot copy so much: 5 GiB on AWS. */
-export function isTooLargeToCopy(error: unknown): boolean {
-  return statusOf(error) === 400 && /^(InvalidRequest|EntityTooLarge)$/.test(nameOf(error))
+  const reason = status === null ? systemCode(error) || name : `${name} ${status}`
+  const message = `The S3 server (${endpoint}) failed (${reason}); try again.`
+  return new ByrefError('storage_failed', message, options)
 }
 
 /** The HTTP status of an error of the SDK, or null. */
@@ -44,4 +40,10 @@ export function statusOf(error: unknown): number | null {
 /** The server's or the SDK's name for an error. */
 export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : String(error)
+}
+
+/** What the network said, such as `ECONNREFUSED`. */
+function systemCode(error: unknown): string {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : ''
 }

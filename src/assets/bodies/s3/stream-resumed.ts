@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ByrefError } from '../../../errors.ts'
-import type { ByteRange } from '../../bodies/byte-range.ts'
+import type { ByteRange } from '../byte-range.ts'
 import { asStorageError } from './errors.ts'
 
 const ATTEMPTS = 5
