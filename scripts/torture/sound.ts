@@ -46,7 +46,7 @@ export async function assertSoundFolder(root: string, store: FullAssetStore): Pr
 async function keysBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
   return entries
-    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('owner'))
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('/owner/'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort()
 }

@@ -5,7 +5,7 @@ import type { AssetBody } from '../asset-store.ts'
  * used for one body only, once. So nothing is ever written over, and no two processes can mean different bytes by one key.
  * `testBodyStore` of `byref/testing` is this contract as tests.
  *
- * - A key is lower-case letters, digits, `-`, `_` and `.`, in steps divided by `/`: `_/01fxa/01fxa…0b.png`. None begins a
+ * - A key is lower-case letters, digits, `-`, `_` and `.`, in steps divided by `/`: `_/1fxa/1fxa…0b.png`. None begins a
  *   step with a dot.
  * - Whatever fails is a ByrefError: `storage_full` where there is no room, `config_invalid` for what its owner must put
  *   right, else `storage_failed` with its `cause`.

@@ -137,7 +137,7 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
     newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const key = `${space}/${id.slice(0, 5)}/${id}.${extensionOf(mime)}`
+      const key = `${space}/${id.slice(0, 4)}/${id}.${extensionOf(mime)}`
       keys.push(key)
       return key
     },

@@ -90,15 +90,17 @@ export async function clockOf(bodies: BodyStore): Promise<number> {
 /** An index that is new, or was lost, knows none of the bodies of another: they are no leftovers. */
 async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   const owners: string[] = []
-  for await (const { key } of bodies.list(OWNER)) owners.push(key.slice(OWNER.length))
+  for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
   if (owners.includes(owner)) return
   if (owners.length === 0) {
-    await bodies.put(`${OWNER}${owner}`, new Uint8Array(), { mime: 'application/octet-stream' })
+    // Two processes may say so at once, each under a key of its own.
+    const key = `${OWNER}${owner}/${newId()}`
+    await bodies.put(key, new Uint8Array(), { mime: 'application/octet-stream' })
     return
   }
   throw new ByrefError(
     'config_invalid',
-    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, remove the body "${OWNER}${owners[0]}".`,
+    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, remove the bodies below "${OWNER}".`,
   )
 }
 
