@@ -65,18 +65,7 @@ export type {
 } from './assets/assets-contract.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
-export { createFsAssetStore, type FsAssetStoreOptions } from './assets/stores/fs/fs.ts'
-export { createMemoryAssetStore } from './assets/stores/memory.ts'
-export {
-  createPassthroughAssetStore,
-  type PassthroughAssetStoreOptions,
-} from './assets/stores/passthrough.ts'
-export {
-  createS3Connector,
-  type S3Connector,
-  type S3ConnectorOptions,
-} from './assets/stores/s3/connector.ts'
-export { createS3AssetStore, type S3AssetStoreOptions } from './assets/stores/s3/s3.ts'
+export type { StoreQuota } from './assets/records/record-index.ts'
 export { type SweepOptions, type SweepResult, sweepAssets } from './assets/sweep-assets.ts'
 export { TableError } from './assets/tables/table-error.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createAssets } from '../../src/assets/assets.ts'
 import type { Assets } from '../../src/assets/assets-contract.ts'
 import { extractAssets } from '../../src/assets/extract/extract.ts'
-import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { measure, printFigures, printMachine } from './measure.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 9)

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAssets } from '../../src/assets/assets.ts'
 import { searchAssetTool } from '../../src/assets/native-tools.ts'
-import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { printMachine } from './measure.ts'
 
 const MB = 1_000_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { createAssets } from '../../src/assets/assets.ts'
-import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { printMachine } from './measure.ts'
 
 const MIB = 1024 * 1024

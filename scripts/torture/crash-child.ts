@@ -1,7 +1,7 @@
 // Saves assets until it is killed, and says what it was given: `<number> <id>` for each, `deleted <number>` for those
 // that it removed again.
 import { writeSync } from 'node:fs'
-import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { streamOf } from '../../src/testing/asset-store/check.ts'
 import { numberedAsset } from './numbered-asset.ts'
 

@@ -1,7 +1,7 @@
 // Saves, removes and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
 // JSON.
 import assert from 'node:assert/strict'
-import { createFsAssetStore } from '../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { ByrefError } from '../../src/errors.ts'
 import { digestOf, streamOf } from '../../src/testing/asset-store/check.ts'
 import { bodyOf, partOf } from './bodies.ts'

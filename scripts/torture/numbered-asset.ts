@@ -13,7 +13,7 @@ export interface NumberedAsset {
 
 /** Of small and large ones, of same and other bodies, with and without parts, in two namespaces, all in turn. */
 export function numberedAsset(number: number): NumberedAsset {
-  // Small ones share journals.
+  // Small ones are written together.
   const size = number % 10 === 0 ? 200_000 : 300 + (number % 40) * 25
   const parts = [partOf(number % 33, 400), partOf(1_000_000 + number, 100_000)]
   return {

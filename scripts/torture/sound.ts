@@ -1,59 +1,52 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { FullAssetStore } from '../../src/assets/asset-store.ts'
 
-/** Checks that a folder holds exactly its assets: every body whole and needed, every ref of an asset, nothing else. */
+const DAY = 24 * 60 * 60 * 1000
+
+/**
+ * Checks that a folder holds exactly its assets, once a sweep has taken what was cut off: every body whole and needed,
+ * every count true, nothing else.
+ */
 export async function assertSoundFolder(root: string, store: FullAssetStore): Promise<void> {
-  for (const name of await readdir(root)) {
-    const space = join(root, name)
-    const description = await readFile(join(space, 'space.json'), 'utf8').catch(() => null)
-    if (description === null) continue
-    const { namespace } = JSON.parse(description)
+  await store.sweep({ now: Date.now() + DAY + 60_000 })
+  for (const namespace of await store.namespaces()) {
     for await (const found of store.verify({ namespace })) {
       assert.equal(found.problem, null, JSON.stringify(found))
     }
-    await assertSoundSpace(space)
+  }
+  const db = new DatabaseSync(join(root, 'records.sqlite'))
+  try {
+    const needed = new Map<string, number>()
+    for (const { namespace, bodies } of db.prepare('SELECT namespace, bodies FROM assets').all()) {
+      for (const { key, digest } of JSON.parse(String(bodies))) {
+        const row = JSON.stringify([namespace, digest, key])
+        needed.set(row, (needed.get(row) ?? 0) + 1)
+      }
+    }
+    const rows = db.prepare('SELECT namespace, digest, key, users FROM bodies').all()
+    const counted = rows.map(({ namespace, digest, key, users }) => [
+      JSON.stringify([namespace, digest, key]),
+      Number(users),
+    ])
+    assert.deepEqual(new Map(counted as [string, number][]), needed, 'every body has its users')
+    const keys = rows.map(({ key }) => String(key)).sort()
+    assert.deepEqual(await keysBelow(join(root, 'bodies')), keys, 'every file is a body')
+    const sums = db.prepare(`SELECT namespace, count(*) AS assets, (SELECT coalesce(sum(size), 0)
+      FROM bodies b WHERE b.namespace = a.namespace) AS bytes FROM assets a GROUP BY namespace`)
+    const spaces = db.prepare('SELECT namespace, assets, bytes FROM spaces ORDER BY namespace')
+    assert.deepEqual(spaces.all(), sums.all(), 'every namespace is counted')
+  } finally {
+    db.close()
   }
 }
 
-/** Checks that no writer but the living ones has left anything. */
-export async function assertNoLeftovers(root: string, living: number): Promise<void> {
-  const writers = await readdir(join(root, 'writers')).catch(() => [])
-  assert.ok(writers.length <= living, `${writers.length} writers are left, ${living} live`)
-  const files = await filesBelow(join(root, 'writers'))
-  assert.deepEqual(files, [], 'nobody is at work')
-}
-
-async function assertSoundSpace(space: string): Promise<void> {
-  const holders = new Map<string, string[]>()
-  for (const path of await filesBelow(join(space, 'records'))) {
-    const record = JSON.parse(await readFile(path, 'utf8'))
-    holders.set(record.holder, [record.digest, ...record.parts.map(digestOfPart)])
-  }
-  const held = new Set<string>()
-  const bodies = new Set<string>()
-  const published = new Set<string>()
-  for (const path of await filesBelow(join(space, 'bodies'))) {
-    const [digest = '', holder, kind] = path.slice(path.lastIndexOf('/') + 1).split('.')
-    if (kind === 'ref') {
-      assert.ok(holders.get(holder ?? '')?.includes(digest), `${path} is the ref of an asset`)
-      held.add(digest)
-    } else if (kind !== undefined) assert.fail(`${path} is left over`)
-    else if (holder === undefined) bodies.add(digest)
-    else published.add(digest)
-  }
-  assert.deepEqual([...bodies].sort(), [...held].sort(), 'every body is needed, and there')
-  for (const digest of published) assert.ok(held.has(digest), 'every public name is of a body')
-}
-
-function digestOfPart(part: { digest: string }): string {
-  return part.digest
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
+async function keysBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
   return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('/owner/'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
 }

@@ -118,9 +118,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
         if (!(await store.info(assetId, { namespace }))) return false
         throw new ByrefError('asset_invalid', 'Assets never change: a field cannot be deleted.')
       }
-      const deleted = await store.delete(assetId, { namespace })
-      if (deleted) core.quota.forget(namespace)
-      return deleted
+      return store.delete(assetId, { namespace })
     },
 
     async resolve(ref, options) {

@@ -1,3 +1,5 @@
+import type { StoreQuota } from './records/record-index.ts'
+
 /** What a body is to a person: decided by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 
@@ -80,6 +82,8 @@ export interface FullAssetStore extends AssetStore {
    * restart, in its namespace and in no other.
    */
   remember?(asset: RememberedAsset, options?: StoreOptions): void
+  /** Ends what the store has open; nothing can be asked of it afterwards. */
+  close?(): Promise<void>
   /**
    * Reads every body again and compares it with its digest. Yields one entry for each body of an asset, for each record
    * that cannot be read, and for each body that nobody has needed for a day.
@@ -120,6 +124,11 @@ export interface StoreSaveOptions extends StoreOptions {
   objects?: readonly unknown[]
   /** The bytes are given away: nobody writes to them again, so that a store may keep them without a copy. */
   owned?: boolean
+  /**
+   * What the namespace may hold with this asset; more is refused with `quota_exceeded`, exactly, where the store's index
+   * is exact.
+   */
+  quota?: StoreQuota
   /** Ends the save, also while its stream is silent. */
   signal?: AbortSignal
 }

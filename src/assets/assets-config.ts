@@ -1,21 +1,19 @@
 import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
+import type { S3BodiesOptions } from './bodies/s3-bodies.ts'
 import { defined } from './defined.ts'
-import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs/fs.ts'
+import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
-import {
-  createPassthroughAssetStore,
-  type PassthroughAssetStoreOptions,
-} from './stores/passthrough.ts'
-import { createS3AssetStore, type S3AssetStoreOptions } from './stores/s3/s3.ts'
+import { createPassthroughStore, type PassthroughStoreOptions } from './stores/passthrough.ts'
+import { createS3AssetStore } from './stores/s3.ts'
 
 /** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'
   fs?: FsAssetStoreOptions
-  s3?: S3AssetStoreOptions
-  passthrough?: PassthroughAssetStoreOptions
+  s3?: S3BodiesOptions
+  passthrough?: PassthroughStoreOptions
   namespacing?: {
     /** `context`: every call works in a namespace, and none is refused. Default: `none`. */
     mode?: 'none' | 'context'
@@ -137,7 +135,7 @@ export function createConfiguredStore(config: AssetsConfig): FullAssetStore {
       }
       return createS3AssetStore(config.s3)
     case 'passthrough':
-      return createPassthroughAssetStore(config.passthrough)
+      return createPassthroughStore(config.passthrough)
     default:
       throw new ByrefError(
         'config_invalid',

@@ -4,7 +4,7 @@ import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { AssetInfo } from './assets-contract.ts'
 import type { ContentCache } from './content-cache.ts'
-import type { Quota } from './quota.ts'
+import type { StoreQuota } from './records/record-index.ts'
 
 /** What all views of one `createAssets` share. */
 export interface AssetsCore {
@@ -13,7 +13,8 @@ export interface AssetsCore {
   locator: AssetLocator
   cache: ContentCache
   payloads: AssetPayloads
-  quota: Quota
+  /** Absent where a namespace may hold anything. */
+  quota: StoreQuota | undefined
 }
 
 /** What callers see of a record. */

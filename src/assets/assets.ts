@@ -5,12 +5,11 @@ import { createAssetReader } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
 import { createAssetWriter } from './asset-writer.ts'
-import { createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
+import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type { AssetInfo, AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
-import { createQuota } from './quota.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
@@ -30,7 +29,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     locator: createAssetLocator(config.namespacing),
     cache: createContentCache(config.limits.cacheBytes),
     payloads: createAssetPayloads(config.limits, store),
-    quota: createQuota(config.limits, (namespace) => store.usage({ namespace })),
+    quota: quotaOf(config.limits),
   }
   return viewOf(core, scope)
 }
@@ -54,9 +53,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
       const where = namespaceFor({ namespace })
-      const swept = await sweepAssets(core.store, where, options)
-      core.quota.forget(where)
-      return swept
+      return sweepAssets(core.store, where, options)
     },
     verify: ({ namespace, signal } = {}) =>
       core.store.verify({ namespace: namespaceFor({ namespace }), signal }),
@@ -68,6 +65,10 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     ready: () => core.store.ready(),
     config: core.config,
   }
+}
+
+function quotaOf({ quotaAssets: assets, quotaBytes: bytes }: Required<AssetLimits>) {
+  return assets === Infinity && bytes === Infinity ? undefined : { assets, bytes }
 }
 
 /** The inner scope's settings over the outer's; both are told of events, the inner one first. */

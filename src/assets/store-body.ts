@@ -1,10 +1,17 @@
 import { ByrefError } from '../errors.ts'
 import type { KeptBody } from './asset-events.ts'
-import type { AssetBody, AssetRecord, StorePart, StoreSaveOptions } from './asset-store.ts'
+import type {
+  AssetBody,
+  AssetRecord,
+  FullAssetStore,
+  StorePart,
+  StoreSaveOptions,
+} from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { cancelBody, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
-import type { Reservation } from './quota.ts'
+import { quotaExceeded } from './records/quota.ts'
+import type { StoreQuota } from './records/record-index.ts'
 
 /** A body on its way into a store. */
 export interface NewBody {
@@ -31,23 +38,21 @@ export async function storeBody(
 ): Promise<AssetRecord> {
   const { parts = [], namespace = null, signal } = options
   const { bodyBytes } = config.limits
-  let room: Reservation | null = null
   let cancel = (reason: unknown): void => cancelBody(body, reason)
   try {
     signal?.throwIfAborted()
     const inParts = sizeOfParts(parts, bodyBytes)
     checkSize(size, bodyBytes)
-    room = await quota.reserve(namespace, size + inParts)
+    const room = quota ? createRoom(store, namespace, quota) : null
+    if (!(body instanceof Uint8Array)) await room?.check(size + inParts)
     const onChunk = createMeter(room, { bodyBytes, inParts, kept })
     const watched = watch(body, { onChunk, kept, signal })
     cancel = watched.cancel
     const { head, complete, body: whole } = await peek(watched.body, SNIFF_BYTES)
     const mime = await typeOf(head, complete)
-    const { info } = await store.save(whole, mime, { ...options, owned: true })
-    room.end(true)
+    const { info } = await store.save(whole, mime, { ...options, owned: true, quota })
     return info
   } catch (error) {
-    room?.end(false)
     kept?.drop()
     cancel(error)
     throw error
@@ -67,18 +72,36 @@ function watch(
   return { body: stream, cancel }
 }
 
+/** What a namespace has room for, so that a stream ends as soon as it cannot be kept. The store decides in the end. */
+interface Room {
+  /** @throws ByrefError `quota_exceeded` */
+  check(bytes: number): Promise<void>
+}
+
+function createRoom(store: FullAssetStore, namespace: string | null, quota: StoreQuota): Room {
+  let left = -1
+  return {
+    async check(bytes) {
+      if (bytes <= left) return
+      const held = await store.usage({ namespace })
+      left = held.assets < quota.assets ? quota.bytes - held.bytes : -1
+      if (bytes > left) throw quotaExceeded(quota)
+    },
+  }
+}
+
 type OnChunk = (chunk: Uint8Array) => Promise<void>
 
 /** Counts a stream as it flows, and keeps it for its event. */
 function createMeter(
-  room: Reservation,
+  room: Room | null,
   { bodyBytes, inParts, kept }: { bodyBytes: number; inParts: number; kept: KeptBody | null },
 ): OnChunk {
   let flown = 0
   return async (chunk) => {
     flown += chunk.byteLength
     checkSize(flown, bodyBytes)
-    await room.growTo(flown + inParts)
+    await room?.check(flown + inParts)
     kept?.add(chunk)
   }
 }

@@ -1,4 +1,5 @@
 import { newId } from '../content/new-id.ts'
+import { connect } from '../sqlite/connection.ts'
 import { checkAppend } from './admit.ts'
 import {
   checkId,
@@ -12,7 +13,6 @@ import type { ConversationLog, LogChange } from './conversation-log.ts'
 import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { forget, giveName, renewLease } from './sqlite/change-row.ts'
-import { type Connection, connect } from './sqlite/connection.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations, summaryOfRow } from './sqlite/list-conversations.ts'
 import { readRecords } from './sqlite/record-rows.ts'
@@ -20,6 +20,7 @@ import { removeAll } from './sqlite/remove-records.ts'
 import { createRow, findRow, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { sqliteExport } from './sqlite/sqlite-export.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
+import { LOG_FILE, type LogConnection } from './sqlite/statements.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
@@ -37,12 +38,17 @@ export interface SqliteLogOptions {
  *   `storage_full`
  */
 export function createSqliteLog(path: string, options: SqliteLogOptions = {}): ConversationLog {
-  const { busyTimeoutMs = 60_000 } = options
+  const { busyTimeoutMs } = options
+  const owner = { path, what: 'conversation log', failed: 'log_failed' } as const
   const changes = feed()
-  return logOf(connect(path, busyTimeoutMs, changes), changes, null)
+  return logOf(connect({ owner, kind: LOG_FILE, hooks: changes, busyTimeoutMs }), changes, null)
 }
 
-function logOf(connection: Connection, changes: Feed, namespace: string | null): ConversationLog {
+function logOf(
+  connection: LogConnection,
+  changes: Feed,
+  namespace: string | null,
+): ConversationLog {
   const { use, read, write } = connection
   const placeOf = (id: string) => ({ namespace: namespace ?? '', id })
   const tell = (id: string, change: Partial<LogChange> = {}): void =>

@@ -1,7 +1,9 @@
 export { type AssetStoreMedium, testAssetStore } from './asset-store/asset-store.ts'
+export { testBodyStore } from './body-store.ts'
 export {
   type ConversationLogMedium,
   type TestFunction,
   testConversationLog,
 } from './conversation-log.ts'
+export { testRecordIndex } from './record-index.ts'
 export { type ScriptedModel, type ScriptedTurn, scriptedModel } from './scripted-model.ts'

@@ -10,8 +10,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const ALLOWED: Record<string, readonly string[]> = {
   refs: [],
   content: ['refs'],
-  assets: ['refs', 'content'],
-  log: ['refs', 'content'],
+  sqlite: [],
+  assets: ['refs', 'content', 'sqlite'],
+  log: ['refs', 'content', 'sqlite'],
   model: ['refs', 'content', 'assets', 'log'],
   prompt: ['refs', 'content', 'assets', 'log', 'model'],
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { createFsAssetStore } from '../../../src/assets/stores/fs/fs.ts'
+import { createFsAssetStore } from '../../../src/assets/stores/fs.ts'
 import { createSqliteLog } from '../../../src/log/sqlite.ts'
 import { fileEffects } from './effects.ts'
 import { addLine, linesOf } from './lines.ts'

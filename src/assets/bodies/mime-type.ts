@@ -101,7 +101,8 @@ export function extensionOf(type: string): string {
 export function mimeTypeOfName(name: string): string | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
   if (SOURCE_CODE.test(name)) return 'text/plain'
-  const type = mime.getType(name)
+  // Without a dot the whole name would count as extension.
+  const type = name.includes('.') ? mime.getType(name) : null
   return type === null ? null : (ALIASES[type] ?? type)
 }
 

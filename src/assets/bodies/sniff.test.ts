@@ -180,6 +180,12 @@ describe('sniff', () => {
     expect(await sniff(new Uint8Array(), { claim: 'image/png' })).toBe('image/png')
   })
 
+  it('takes no name without a dot for an extension', async () => {
+    for (const name of ['one', 'pdf', 'csv']) {
+      expect(await sniffText('some text', { name })).toBe('application/octet-stream')
+    }
+  })
+
   it('refuses what is no MIME type', async () => {
     for (const claim of [
       'image/png\r\nX-Evil: 1',

@@ -1,5 +1,3 @@
-import { XmlTextDetector } from '@file-type/xml'
-import { fileTypeFromBuffer } from 'file-type'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
 import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
@@ -80,6 +78,8 @@ async function detect(head: Uint8Array, complete: boolean): Promise<string | nul
 }
 
 async function detectBytes(head: Uint8Array): Promise<string | null> {
+  // Loaded with the first body: who imports byref may never save one.
+  const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
   return found ? normalizeMimeType(essenceOf(found.mime)) : null
 }
@@ -95,13 +95,14 @@ async function detectText(text: string, encoding: string, head: Uint8Array, comp
   return /^(%PDF-|%!PS|\{\\rtf|BEGIN:V|WEBVTT)/.test(text) ? detectBytes(head) : null
 }
 
-function detectMarkup(text: string): string | null {
+async function detectMarkup(text: string): Promise<string | null> {
   const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
   if (/^<!doctype\s+html|^<html[\s>]/i.test(body)) {
     return /^<\?xml|xmlns=["']http:\/\/www\.w3\.org\/1999\/xhtml/.test(body.slice(0, 2000))
       ? 'application/xhtml+xml'
       : 'text/html'
   }
+  const { XmlTextDetector } = await import('@file-type/xml')
   const detector = new XmlTextDetector()
   detector.write(text)
   if (detector.fileType) return normalizeMimeType(detector.fileType.mime)

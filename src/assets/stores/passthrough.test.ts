@@ -3,16 +3,16 @@ import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { createAssets } from '../assets.ts'
 import type { Assets } from '../assets-contract.ts'
 import { PNG } from '../fixtures/stores.ts'
-import { createPassthroughAssetStore } from './passthrough.ts'
+import { createPassthroughStore } from './passthrough.ts'
 
 const text = (value: Uint8Array) => Buffer.from(value).toString()
 const code = (name: string) => expect.objectContaining({ code: name })
 
-describe('createPassthroughAssetStore', () => {
-  testAssetStore(() => createPassthroughAssetStore(), it)
+describe('createPassthroughStore', () => {
+  testAssetStore(() => createPassthroughStore(), it)
 
   it('counts what it holds by what is there', async () => {
-    const store = createPassthroughAssetStore({ maxBytes: 300, maxRecords: 2 })
+    const store = createPassthroughStore({ maxBytes: 300, maxRecords: 2 })
     for (let i = 0; i < 50; i++) await store.save(new Uint8Array(100).fill(i), 'text/plain')
     expect(await store.usage()).toEqual({ assets: 2, bytes: 200 })
     const { records } = await store.list()
@@ -25,7 +25,7 @@ describe('createPassthroughAssetStore', () => {
   it('lets go of bodies in time, also where nothing else happens', async () => {
     vi.useFakeTimers()
     try {
-      const store = createPassthroughAssetStore({ ttlMs: 1_000 })
+      const store = createPassthroughStore({ ttlMs: 1_000 })
       await store.save(new Uint8Array(100), 'text/plain')
       await vi.advanceTimersByTimeAsync(600)
       const { assetId } = await store.save(new Uint8Array(50), 'text/plain')
@@ -45,7 +45,7 @@ describe('createAssets on passthrough', () => {
   it('leaves the one read to the application; the second says why', async () => {
     const seen: string[] = []
     const assets = createAssets({
-      store: createPassthroughAssetStore(),
+      store: createPassthroughStore(),
       onEvent: (event) => seen.push((event.payload as unknown as { base64: string }).base64),
     })
     const { ref } = await assets.save(PNG)
@@ -78,7 +78,7 @@ describe('createAssets on passthrough', () => {
       (assets, ref) => assets.resolve(ref),
     ]
     for (const read of reads) {
-      const assets = createAssets({ store: createPassthroughAssetStore() })
+      const assets = createAssets({ store: createPassthroughStore() })
       const { ref } = await assets.save(PNG)
       await read(assets, ref)
       await expect(assets.get(ref)).rejects.toThrow('read before')
@@ -86,7 +86,7 @@ describe('createAssets on passthrough', () => {
   })
 
   it('does not count what is opened and never read', async () => {
-    const assets = createAssets({ store: createPassthroughAssetStore() })
+    const assets = createAssets({ store: createPassthroughStore() })
     const { ref } = await assets.save(PNG)
     const { stream } = await assets.open(ref)
     await stream.cancel()
@@ -95,7 +95,7 @@ describe('createAssets on passthrough', () => {
   })
 
   it('imports tables without using up the file, and gives their rows once', async () => {
-    const assets = createAssets({ store: createPassthroughAssetStore() })
+    const assets = createAssets({ store: createPassthroughStore() })
     const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
     expect(text((await assets.get(asset.ref)).bytes)).toBe('a,b\n1,2\n')
     expect(await assets.resolve(`${table?.ref}/content/rows`)).toEqual([{ a: 1, b: 2 }])
@@ -103,10 +103,10 @@ describe('createAssets on passthrough', () => {
   })
 
   it('lets go of what nobody reads: after a time, and beyond a number of bytes', async () => {
-    const brief = createAssets({ store: createPassthroughAssetStore({ ttlMs: 0 }) })
+    const brief = createAssets({ store: createPassthroughStore({ ttlMs: 0 }) })
     const { ref } = await brief.save(PNG)
     await expect(brief.get(ref)).rejects.toThrow('nobody read it in time')
-    const small = createAssets({ store: createPassthroughAssetStore({ maxBytes: 250 }) })
+    const small = createAssets({ store: createPassthroughStore({ maxBytes: 250 }) })
     const saved = []
     for (let i = 0; i < 3; i++) saved.push(await small.save(new Uint8Array(100).fill(i)))
     await expect(small.get(saved[0]?.ref ?? '')).rejects.toThrow('make room')

@@ -12,15 +12,17 @@ import type {
   FullAssetStore,
   StoreOptions,
   StoreSaveOptions,
+  StoreUsage,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { recordPage } from './record-page.ts'
+import { isWithin, quotaExceeded } from '../records/quota.ts'
+import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
 
-/** Options of {@link createPassthroughAssetStore}. */
-export interface PassthroughAssetStoreOptions {
+/** Options of {@link createPassthroughStore}. */
+export interface PassthroughStoreOptions {
   /** How long a body waits to be read. Default: one hour. */
   ttlMs?: number
   /** Bytes of all waiting bodies; beyond it the oldest go. Default: 256 MiB. */
@@ -48,9 +50,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
  * A body can be read once by `get`, `open` or an inline URL; one that nobody reads goes after a while. What is known of
  * an asset (`info`, `list`) stays longer, so that later reads can say why there is nothing.
  */
-export function createPassthroughAssetStore(
-  options: PassthroughAssetStoreOptions = {},
-): FullAssetStore {
+export function createPassthroughStore(options: PassthroughStoreOptions = {}): FullAssetStore {
   const { ttlMs = 3_600_000, maxBytes = 256 * 1024 * 1024, maxRecords = 100_000 } = options
   const entries = new Map<string, Entry>()
   let waiting = 0
@@ -132,6 +132,18 @@ export function createPassthroughAssetStore(
     )
   }
 
+  function checkRoom(bytes: number, { quota, ...where }: StoreSaveOptions): void {
+    if (!quota) return
+    const { assets, bytes: waitingThere } = usageIn(where)
+    const after = { assets: assets + 1, bytes: waitingThere + bytes }
+    if (!isWithin(after, quota)) throw quotaExceeded(quota)
+  }
+
+  function usageIn(where?: StoreOptions): StoreUsage {
+    const all = liveIn(where)
+    return { assets: all.length, bytes: all.reduce((sum, entry) => sum + entry.bytes, 0) }
+  }
+
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('passthrough')
     const bodies = new Map<string, Uint8Array>(
@@ -148,6 +160,7 @@ export function createPassthroughAssetStore(
     if (entries.has(key)) throw assetExists(record.assetId)
     if (bytes) bodies.set(record.digest, bytes)
     const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
+    checkRoom(held, options)
     const gone = `it is larger than ${maxBytes} bytes`
     entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
     waiting += held
@@ -192,10 +205,7 @@ export function createPassthroughAssetStore(
       return entries.delete(keyOf(assetId, where))
     },
 
-    async usage(where) {
-      const all = liveIn(where)
-      return { assets: all.length, bytes: all.reduce((sum, entry) => sum + entry.bytes, 0) }
-    },
+    usage: async (where) => usageIn(where),
 
     async namespaces() {
       const records = [...entries.values()].map((entry) => entry.record)

@@ -19,9 +19,11 @@ import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
+import { isWithin, quotaExceeded } from '../records/quota.ts'
+import type { StoreQuota } from '../records/record-index.ts'
+import { recordPage } from '../records/record-page.ts'
 import type { Bundle } from './bundle.ts'
 import { createRecordBook } from './record-book.ts'
-import { recordPage } from './record-page.ts'
 import { recordReader } from './record-reader.ts'
 import { type SmallStore, type SmallStoreContent, smallStoreContent } from './small-store.ts'
 import { usageOf } from './usage-of.ts'
@@ -36,6 +38,8 @@ import { usageOf } from './usage-of.ts'
 export function withRecords(store: SmallStore): FullAssetStore {
   const content = smallStoreContent(store)
   const book = createRecordBook()
+  /** On their way into the small store. */
+  const saving = new Set<AssetRecord>()
   /** What is known from events alone, which do not tell what structured content needs. */
   const remembered = new Set<AssetRecord>()
 
@@ -79,6 +83,13 @@ export function withRecords(store: SmallStore): FullAssetStore {
     return true
   }
 
+  function checkRoom(record: AssetRecord, quota?: StoreQuota): void {
+    if (!quota) return
+    const all = [...book.live(record), ...saving, record]
+    const here = all.filter(({ namespace }) => namespace === record.namespace)
+    if (!isWithin(usageOf(here), quota)) throw quotaExceeded(quota)
+  }
+
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('custom')
     checkSave(mime, options)
@@ -89,10 +100,17 @@ export function withRecords(store: SmallStore): FullAssetStore {
     const bytes = await readBytes(body)
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
-    const assetId = await content.save(bytes, mime, options)
-    const info = newRecord(about, mime, { ...options, assetId })
-    book.put(info)
-    return { assetId, info: structuredClone(info) }
+    const draft = newRecord(about, mime, options)
+    checkRoom(draft, options.quota)
+    saving.add(draft)
+    try {
+      const assetId = await content.save(bytes, mime, options)
+      const info = { ...draft, assetId }
+      book.put(info)
+      return { assetId, info: structuredClone(info) }
+    } finally {
+      saving.delete(draft)
+    }
   }
 
   return {
@@ -129,7 +147,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
     },
 
     async usage(where) {
-      return usageOf((use) => book.live(where).forEach(use))
+      return usageOf(book.live(where))
     },
 
     async namespaces() {

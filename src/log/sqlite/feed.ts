@@ -1,16 +1,16 @@
+import type { TransactionHooks } from '../../sqlite/connection.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Audience, listeners } from '../listeners.ts'
 import { CHUNK, pause } from '../pause.ts'
-import type { Connection, TransactionHooks } from './connection.ts'
 import { type Marks, readChanges, readMarks } from './foreign-changes.ts'
-import type { Statements } from './statements.ts'
+import type { LogConnection, Statements } from './statements.ts'
 
 const POLL_MS = 100
 
 /** Tells subscribers what changes in the file, whoever changes it. */
-export interface Feed extends TransactionHooks {
+export interface Feed extends TransactionHooks<Statements> {
   subscribe(
-    connection: Connection,
+    connection: LogConnection,
     listener: (change: LogChange) => void,
     audience: Audience,
   ): () => void
@@ -55,7 +55,7 @@ export function feed(): Feed {
     return more
   }
 
-  async function poll(connection: Connection): Promise<void> {
+  async function poll(connection: LogConnection): Promise<void> {
     while (!connection.closed && connection.glance((sql) => look(sql, CHUNK))) {
       tellForeign()
       await pause()
@@ -64,7 +64,7 @@ export function feed(): Feed {
     schedule(connection)
   }
 
-  function schedule(connection: Connection): void {
+  function schedule(connection: LogConnection): void {
     timer = undefined
     if (subscribers.size === 0) marks = null
     else if (!connection.closed) timer = setTimeout(() => void poll(connection), POLL_MS).unref()

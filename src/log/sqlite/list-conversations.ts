@@ -2,10 +2,10 @@ import { foldCase } from '../chat-text.ts'
 import { checkPage, formatCursor, type ListPlace, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { summaryOf } from '../summary.ts'
-import type { Connection } from './connection.ts'
 import { indexRecords, phrase, scan, TRIGRAM } from './search-index.ts'
 import { leaseOf } from './sqlite-append.ts'
 import { type ConversationRow, stateOf } from './state-columns.ts'
+import type { LogConnection } from './statements.ts'
 
 /** What is looked for, and how many. */
 interface Query {
@@ -18,7 +18,7 @@ interface Query {
 
 /** One page of a list of conversations. A namespace '' is none. */
 export async function listConversations(
-  connection: Connection,
+  connection: LogConnection,
   namespace: string,
   options: ListOptions,
 ): Promise<{ conversations: ConversationSummary[]; next: string | null }> {
@@ -49,7 +49,7 @@ export function summaryOfRow(row: ConversationRow, now: number): ConversationSum
 }
 
 async function scanRows(
-  connection: Connection,
+  connection: LogConnection,
   query: Query,
   { place, words, size }: { place: ListPlace | null; words: string; size: number },
 ): Promise<ConversationRow[]> {
@@ -66,7 +66,7 @@ async function scanRows(
 }
 
 function readRows(
-  { read }: Connection,
+  { read }: LogConnection,
   { namespace, options, words, size }: Query,
   place: ListPlace | null,
 ): Promise<ConversationRow[]> {

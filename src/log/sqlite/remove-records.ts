@@ -1,6 +1,5 @@
 import { CHUNK, pause } from '../pause.ts'
-import type { Connection } from './connection.ts'
-import type { Statements } from './statements.ts'
+import type { LogConnection, Statements } from './statements.ts'
 
 /** An import whose lines do not come for so long is given up. */
 const GIVEN_UP_MS = 3_600_000
@@ -15,12 +14,12 @@ export function removeSome(sql: Statements, key: number): boolean {
 }
 
 /** Removes the rest of them, in many small transactions. */
-export async function removeAll({ write }: Connection, key: number): Promise<void> {
+export async function removeAll({ write }: LogConnection, key: number): Promise<void> {
   while (await write((sql) => removeSome(sql, key))) await pause()
 }
 
 /** Removes what a process left behind that was ended while it removed or imported a conversation. */
-export async function removeLeftovers(connection: Connection): Promise<void> {
+export async function removeLeftovers(connection: LogConnection): Promise<void> {
   const rows = await connection.read((sql) => sql.oldLeftovers.all(Date.now() - GIVEN_UP_MS))
   for (const { key } of rows) await removeAll(connection, Number(key))
 }

@@ -1,9 +1,8 @@
 import type { ConversationEvent } from '../../content/events.ts'
 import { chatText, foldCase } from '../chat-text.ts'
 import { CHUNK, pause } from '../pause.ts'
-import type { Connection } from './connection.ts'
 import type { ConversationRow } from './state-columns.ts'
-import type { Statements } from './statements.ts'
+import type { LogConnection, Statements } from './statements.ts'
 
 /** Fewer characters than the index's trigrams have are searched for in the records themselves. */
 export const TRIGRAM = 3
@@ -12,7 +11,7 @@ export const TRIGRAM = 3
  * Brings the texts of the records since the last search into the index. It is done here and not by appends, of which there
  * are many more than searches.
  */
-export async function indexRecords({ read, write }: Connection): Promise<void> {
+export async function indexRecords({ read, write }: LogConnection): Promise<void> {
   const isBehind = (sql: Statements): boolean => sql.toIndex.get(indexed(sql), 1) !== undefined
   while (await read(isBehind)) {
     await write(indexSome)
@@ -27,7 +26,7 @@ export function phrase(words: string): string {
 
 /** Whether a conversation's title or one of its chat messages contains the text, by reading them. */
 export async function scan(
-  { read }: Connection,
+  { read }: LogConnection,
   { key, name, title }: ConversationRow,
   words: string,
 ): Promise<boolean> {

@@ -1,12 +1,12 @@
 import { debugLine, headerLine, recordLine } from '../json-lines.ts'
 import { notFoundError } from '../log-errors.ts'
 import { CHUNK, pause } from '../pause.ts'
-import type { Connection } from './connection.ts'
 import type { ConversationRow } from './state-columns.ts'
+import type { LogConnection } from './statements.ts'
 
 /** The lines of a conversation, read by pages, up to the position that it has now. */
 export async function* sqliteExport(
-  connection: Connection,
+  connection: LogConnection,
   row: ConversationRow,
 ): AsyncGenerator<string> {
   const { id, name: title, created, updated } = row
@@ -16,7 +16,7 @@ export async function* sqliteExport(
 }
 
 async function* recordLines(
-  { use, read }: Connection,
+  { use, read }: LogConnection,
   { id, key, position: end }: ConversationRow,
 ): AsyncGenerator<string> {
   for (let position = 0; position < end; ) {
@@ -31,7 +31,7 @@ async function* recordLines(
 }
 
 async function* debugLines(
-  { use, read }: Connection,
+  { use, read }: LogConnection,
   { key }: ConversationRow,
 ): AsyncGenerator<string> {
   for (let last = 0; ; ) {

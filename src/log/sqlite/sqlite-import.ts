@@ -4,12 +4,11 @@ import { existsError } from '../log-errors.ts'
 import { CHUNK } from '../pause.ts'
 import { type ImportedLine, readLines } from '../read-lines.ts'
 import { type ConversationState, NEW_CONVERSATION, stateAfter } from '../summary.ts'
-import type { Connection } from './connection.ts'
 import { giveNotice } from './notices.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
 import { createRow, findRow, indexTitle, type Place } from './sqlite-append.ts'
 import { stateColumns } from './state-columns.ts'
-import type { Statements } from './statements.ts'
+import type { LogConnection, Statements } from './statements.ts'
 
 /** What becomes a conversation when the last line was right. */
 interface Staged {
@@ -25,7 +24,7 @@ interface Staged {
  * between them, and one last transaction makes the conversation. Calls `published` with its id after that.
  */
 export async function sqliteImport(
-  connection: Connection,
+  connection: LogConnection,
   lines: AsyncIterable<string> | Iterable<string>,
   options: { namespace: string; id: string | undefined; published(id: string): void },
 ): Promise<string> {
@@ -48,7 +47,7 @@ export async function sqliteImport(
 }
 
 async function stage(
-  { write }: Connection,
+  { write }: LogConnection,
   lines: AsyncIterable<string> | Iterable<string>,
   key: number,
 ): Promise<Staged> {

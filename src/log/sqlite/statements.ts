@@ -1,4 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Connection } from '../../sqlite/connection.ts'
+import type { FileKind } from '../../sqlite/open-file.ts'
+import { migrate } from './migrations.ts'
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -77,3 +80,9 @@ export function prepareStatements(db: DatabaseSync): Statements {
     },
   }
 }
+
+/** The connection of a log to its file. */
+export type LogConnection = Connection<Statements>
+
+/** A log's file. */
+export const LOG_FILE: FileKind<Statements> = { migrate, prepare: prepareStatements }

@@ -1,0 +1,98 @@
+import * as callbacks from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { getSystemErrorMap, promisify } from 'node:util'
+import { ByrefError } from '../../errors.ts'
+import type { AssetBody } from '../asset-store.ts'
+import { chunksOf } from './body.ts'
+
+const MIB = 1024 * 1024
+
+// Without file handles, which cost more than a small file itself.
+const openFile = promisify(callbacks.open)
+const writeFile = promisify(callbacks.write)
+const closeFile = promisify(callbacks.close)
+const syncData = promisify(callbacks.fdatasync)
+const statFile = promisify(callbacks.fstat)
+
+/** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
+export function osCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}
+
+/** What the operating system refused, as an error that a caller can act on; anything else as it is. */
+export function storageError(error: unknown, doing: string): unknown {
+  const code = osCode(error)
+  if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) return error
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new ByrefError('storage_full', `The disk is full: ${doing} failed. Free some space.`, {
+      cause: error,
+    })
+  }
+  return new ByrefError('storage_failed', `${doing} failed: ${reasonOf(error)}.`, { cause: error })
+}
+
+/** Runs `run`; what the operating system refuses there is thrown as a {@link storageError}. */
+export async function withStorageErrors<T>(doing: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw storageError(error, doing)
+  }
+}
+
+/** A new file, to be written; its descriptor. */
+export function createFile(path: string): Promise<number> {
+  return openFile(path, 'wx')
+}
+
+/** Writes a new file and closes it when the disk has its bytes. Nothing stays of it when that fails. */
+export async function writeDurable(
+  { fd, path }: { fd: number; path: string },
+  body: AssetBody,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await writeAll(fd, body, signal)
+    await syncData(fd)
+    // A stream that was silent for days: a sweep took the file for left.
+    if (!(body instanceof Uint8Array) && (await statFile(fd)).nlink === 0) {
+      throw new ByrefError(
+        'storage_failed',
+        'The body took so long that it was swept; save it again.',
+      )
+    }
+  } catch (error) {
+    await removeFile(path).catch(() => {})
+    throw error
+  } finally {
+    await closeFile(fd)
+  }
+}
+
+/** Removes a file; false if there was none. */
+export async function removeFile(path: string): Promise<boolean> {
+  try {
+    await unlink(path)
+    return true
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR)$/.test(osCode(error) ?? '')) return false
+    throw error
+  }
+}
+
+async function writeAll(fd: number, body: AssetBody, signal?: AbortSignal): Promise<void> {
+  for await (const chunk of chunksOf(body)) {
+    for (let at = 0; at < chunk.byteLength; ) {
+      signal?.throwIfAborted()
+      const length = Math.min(MIB, chunk.byteLength - at)
+      at += (await writeFile(fd, chunk, at, length, null)).bytesWritten
+    }
+  }
+}
+
+/** In the operating system's own words, such as `read-only file system`. */
+function reasonOf(error: unknown): string {
+  const { errno = 0 } = error as NodeJS.ErrnoException
+  return getSystemErrorMap().get(errno)?.[1] ?? 'the operating system refused it'
+}

@@ -1,0 +1,95 @@
+import { close, fsync, open } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { osCode } from './durable.ts'
+
+const MAX_KNOWN_FOLDERS = 20_000
+
+const openFolder = promisify(open)
+const syncAll = promisify(fsync)
+const closeFolder = promisify(close)
+
+/**
+ * Waits until the disk has the names in a folder. Calls that come while one is under way share the next, so that many
+ * saves at once cost few syncs.
+ */
+export function createFolderSync(): (path: string) => Promise<void> {
+  const running = new Map<string, { now: Promise<void>; next: Promise<void> | null }>()
+
+  async function start(path: string): Promise<void> {
+    const entry = { now: syncFolderNow(path), next: null }
+    running.set(path, entry)
+    try {
+      await entry.now
+    } finally {
+      if (running.get(path) === entry && entry.next === null) running.delete(path)
+    }
+  }
+
+  return function syncFolder(path) {
+    const entry = running.get(path)
+    if (!entry) return start(path)
+    entry.next ??= entry.now.catch(() => {}).then(() => start(path))
+    return entry.next
+  }
+}
+
+async function syncFolderNow(path: string): Promise<void> {
+  let folder: number
+  try {
+    folder = await openFolder(path, 'r')
+  } catch (error) {
+    // Windows cannot open a folder, and needs no sync of one; a folder that we may not read is not ours.
+    if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
+    throw error
+  }
+  try {
+    await syncAll(folder)
+  } catch (error) {
+    if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
+  } finally {
+    await closeFolder(folder)
+  }
+}
+
+/** Makes folders, each looked after once. */
+export interface FolderMaker {
+  /** Makes a folder and those above it, and waits until the disk has their names. */
+  ensure(path: string): Promise<void>
+  /** Somebody removed folders: each is looked after again. */
+  forget(): void
+}
+
+/** A maker whose list of folders is bounded. */
+export function createFolderMaker(syncFolder: (path: string) => Promise<void>): FolderMaker {
+  const made = new Map<string, Promise<void>>()
+
+  async function make(path: string): Promise<void> {
+    const parent = dirname(path)
+    try {
+      await mkdir(path)
+    } catch (error) {
+      if (osCode(error) === 'ENOENT' && parent !== path) {
+        // It was never made, or somebody removed it.
+        made.delete(parent)
+        await ensure(parent)
+        return make(path)
+      }
+      if (osCode(error) !== 'EEXIST') throw error
+    }
+    await syncFolder(parent)
+  }
+
+  function ensure(path: string): Promise<void> {
+    const known = made.get(path)
+    if (known) return known
+    if (made.size > MAX_KNOWN_FOLDERS) made.clear()
+    const making = make(path)
+    made.set(path, making)
+    making.catch(() => made.delete(path))
+    return making
+  }
+
+  return { ensure, forget: () => made.clear() }
+}

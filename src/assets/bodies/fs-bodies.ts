@@ -1,0 +1,166 @@
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
+import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
+import { createFolderMaker, createFolderSync } from './folder-sync.ts'
+import { together } from './together.ts'
+
+/** Options of {@link fsBodies}. */
+export interface FsBodiesOptions {
+  /** Where the folder is published, such as `https://cdn.example.com/assets`: `urlFor` then gives URLs below it. */
+  baseUrl?: string
+}
+
+const READ_SIZE = 256 * 1024
+
+/**
+ * Bodies as files below a folder, each under its key. A body is on the disk, with its name, when `put` resolves; many that
+ * come at once share the syncs of their folder. Nothing is made before the first `put`: a folder on a full or read-only disk can
+ * be read. Any number of processes may share it.
+ */
+export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodyStore {
+  const root = resolve(folder)
+  const baseUrl = options.baseUrl?.replace(/\/+$/, '')
+  const syncFolder = createFolderSync()
+  const folders = createFolderMaker(syncFolder)
+  const pathOf = (key: string) => join(root, key)
+
+  /** Somebody may have removed the folder since it was made. */
+  async function create(path: string): Promise<number> {
+    await folders.ensure(dirname(path))
+    try {
+      return await createFile(path)
+    } catch (error) {
+      if (osCode(error) !== 'ENOENT') throw error
+    }
+    folders.forget()
+    await folders.ensure(dirname(path))
+    return createFile(path)
+  }
+
+  /** Files that come at once, and then each of their folders, once. */
+  const putTogether = together<{ path: string; body: Uint8Array }>(async (files) => {
+    const errors: unknown[] = await Promise.all(
+      files.map(({ path, body }) =>
+        failureOf(create(path).then((fd) => writeDurable({ fd, path }, body))),
+      ),
+    )
+    const synced = new Map<string, Promise<unknown>>()
+    for (const [i, { path }] of files.entries()) {
+      const folder = dirname(path)
+      if (errors[i] !== null || synced.has(folder)) continue
+      synced.set(folder, failureOf(syncFolder(folder)))
+    }
+    return Promise.all(
+      files.map(async ({ path }, i) => errors[i] ?? (await synced.get(dirname(path)))),
+    )
+  })
+
+  async function* filesIn(path: string): AsyncGenerator<ListedBody> {
+    for (const entry of await entriesOf(path)) {
+      const below = join(path, entry.name)
+      if (entry.isDirectory()) yield* filesIn(below)
+      else {
+        const found = await statOf(below)
+        const key = relative(root, below).split(sep).join('/')
+        if (found) yield { key, size: found.size, putAt: found.mtimeMs }
+      }
+    }
+  }
+
+  return {
+    name: 'fs',
+
+    put: (key, body, { signal }) =>
+      withStorageErrors('Saving an asset', async () => {
+        const path = pathOf(key)
+        if (body instanceof Uint8Array) return putTogether({ path, body })
+        await writeDurable({ fd: await create(path), path }, body, signal)
+        await syncFolder(dirname(path))
+      }),
+
+    open: (key, range) =>
+      withStorageErrors('Reading an asset', async () => {
+        const file = await openIfThere(pathOf(key))
+        return file && streamFile(file, range)
+      }),
+
+    delete: (key) =>
+      withStorageErrors('Removing an asset', async () => {
+        await removeFile(pathOf(key))
+      }),
+
+    async *list(prefix) {
+      yield* filesIn(pathOf(prefix))
+    },
+
+    ...(baseUrl !== undefined && { urlFor: async (key) => `${baseUrl}/${key}` }),
+  }
+}
+
+function streamFile(file: FileHandle, { start, end }: BodyRange): ReadableStream<Uint8Array> {
+  let at = start
+  async function next(): Promise<Uint8Array | null> {
+    const buffer = new Uint8Array(Math.min(READ_SIZE, end - at))
+    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, at)
+    at += bytesRead
+    if (bytesRead === 0) await file.close()
+    return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
+  }
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const chunk = await withStorageErrors('Reading an asset', next)
+          if (chunk) controller.enqueue(chunk)
+          else controller.close()
+        } catch (error) {
+          await file.close()
+          throw error
+        }
+      },
+      cancel: () => file.close(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function failureOf(work: Promise<void>): Promise<unknown> {
+  try {
+    await work
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+async function entriesOf(path: string) {
+  try {
+    return await readdir(path, { withFileTypes: true })
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+async function statOf(path: string) {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
+}

@@ -1,0 +1,31 @@
+import { readBytes, streamOf } from './body.ts'
+import type { BodyStore } from './body-store.ts'
+
+/** Bodies in this process, gone when it ends. */
+export function memoryBodies(): BodyStore {
+  const bodies = new Map<string, { bytes: Uint8Array; putAt: number }>()
+  return {
+    name: 'memory',
+
+    async put(key, body, { signal }) {
+      const bytes = await readBytes(body)
+      signal?.throwIfAborted()
+      bodies.set(key, { bytes, putAt: Date.now() })
+    },
+
+    async open(key, { start, end }) {
+      const body = bodies.get(key)
+      return body ? streamOf(body.bytes.subarray(start, end)) : null
+    },
+
+    async delete(key) {
+      bodies.delete(key)
+    },
+
+    async *list(prefix) {
+      for (const [key, { bytes, putAt }] of [...bodies]) {
+        if (key.startsWith(prefix)) yield { key, size: bytes.byteLength, putAt }
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { ByrefError } from '../../errors.ts'
+import type { BodyStore } from './body-store.ts'
+import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './s3/connector.ts'
+import { withStorageErrors } from './s3/errors.ts'
+import { streamResumed } from './s3/stream-resumed.ts'
+
+/** A bucket; without a `connector`, also the options of {@link createS3Connector}. */
+export interface S3BucketOptions extends S3ConnectorOptions {
+  bucket: string
+  connector?: S3Connector
+  /** What every key starts with, such as `assets/`. */
+  keyPrefix?: string
+}
+
+/** Options of {@link s3Bodies}. */
+export interface S3BodiesOptions extends S3BucketOptions {
+  /** Where the bucket is public, such as `https://cdn.example.com`: URLs are below it, instead of signed ones. */
+  publicBaseUrl?: string
+}
+
+/**
+ * Bodies in a bucket of any S3-compatible server, below `bodies/`. They stream both ways; a download that is cut goes on
+ * where it stopped.
+ */
+export function s3Bodies(options: S3BodiesOptions): BodyStore {
+  const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
+  const connector = withStorageErrors(options.connector ?? createS3Connector(options))
+  const folder = `${keyPrefix}bodies/`
+  const at = (key: string) => ({ bucket, key: folder + key })
+
+  return {
+    name: 's3',
+    check: () => connector.check(bucket),
+
+    async put(key, body, { mime, signal }) {
+      const object = { ...at(key), contentType: mime }
+      if (body instanceof Uint8Array) await connector.put({ ...object, body })
+      else await connector.putStream({ ...object, body, signal })
+    },
+
+    async open(key, { start, end, size, signal }) {
+      const stream = streamResumed(
+        async (offset, ended) => {
+          const range = offset === 0 && end === size ? {} : { start: offset, end }
+          const found = await connector.get({ ...at(key), ...range, signal: ended })
+          if (found) return found
+          throw new ByrefError('asset_not_found', 'The body went from the bucket.')
+        },
+        { start, end, timeoutMs },
+      )
+      return startedStream(stream, signal)
+    },
+
+    delete: (key) => connector.delete(at(key)),
+
+    async *list(prefix) {
+      let after: string | undefined
+      for (;;) {
+        const page = await connector.list({ bucket, prefix: folder + prefix, after })
+        for (const { key, size, modifiedAt } of page.objects) {
+          yield { key: key.slice(folder.length), size, putAt: modifiedAt }
+        }
+        after = page.objects.at(-1)?.key
+        if (!page.more || after === undefined) return
+      }
+    },
+
+    async urlFor(key, { mime, expiresIn }) {
+      if (publicBaseUrl === undefined) {
+        return connector.signedUrl({ ...at(key), expiresIn, contentType: mime })
+      }
+      const path = (folder + key).split('/').map(encodeURIComponent).join('/')
+      return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
+    },
+  }
+}
+
+/** The stream, once it has begun; null where there is nothing. */
+async function startedStream(
+  stream: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<ReadableStream<Uint8Array> | null> {
+  const reader = stream.getReader()
+  const cancel = () => reader.cancel(signal?.reason)
+  signal?.addEventListener('abort', cancel, { once: true })
+  let first: Awaited<ReturnType<typeof reader.read>> | null
+  try {
+    first = await reader.read()
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
+    throw error
+  }
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = first ?? (await reader.read())
+        first = null
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,259 @@
+import { ByrefError } from '../../../errors.ts'
+import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
+
+/** An object in a bucket. */
+export interface S3Object {
+  bucket: string
+  key: string
+}
+
+/** An object in a listing; `modifiedAt` is in milliseconds since 1970, by the server's clock. */
+export interface S3Listed {
+  key: string
+  size: number
+  modifiedAt: number
+}
+
+/**
+ * The few requests that bodies and records in a bucket need. `createS3Connector` makes one over the AWS SDK; write your own for another
+ * client. Every method rejects with a `ByrefError`, or with anything else, which is then a `storage_failed`.
+ */
+export interface S3Connector {
+  /** Whether the bucket is there and can be used; rejects with the reason if not. */
+  check(bucket: string): Promise<void>
+  /**
+   * Writes an object. With `ifAbsent`, false when there is one of this key already, which stays as it is, or when somebody
+   * else is writing it; where the server has no such writes, rejects with `asset_unsupported`.
+   */
+  put(
+    object: S3Object & { body: Uint8Array; contentType: string; ifAbsent?: boolean },
+  ): Promise<boolean>
+  /** Writes an object of unknown length; nothing stays of it when the stream fails. */
+  putStream(
+    object: S3Object & {
+      body: ReadableStream<Uint8Array>
+      contentType: string
+      signal?: AbortSignal
+    },
+  ): Promise<void>
+  /** Bytes `start` (inclusive) to `end` (exclusive) of an object, these and no others; null if there is none. */
+  get(
+    object: S3Object & { start?: number; end?: number; signal?: AbortSignal },
+  ): Promise<ReadableStream<Uint8Array> | null>
+  /** Size and age of an object; null if there is none. */
+  head(object: S3Object): Promise<{ size: number; modifiedAt: number } | null>
+  /** Removes an object; no error if there is none. */
+  delete(object: S3Object): Promise<void>
+  /** Objects whose keys start with `prefix`, in the order of their keys, at most 1,000, behind the key `after`. */
+  list(query: {
+    bucket: string
+    prefix: string
+    after?: string
+    limit?: number
+  }): Promise<{ objects: S3Listed[]; more: boolean }>
+  /** A URL under which anybody can read the object for a while. */
+  signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
+}
+
+/** Options of {@link createS3Connector}. */
+export interface S3ConnectorOptions {
+  /** Where the server is; absent, AWS. */
+  endpoint?: string
+  /** Default: `us-east-1`. */
+  region?: string
+  /** Absent, the SDK looks for keys where AWS keeps them: environment, profile, instance. */
+  accessKeyId?: string
+  secretAccessKey?: string
+  /** For temporary keys. */
+  sessionToken?: string
+  /** The bucket in the path instead of the host name. Default: true for an endpoint that is not of AWS. */
+  forcePathStyle?: boolean
+  /** How often a request is tried in all, with growing pauses, when the server fails or does not answer. Default: 4. */
+  maxAttempts?: number
+  /** How long a server may be silent. Default: 30 seconds. */
+  timeoutMs?: number
+  /** The SDK's `requestHandler`, for a proxy or a transport of your own. */
+  requestHandler?: object
+}
+
+const PART = 8 * 1024 * 1024
+const PARTS_AT_ONCE = 3
+
+type Sdk = typeof import('@aws-sdk/client-s3')
+
+/** A connector over the AWS SDK, for every server that speaks S3. Its packages are loaded with the first request. */
+export function createS3Connector(options: S3ConnectorOptions): S3Connector {
+  let loaded: Promise<{ sdk: Sdk; client: InstanceType<Sdk['S3Client']> }> | undefined
+
+  function load() {
+    loaded ??= importSdk(() => import('@aws-sdk/client-s3')).then((sdk) => ({
+      sdk,
+      client: new sdk.S3Client(clientConfig(options)),
+    }))
+    return loaded
+  }
+
+  async function request<T>(
+    object: { bucket: string; key?: string },
+    run: (sdk: Sdk, client: InstanceType<Sdk['S3Client']>) => Promise<T>,
+  ): Promise<T> {
+    const { sdk, client } = await load()
+    try {
+      return await run(sdk, client)
+    } catch (error) {
+      throw s3Error(error, { ...object, endpoint: options.endpoint })
+    }
+  }
+
+  return {
+    check: (bucket) =>
+      request({ bucket }, async (sdk, client) => {
+        await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
+      }),
+
+    put: ({ bucket, key, body, contentType, ifAbsent }) =>
+      request({ bucket, key }, async (sdk, client) => {
+        const input = { Bucket: bucket, Key: key, Body: body, ContentType: contentType }
+        const condition = ifAbsent ? { IfNoneMatch: '*' } : {}
+        try {
+          await client.send(new sdk.PutObjectCommand({ ...input, ...condition }))
+          return true
+        } catch (error) {
+          if (!ifAbsent) throw error
+          // 409: somebody else writes it right now; whether an object comes of that is still open.
+          if (statusOf(error) === 412 || statusOf(error) === 409) return false
+          if (statusOf(error) !== 501) throw error
+          const message = 'The S3 server has no conditional writes.'
+          throw new ByrefError('asset_unsupported', message, { cause: error })
+        }
+      }),
+
+    putStream: ({ bucket, key, body, contentType, signal }) =>
+      request({ bucket, key }, async (_sdk, client) => {
+        const { Upload } = await importSdk(() => import('@aws-sdk/lib-storage'))
+        const upload = new Upload({
+          client,
+          params: { Bucket: bucket, Key: key, Body: body, ContentType: contentType },
+          partSize: PART,
+          queueSize: PARTS_AT_ONCE,
+          leavePartsOnError: false,
+        })
+        const abort = () => void upload.abort()
+        signal?.addEventListener('abort', abort, { once: true })
+        try {
+          await upload.done()
+        } finally {
+          signal?.removeEventListener('abort', abort)
+        }
+      }),
+
+    get: ({ bucket, key, start = 0, end, signal }) =>
+      request({ bucket, key }, async (sdk, client) => {
+        const last = end === undefined ? '' : end - 1
+        const Range = start === 0 && end === undefined ? undefined : `bytes=${start}-${last}`
+        const found = await orNull(
+          client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key, Range }), {
+            abortSignal: signal,
+          }),
+        )
+        if (!found?.Body) return null
+        const stream = found.Body.transformToWebStream() as ReadableStream<Uint8Array>
+        if (Range === undefined || found.ContentRange?.startsWith(`bytes ${start}-`)) return stream
+        stream.cancel().catch(() => {})
+        throw new ByrefError(
+          'storage_failed',
+          'The S3 server gave other bytes than it was asked for.',
+        )
+      }),
+
+    head: ({ bucket, key }) =>
+      request({ bucket, key }, async (sdk, client) => {
+        const found = await orNull(
+          client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key })),
+        )
+        if (!found) return null
+        return { size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 }
+      }),
+
+    delete: ({ bucket, key }) =>
+      request({ bucket, key }, async (sdk, client) => {
+        await orNull(client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key })))
+      }),
+
+    list: ({ bucket, prefix, after, limit = 1000 }) =>
+      request({ bucket }, async (sdk, client) => {
+        const found = await client.send(
+          new sdk.ListObjectsV2Command({
+            Bucket: bucket,
+            Prefix: prefix,
+            StartAfter: after,
+            MaxKeys: Math.min(limit, 1000),
+          }),
+        )
+        const objects = (found.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
+          key: Key,
+          size: Size,
+          modifiedAt: LastModified?.getTime() ?? 0,
+        }))
+        return { objects, more: found.IsTruncated ?? false }
+      }),
+
+    signedUrl: ({ bucket, key, expiresIn, contentType }) =>
+      request({ bucket, key }, async (sdk, client) => {
+        const { getSignedUrl } = await importSdk(() => import('@aws-sdk/s3-request-presigner'))
+        const command = new sdk.GetObjectCommand({
+          Bucket: bucket,
+          Key: key,
+          ResponseContentType: contentType,
+        })
+        return getSignedUrl(client, command, { expiresIn })
+      }),
+  }
+}
+
+function clientConfig(options: S3ConnectorOptions) {
+  const { endpoint, region = 'us-east-1', accessKeyId, secretAccessKey, sessionToken } = options
+  const { maxAttempts = 4, timeoutMs = 30_000, requestHandler } = options
+  const ofAws =
+    endpoint === undefined || /\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname)
+  return {
+    endpoint,
+    region,
+    forcePathStyle: options.forcePathStyle ?? !ofAws,
+    maxAttempts,
+    // Other servers do not know the SDK's own checksums; every body is verified by its SHA-256 anyway.
+    requestChecksumCalculation: 'WHEN_REQUIRED' as const,
+    responseChecksumValidation: 'WHEN_REQUIRED' as const,
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && {
+        credentials: { accessKeyId, secretAccessKey, sessionToken },
+      }),
+    requestHandler: (requestHandler ?? {
+      connectionTimeout: Math.min(timeoutMs, 5_000),
+      requestTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+    }) as never,
+  }
+}
+
+async function importSdk<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    throw new ByrefError(
+      'dependency_missing',
+      'The s3 backend needs three packages: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner',
+      { cause: error },
+    )
+  }
+}
+
+async function orNull<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found
+  } catch (error) {
+    if (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket') return null
+    throw error
+  }
+}

@@ -1,0 +1,35 @@
+interface Waiting<T> {
+  item: T
+  done(): void
+  failed(error: unknown): void
+}
+
+/**
+ * Gathers what comes while `run` is under way, and gives it to the next: many that come at once share what they have in
+ * common. `run` gives what each of them failed with, or null.
+ */
+export function together<T>(run: (items: T[]) => Promise<unknown[]>): (item: T) => Promise<void> {
+  let waiting: Waiting<T>[] = []
+  let isRunning = false
+
+  async function work(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting
+      waiting = []
+      const errors = await run(group.map(({ item }) => item))
+      for (const [i, { done, failed }] of group.entries()) {
+        if (errors[i] === null) done()
+        else failed(errors[i])
+      }
+    }
+    isRunning = false
+  }
+
+  return (item) =>
+    new Promise((done, failed) => {
+      waiting.push({ item, done, failed })
+      if (isRunning) return
+      isRunning = true
+      queueMicrotask(() => void work())
+    })
+}

@@ -1,0 +1,146 @@
+import { newId } from '../../content/new-id.ts'
+import { assetExists, isExpired } from '../asset-record.ts'
+import type { StoreUsage } from '../asset-store.ts'
+import { isWithin, quotaExceeded } from './quota.ts'
+import type { NewEntry, PlacedBody, RecordEntry, RecordIndex, StoreQuota } from './record-index.ts'
+import { newestFirst } from './record-page.ts'
+
+interface Space {
+  entries: Map<string, RecordEntry>
+  /** By digest. */
+  bodies: Map<string, PlacedBody & { users: number }>
+  /** Of everything, also of what is over. */
+  held: StoreUsage
+}
+
+/** Records in this process, live objects too; gone when it ends. */
+export function memoryRecords(): RecordIndex {
+  const id = newId()
+  const spaces = new Map<string | null, Space>()
+  const keys = new Set<string>()
+
+  function spaceOf(namespace: string | null): Space {
+    const space = spaces.get(namespace) ?? newSpace()
+    spaces.set(namespace, space)
+    return space
+  }
+
+  return {
+    name: 'memory',
+    keepsObjects: true,
+    open: async () => id,
+
+    async bodies(namespace, digests) {
+      const { bodies } = spaceOf(namespace)
+      return digests.flatMap((digest) => {
+        const { size, key } = bodies.get(digest) ?? {}
+        return size === undefined || key === undefined ? [] : { digest, size, key }
+      })
+    },
+
+    async add(entry, quota) {
+      const { record, objects } = entry
+      const space = spaceOf(record.namespace)
+      if (space.entries.has(record.assetId)) throw assetExists(record.assetId)
+      const missing = entry.bodies.filter((body) => !body.key && !space.bodies.has(body.digest))
+      if (missing.length > 0) return { unused: [], missing: missing.map(({ digest }) => digest) }
+      if (quota) checkRoom(space, entry, quota)
+      const bodies: PlacedBody[] = []
+      const unused: string[] = []
+      for (const { digest, size, key } of entry.bodies) {
+        const body = space.bodies.get(digest) ?? { digest, size, key: key ?? '', users: 0 }
+        if (body.users++ === 0) {
+          space.bodies.set(digest, body)
+          space.held.bytes += size
+          keys.add(body.key)
+        } else if (key !== null) unused.push(key)
+        bodies.push({ digest, size, key: body.key })
+      }
+      space.held.assets++
+      space.entries.set(record.assetId, { record: structuredClone(record), bodies, objects })
+      return { unused, missing: [] }
+    },
+
+    async get(namespace, assetId) {
+      const entry = spaces.get(namespace)?.entries.get(assetId)
+      return entry ? copyOf(entry) : null
+    },
+
+    async list(namespace, { after, limit, now }) {
+      const rest = [...spaceOf(namespace).entries.values()].filter(
+        ({ record }) => !isExpired(record, now) && (!after || newestFirst(after, record) < 0),
+      )
+      const page = rest.sort((a, b) => newestFirst(a.record, b.record)).slice(0, limit)
+      const last = page.at(-1)?.record ?? null
+      return { entries: page.map(copyOf), next: rest.length > limit ? last : null }
+    },
+
+    async remove(namespace, assetId, { now, expired = false }) {
+      const space = spaceOf(namespace)
+      const entry = space.entries.get(assetId)
+      if (!entry || isExpired(entry.record, now) !== expired) return null
+      space.entries.delete(assetId)
+      space.held.assets--
+      const freed: PlacedBody[] = []
+      for (const { digest, size, key } of entry.bodies) {
+        const body = space.bodies.get(digest)
+        if (!body || --body.users > 0) continue
+        space.bodies.delete(digest)
+        space.held.bytes -= size
+        keys.delete(key)
+        freed.push({ digest, size, key })
+      }
+      return freed
+    },
+
+    usage: async (namespace, now) => usageOf(spaceOf(namespace), now),
+
+    async namespaces(now) {
+      const live = [...spaces].filter(([, space]) => usageOf(space, now).assets > 0)
+      return live.map(([namespace]) => namespace)
+    },
+
+    async expired(now, limit) {
+      const all = [...spaces.values()].flatMap(({ entries }) => [...entries.values()])
+      const over = all.filter(({ record }) => isExpired(record, now))
+      return over.slice(0, limit).map(({ record }) => record)
+    },
+
+    held: async (asked) => new Set(asked.filter((key) => keys.has(key))),
+    async close() {},
+  }
+}
+
+function newSpace(): Space {
+  return { entries: new Map(), bodies: new Map(), held: { assets: 0, bytes: 0 } }
+}
+
+function copyOf({ record, bodies, objects }: RecordEntry): RecordEntry {
+  return { record: structuredClone(record), bodies: structuredClone(bodies), objects }
+}
+
+/** What is over needs no room, but counts until it is looked at. */
+function checkRoom(space: Space, { bodies }: NewEntry, quota: StoreQuota): void {
+  const { assets, bytes } = space.held
+  const fresh = bodies.filter(({ digest }) => !space.bodies.has(digest))
+  const most = { assets: assets + 1, bytes: fresh.reduce((sum, { size }) => sum + size, bytes) }
+  if (isWithin(most, quota)) return
+  const live = usageOf(space, Date.now(), bodies)
+  if (!isWithin({ ...live, assets: live.assets + 1 }, quota)) throw quotaExceeded(quota)
+}
+
+/** What the live records hold, and what `more` bodies would. */
+function usageOf(
+  { entries }: Space,
+  now: number,
+  more: readonly { digest: string; size: number }[] = [],
+): StoreUsage {
+  const sizes = new Map(more.map(({ digest, size }) => [digest, size]))
+  let assets = 0
+  for (const { record, bodies } of entries.values()) {
+    if (isExpired(record, now)) continue
+    assets++
+    for (const { digest, size } of bodies) sizes.set(digest, size)
+  }
+  return { assets, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+}

@@ -1,0 +1,63 @@
+import { ByrefError } from '../../errors.ts'
+import type { AssetRecord, StoreListOptions } from '../asset-store.ts'
+
+/** Where a record stands in a listing. */
+export type RecordPlace = Pick<AssetRecord, 'createdAt' | 'assetId'>
+
+const MAX_PAGE = 1000
+
+/** Newest first: by time, then by id, descending. */
+export function newestFirst(a: RecordPlace, b: RecordPlace): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
+  if (a.assetId === b.assetId) return 0
+  return a.assetId < b.assetId ? 1 : -1
+}
+
+/**
+ * How many records a page has: as many as asked for, 200 unless told, at most 1,000.
+ *
+ * @throws ByrefError `bad_request` for what is no number of records
+ */
+export function pageSize({ limit = 200 }: StoreListOptions): number {
+  const size = Math.min(limit, MAX_PAGE)
+  if (Number.isInteger(size) && size > 0) return size
+  throw new ByrefError(
+    'bad_request',
+    `A page of ${limit} records cannot be: give 1 to ${MAX_PAGE}.`,
+  )
+}
+
+/** One page of records that are in memory, copied, and the cursor of the next. */
+export function recordPage(
+  records: Iterable<AssetRecord>,
+  options?: StoreListOptions,
+): { records: AssetRecord[]; next: string | null } {
+  const { page, next } = pageOf(records, options)
+  return { records: structuredClone(page), next }
+}
+
+/** One page of places in the order of {@link newestFirst}, and the cursor of the next. */
+export function pageOf<T extends RecordPlace>(
+  places: Iterable<T>,
+  options: StoreListOptions = {},
+): { page: T[]; next: string | null } {
+  const limit = pageSize(options)
+  const after = options.cursor ? parseCursor(options.cursor) : null
+  const sorted = [...places].sort(newestFirst)
+  const rest = after ? sorted.filter((place) => newestFirst(after, place) < 0) : sorted
+  const page = rest.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next: last && rest.length > limit ? formatCursor(last) : null }
+}
+
+/** The cursor behind a place. */
+export function formatCursor({ createdAt, assetId }: RecordPlace): string {
+  return `${createdAt} ${assetId}`
+}
+
+/** @throws ByrefError `bad_request` for what {@link formatCursor} did not make */
+export function parseCursor(cursor: string): RecordPlace {
+  const space = cursor.indexOf(' ')
+  if (space < 1) throw new ByrefError('bad_request', `${JSON.stringify(cursor)} is no cursor.`)
+  return { createdAt: cursor.slice(0, space), assetId: cursor.slice(space + 1) }
+}

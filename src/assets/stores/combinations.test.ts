@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { describe, it } from 'vitest'
+import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
+import { testBodyStore } from '../../testing/body-store.ts'
+import { testRecordIndex } from '../../testing/record-index.ts'
+import { fsBodies } from '../bodies/fs-bodies.ts'
+import { memoryBodies } from '../bodies/memory-bodies.ts'
+import { s3Bodies } from '../bodies/s3-bodies.ts'
+import { blobBodies, fakeContainer } from '../fixtures/blob-bodies.ts'
+import { memoryConnector, testFolder } from '../fixtures/stores.ts'
+import { bucketRecords } from '../records/bucket-records.ts'
+import { memoryRecords } from '../records/memory-records.ts'
+import { sqliteRecords } from '../records/sqlite-records.ts'
+import { createStore } from './create-store.ts'
+
+const folder = testFolder()
+const newPath = () => join(folder, crypto.randomUUID())
+const bucket = () => ({ bucket: 'b', keyPrefix: 'p/', connector: memoryConnector() })
+
+const INDEXES = {
+  memoryRecords,
+  sqliteRecords: () => sqliteRecords(join(newPath(), 'records.sqlite')),
+  'sqliteRecords in memory': () => sqliteRecords(':memory:'),
+  bucketRecords: () => bucketRecords(bucket()),
+}
+
+const BODIES = {
+  memoryBodies,
+  fsBodies: () => fsBodies(newPath()),
+  s3Bodies: () => s3Bodies(bucket()),
+  'bodies in a container of another cloud': () => blobBodies(fakeContainer()),
+}
+
+describe.each(Object.entries(INDEXES))('%s', (_, create) => {
+  testRecordIndex(create, it)
+})
+
+describe.each(Object.entries(BODIES))('%s', (_, create) => {
+  testBodyStore(create, it)
+})
+
+/** The others are those of memory, fs and s3. */
+const COMBINATIONS = [
+  ['memoryRecords', 's3Bodies'],
+  ['sqliteRecords', 'memoryBodies'],
+  ['sqliteRecords', 's3Bodies'],
+  ['sqliteRecords', 'bodies in a container of another cloud'],
+  ['bucketRecords', 'fsBodies'],
+] as const
+
+describe.each(COMBINATIONS)('createStore of %s and %s', (index, bodies) => {
+  testAssetStore(() => createStore({ records: INDEXES[index](), bodies: BODIES[bodies]() }), it)
+})

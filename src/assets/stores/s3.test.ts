@@ -1,0 +1,539 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { ByrefError } from '../../errors.ts'
+import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
+import type { FullAssetStore, StoreVerified } from '../asset-store.ts'
+import { createAssets } from '../assets.ts'
+import { sha256 } from '../bodies/digest.ts'
+import { createS3Connector } from '../bodies/s3/connector.ts'
+import { type Fault, faultyTransport } from '../fixtures/s3-transport.ts'
+import { memoryConnector } from '../fixtures/stores.ts'
+import { createS3AssetStore } from './s3.ts'
+
+const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret-of-the-account' }
+const code = (name: string) => expect.objectContaining({ code: name })
+
+type Request = Parameters<Parameters<typeof faultyTransport>[0]>[0]
+
+/** A store over the AWS SDK whose requests fail as told. */
+function faulty(fault: (request: Request, count: number) => Fault | null = () => null) {
+  const transport = faultyTransport(fault)
+  const store = createS3AssetStore({
+    bucket: 'b',
+    endpoint: 'http://s3.example.com',
+    requestHandler: transport.handler,
+    ...KEYS,
+  })
+  return { ...transport, store, assets: createAssets({ store }) }
+}
+
+async function problems(store: FullAssetStore): Promise<StoreVerified[]> {
+  const found: StoreVerified[] = []
+  for await (const one of store.verify()) if (one.problem !== null) found.push(one)
+  return found
+}
+
+const isBody = ({ path }: Request) => path.includes('/bodies/')
+
+describe('createS3AssetStore over a connector of your own', () => {
+  let connector: ReturnType<typeof memoryConnector>
+  const create = () => {
+    connector = memoryConnector()
+    return createS3AssetStore({ bucket: 'b', keyPrefix: 'p/', connector })
+  }
+  const loseBodies = () => {
+    for (const key of connector.objects.keys()) {
+      if (key.includes('bodies/')) connector.objects.delete(key)
+    }
+  }
+  testAssetStore(create, it, { loseBodies })
+
+  it('keeps long streams once, and nothing else', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', keyPrefix: 'p/', connector })
+    const bytes = new Uint8Array(9_000_000).fill(7)
+    const bodies = () => [...connector.objects.keys()].filter((key) => key.startsWith('p/bodies/'))
+    for (let i = 0; i < 2; i++) {
+      const { info } = await store.save(new Blob([bytes]).stream(), 'video/mp4')
+      expect(info.size).toBe(9_000_000)
+      expect(bodies()).toEqual([expect.stringMatching(/^p\/bodies\/_\/\w{4}\/\w+\.mp4$/)])
+    }
+    const half = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(bytes)
+        controller.error(new Error('cut'))
+      },
+    })
+    await expect(store.save(half, 'video/mp4')).rejects.toThrow('cut')
+    expect((await store.usage()).assets).toBe(2)
+    expect(bodies()).toHaveLength(1)
+  })
+
+  it('says what a connector threw', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: { ...connector, put: () => Promise.reject(new Error('kaputt')) },
+    })
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toThrow(/kaputt/)
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toEqual(code('storage_failed'))
+  })
+
+  it('lets one of many have an id where the server has no conditional writes', async () => {
+    const connector = memoryConnector()
+    const put: typeof connector.put = async (object) => {
+      await new Promise((go) => setTimeout(go, Math.random() * 3))
+      if (!object.ifAbsent) return connector.put(object)
+      throw new ByrefError('asset_unsupported', 'no conditional writes')
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) =>
+        store.save(Buffer.from(`${i}`), 'text/plain', { assetId: 'mine' }),
+      ),
+    )
+    const won = results.flatMap((result, i) => (result.status === 'fulfilled' ? [i] : []))
+    expect(won).toHaveLength(1)
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe(`${won[0]}`)
+    expect((await store.usage()).assets).toBe(1)
+    expect([...connector.objects.keys()].filter((key) => key.includes('claims'))).toEqual([])
+  })
+
+  it('sweeps what saves and removals left that were cut off', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    const kept = await store.save(Buffer.from('kept'), 'text/plain')
+    const lost = await store.save(Buffer.from('lost'), 'text/plain')
+    for (const [key, bytes] of connector.objects) {
+      if (!key.startsWith('records/_/assets/')) continue
+      const { record } = JSON.parse(Buffer.from(bytes).toString())
+      if (record.assetId === lost.assetId) connector.objects.delete(key)
+    }
+    for (const key of ['records/_/gone/abc/y', 'records/_/claims/abc/z', 'bodies/_/0/x.bin']) {
+      await connector.put({ bucket: 'b', key, body: new Uint8Array(4), contentType: 'text/plain' })
+    }
+    expect((await store.sweep()).leftovers).toBe(0)
+    const later = Date.now() + 25 * 3_600_000
+    expect(await store.sweep({ now: later })).toMatchObject({ bodies: 1, bytes: 4, leftovers: 5 })
+    // The use of its body went, and so the body does.
+    expect(await store.sweep({ now: later })).toMatchObject({ bodies: 1, bytes: 4, leftovers: 1 })
+    const left = [...connector.objects.keys()].map((key) => key.replace(/[0-9a-z]{20,}/g, '*'))
+    expect(left.sort()).toEqual([
+      expect.stringMatching(/^bodies\/_\/\w{4}\/\*\.txt$/),
+      'bodies/owner/*/*',
+      'records/_/assets/*.json',
+      expect.stringMatching(/^records\/_\/newest\//),
+      expect.stringMatching(/^records\/_\/uses\//),
+      'records/self',
+      'records/spaces/_.json',
+    ])
+    expect(Buffer.from((await store.get(kept.assetId)).bytes).toString()).toBe('kept')
+  })
+
+  it('sweeps beside an upload, whatever the grace and the clocks, and does not touch it', async () => {
+    for (const clockMs of [0, -48 * 3_600_000, 48 * 3_600_000]) {
+      const connector = memoryConnector({ clockMs })
+      const other = createS3AssetStore({ bucket: 'b', connector })
+      const sweeping = <A extends unknown[], R>(run: (...args: A) => Promise<R>) => {
+        return async (...args: A) => {
+          await other.sweep({ graceMs: 0 })
+          const result = await run(...args)
+          await other.sweep({ graceMs: 0 })
+          return result
+        }
+      }
+      const { put, head } = connector
+      const store = createS3AssetStore({
+        bucket: 'b',
+        connector: { ...connector, put: sweeping(put), head: sweeping(head) },
+      })
+      const bytes = new Uint8Array(9_000_000).fill(7)
+      const part = { digest: sha256('part'), bytes: Buffer.from('part') }
+      const { assetId } = await store.save(new Blob([bytes]).stream(), 'video/mp4', {
+        parts: [part],
+      })
+      expect((await store.get(assetId)).bytes).toHaveLength(9_000_000)
+      expect(await problems(store)).toEqual([])
+    }
+  })
+
+  it('ends a read that stalls when it is cancelled or aborted, and asks for nothing more', async () => {
+    const connector = memoryConnector()
+    const { assetId } = await createS3AssetStore({ bucket: 'b', connector }).save(
+      Buffer.from('hello'),
+      'text/plain',
+    )
+    let asked = 0
+    let ended = 0
+    const stall = () =>
+      new ReadableStream<Uint8Array>({
+        pull: () => new Promise(() => {}),
+        cancel: () => void ended++,
+      })
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: {
+        ...connector,
+        get: async (object) => {
+          if (!object.key.includes('bodies/')) return connector.get(object)
+          asked++
+          return stall()
+        },
+      },
+    })
+    const cancelled = (await store.open(assetId))?.stream.getReader()
+    const reading = cancelled?.read()
+    await new Promise((go) => setTimeout(go, 10))
+    await cancelled?.cancel()
+    expect((await reading)?.done).toBe(true)
+    const abort = new AbortController()
+    const opened = await store.open(assetId, { signal: abort.signal })
+    const aborted = opened?.stream.getReader().read()
+    await new Promise((go) => setTimeout(go, 10))
+    abort.abort(new Error('enough'))
+    await expect(aborted).rejects.toThrow('enough')
+    await new Promise((go) => setTimeout(go, 300))
+    expect([asked, ended]).toEqual([2, 2])
+  })
+
+  it('finds a damaged record, removes it, and finds what nobody needs then', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    await store.save(Buffer.from('body'), 'text/plain')
+    await store.save(Buffer.from('lost'), 'text/plain', { assetId: 'mine' })
+    for (const [key, bytes] of connector.objects) {
+      if (key.startsWith('records/_/assets/') && Buffer.from(bytes).includes('"mine"')) {
+        connector.objects.set(key, Buffer.from('{"half":'))
+      }
+    }
+    for (const key of connector.times.keys()) connector.times.set(key, Date.now() - 25 * 3_600_000)
+    expect(await problems(store)).toMatchObject([
+      { problem: 'record_damaged', path: expect.stringMatching(/^records\/_\/assets\//) },
+    ])
+    expect(await store.sweep()).toMatchObject({ bodies: 0, leftovers: 0 })
+    const again = store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    await expect(again).rejects.toEqual(code('storage_failed'))
+    expect(await store.delete('mine')).toBe(true)
+    expect((await store.sweep()).leftovers).toBeGreaterThan(1)
+    expect(await problems(store)).toMatchObject([{ problem: 'body_unused', size: 4 }])
+    expect(await store.sweep()).toMatchObject({ bodies: 1, bytes: 4 })
+    expect(await problems(store)).toEqual([])
+    expect((await store.usage()).assets).toBe(1)
+  })
+
+  it('does not take a silent server for missing bodies', async () => {
+    const connector = memoryConnector()
+    let failure: Error | null = null
+    const get: typeof connector.get = async (object) => {
+      if (failure && object.key.includes('bodies/')) throw failure
+      return connector.get(object)
+    }
+    const head: typeof connector.head = async (object) => {
+      if (failure) throw failure
+      return connector.head(object)
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, get, head } })
+    await store.save(Buffer.from('body'), 'text/plain')
+    for (const error of [
+      new Error('the network is down'),
+      new ByrefError('config_invalid', 'keys refused'),
+    ]) {
+      failure = error
+      await expect(problems(store)).rejects.toThrow(error.message)
+    }
+    failure = null
+    const key = [...connector.objects.keys()].find((one) => one.startsWith('bodies/')) ?? ''
+    connector.objects.set(key, Buffer.from('bo'))
+    expect((await problems(store)).map(({ problem }) => problem)).toEqual(['body_damaged'])
+    connector.objects.delete(key)
+    expect((await problems(store)).map(({ problem }) => problem)).toEqual(['body_missing'])
+  })
+
+  it('passes over damaged records, and says when a namespace is', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    const kept = await store.save(Buffer.from('kept'), 'text/plain')
+    const broken = await store.save(Buffer.from('broken'), 'text/plain')
+    const isOf = (id: string) => (key: string) =>
+      Buffer.from(connector.objects.get(key) ?? '')
+        .toString()
+        .includes(`"assetId":"${id}"`)
+    const record = [...connector.objects.keys()].find(isOf(broken.assetId)) ?? ''
+    for (const text of ['garbage', '', 'null', '{"version":1,"holder":"x"}', '[]']) {
+      connector.objects.set(record, Buffer.from(text))
+      const { records } = await store.list()
+      expect(records.map(({ assetId }) => assetId)).toEqual([kept.assetId])
+      expect((await store.usage()).assets).toBe(1)
+      const found = await problems(store)
+      expect(found.map(({ problem, path }) => [problem, path])).toEqual([
+        ['record_damaged', record],
+      ])
+    }
+    connector.objects.set('records/spaces/_.json', Buffer.from('garbage'))
+    await expect(store.namespaces()).rejects.toEqual(code('storage_failed'))
+    await expect(store.sweep()).rejects.toThrow('spaces/_.json')
+  })
+
+  it('signs no URL that outlives its asset', async () => {
+    const connector = memoryConnector()
+    const signed: number[] = []
+    const signedUrl: typeof connector.signedUrl = async ({ expiresIn }) => {
+      signed.push(expiresIn)
+      return 'https://example.com/signed'
+    }
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, signedUrl } })
+    const save = (ms: number) =>
+      store.save(Buffer.from('x'), 'text/plain', {
+        expiresAt: new Date(Date.now() + ms).toISOString(),
+      })
+    const soon = await save(9_900)
+    const late = await save(7_200_000)
+    await store.urlFor(soon.assetId)
+    await store.urlFor(soon.assetId, { expiresIn: 5 })
+    await store.urlFor(late.assetId)
+    expect(signed).toEqual([9, 5, 3600])
+  })
+
+  it('looks again when an id that somebody else was writing is free after all', async () => {
+    const connector = memoryConnector()
+    let conflicts = 0
+    const put: typeof connector.put = async (object) =>
+      object.ifAbsent && conflicts++ < 2 ? false : connector.put(object)
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
+  })
+
+  it('tells the error that came first', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: {
+        ...connector,
+        put: async (object) => {
+          if (object.key.includes('/newest/')) throw new Error('the first')
+          return connector.put(object)
+        },
+        delete: () => Promise.reject(new Error('the second')),
+      },
+    })
+    await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toThrow('the first')
+  })
+
+  it('gives public URLs that any key can be in', async () => {
+    const store = createS3AssetStore({
+      bucket: 'b',
+      connector: memoryConnector(),
+      keyPrefix: 'a b/ü?#%/',
+      publicBaseUrl: 'https://cdn.example.com/x/',
+    })
+    const { assetId } = await store.save(Buffer.from('x'), 'text/plain')
+    const url = new URL(await store.urlFor(assetId))
+    expect(decodeURIComponent(url.pathname)).toMatch(/^\/x\/a b\/ü\?#%\/bodies\/_\/.*\.txt$/)
+    expect(url.search + url.hash).toBe('')
+  })
+
+  it('reads records many at once', async () => {
+    const connector = memoryConnector()
+    const store = createS3AssetStore({ bucket: 'b', connector })
+    for (let i = 0; i < 40; i++) await store.save(Buffer.from(`${i}`), 'text/plain')
+    let running = 0
+    let most = 0
+    let reads = 0
+    const get: typeof connector.get = async (object) => {
+      reads++
+      most = Math.max(most, ++running)
+      await new Promise((go) => setTimeout(go, 2))
+      running--
+      return connector.get(object)
+    }
+    const slow = createS3AssetStore({ bucket: 'b', connector: { ...connector, get } })
+    await slow.ready()
+    most = reads = 0
+    expect((await slow.usage()).assets).toBe(40)
+    expect([most, reads]).toEqual([16, 40])
+    most = reads = 0
+    await slow.sweep({ now: Date.now() + 48 * 3_600_000 })
+    expect(most).toBe(16)
+    expect(reads).toBeLessThan(85)
+  })
+})
+
+describe('createS3AssetStore over the AWS SDK', () => {
+  testAssetStore(() => faulty().store, it)
+
+  it('tries again when the server fails, is slow, or does not answer', async () => {
+    for (const what of [500, 503, 'refused', 'silent'] as const) {
+      const failed = new Set<string>()
+      const { assets } = faulty(({ method, path }) => {
+        const once = `${method} ${path}`
+        if (failed.has(once)) return null
+        failed.add(once)
+        return what
+      })
+      const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+      expect(await assets.resolve(ref)).toBe('hello')
+      expect(failed.size).toBeGreaterThan(4)
+    }
+  }, 30_000)
+
+  it('gives up in the end, with an error that says so, and keeps nothing', async () => {
+    const { assets, objects } = faulty((request) => (isBody(request) ? 500 : null))
+    const saving = assets.save(Buffer.from('hello'), 'text/plain')
+    await expect(saving).rejects.toEqual(code('storage_failed'))
+    await expect(saving).rejects.toThrow(/InternalError 500/)
+    expect([...objects.keys()]).toEqual(['records/self'])
+  }, 30_000)
+
+  it('goes on where a download was cut', async () => {
+    const bytes = Buffer.alloc(1_000_000, 'abcdefghij')
+    let cuts = 0
+    const { assets, requests } = faulty(({ method, path }) =>
+      method === 'GET' && path.includes('/bodies/') && cuts++ < 6 ? { cutAfter: 120_000 } : null,
+    )
+    const { ref } = await assets.save(bytes, 'text/plain')
+    const { stream } = await assets.open(ref)
+    expect(Buffer.from(await new Response(stream).arrayBuffer()).equals(bytes)).toBe(true)
+    const ranges = requests.filter(isBody).flatMap(({ headers }) => headers.range ?? [])
+    expect(ranges).toContain('bytes=120000-999999')
+    const { stream: part } = await assets.open(ref, { start: 10, end: 500_010 })
+    const got = Buffer.from(await new Response(part).arrayBuffer())
+    expect(got.equals(bytes.subarray(10, 500_010))).toBe(true)
+  }, 30_000)
+
+  it('gives up on a download that never moves', async () => {
+    const { assets } = faulty(({ method, path }) =>
+      method === 'GET' && path.includes('/bodies/') ? { cutAfter: 0 } : null,
+    )
+    const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+    await expect(assets.get(ref)).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('does not wait for ever: not for an answer, and not in the middle of one', async () => {
+    const bytes = Buffer.alloc(300_000, 'x')
+    let stalls = 0
+    const { store, objects } = faulty()
+    const { assetId } = await store.save(bytes, 'text/plain')
+    const server = createServer((request, response) => {
+      const key = decodeURIComponent((request.url ?? '').replace(/^\/b\/?/, '').split('?')[0] ?? '')
+      const body = objects.get(key)
+      if (key === '' && request.method === 'HEAD') return response.end()
+      if (!body) return
+      const range = /bytes=(\d+)-/.exec(request.headers.range ?? '')
+      const rest = body.subarray(Number(range?.[1] ?? 0))
+      const from = body.byteLength - rest.byteLength
+      response.writeHead(range ? 206 : 200, {
+        'content-length': rest.byteLength,
+        ...(range && {
+          'content-range': `bytes ${from}-${body.byteLength - 1}/${body.byteLength}`,
+        }),
+      })
+      if (key.includes('bodies') && stalls++ < 2) response.write(rest.subarray(0, 70_000))
+      else response.end(rest)
+    })
+    await new Promise<void>((go) => server.listen(0, '127.0.0.1', go))
+    const { port } = server.address() as AddressInfo
+    try {
+      const slow = createS3AssetStore({
+        bucket: 'b',
+        endpoint: `http://127.0.0.1:${port}`,
+        timeoutMs: 150,
+        maxAttempts: 2,
+        ...KEYS,
+      })
+      expect((await slow.get(assetId)).bytes.byteLength).toBe(300_000)
+      expect(stalls).toBe(3)
+      await expect(slow.save(bytes, 'text/plain')).rejects.toEqual(code('storage_failed'))
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }, 30_000)
+
+  it('uploads what it does not know the length of in parts, each tried again', async () => {
+    let failures = 0
+    const { assets, requests } = faulty(({ query }) =>
+      query.partNumber && failures++ < 2 ? 503 : null,
+    )
+    const bytes = new Uint8Array(20_000_000).fill(3)
+    const info = await assets.save(new Blob([bytes]).stream(), 'video/mp4')
+    expect(info.size).toBe(20_000_000)
+    expect(new Set(requests.flatMap(({ query }) => query.partNumber ?? [])).size).toBe(3)
+    expect((await assets.get(info.ref)).bytes.byteLength).toBe(20_000_000)
+  }, 30_000)
+
+  it('says in words what the server refuses, without a secret', async () => {
+    for (const [status, name, words] of [
+      [403, 'config_invalid', /keys for bucket "b"/],
+      [507, 'storage_full', /is full/],
+    ] as const) {
+      const { assets } = faulty(() => status)
+      const failing = assets.save(Buffer.from('x'), 'text/plain')
+      await expect(failing).rejects.toEqual(code(name))
+      await expect(failing).rejects.toThrow(words)
+      await expect(failing).rejects.not.toThrow(/secret-of-the-account/)
+    }
+  })
+
+  it('does not take its own first try for another asset of the same id', async () => {
+    let lost = false
+    const { assets, objects } = faulty(({ method, path, body, headers }) => {
+      if (method !== 'PUT' || !path.includes('/records/') || lost) return null
+      lost = true
+      // The server wrote it, and the answer was lost.
+      objects.set(path.replace(/^\/b\//, ''), Buffer.from(body as Uint8Array))
+      return headers['if-none-match'] ? 500 : null
+    })
+    const info = await assets.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(info.assetId).toBe('mine')
+    expect(lost).toBe(true)
+  }, 30_000)
+
+  it('keeps nothing of an asset whose record was written and whose answer was lost', async () => {
+    let broken = true
+    const { store, objects } = faulty(({ method, path }) =>
+      broken && method === 'PUT' && path.includes('/records/') ? 'lost' : null,
+    )
+    for (const assetId of [undefined, 'mine']) {
+      const saving = store.save(Buffer.from('x'), 'text/plain', { assetId })
+      await expect(saving).rejects.toEqual(code('storage_failed'))
+    }
+    expect((await store.list()).records).toEqual([])
+    expect(await store.info('mine')).toBe(null)
+    const kept = /^(bodies\/_\/.*|records\/self|records\/spaces\/_\.json)$/
+    for (const key of objects.keys()) expect(key).toMatch(kept)
+    broken = false
+    await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
+  }, 30_000)
+
+  it('takes no other bytes for those that it asked for', async () => {
+    const { store } = faulty(({ path, headers }) =>
+      path.includes('/bodies/') && headers.range ? 'whole' : null,
+    )
+    const { assetId } = await store.save(Buffer.from('0123456789'), 'text/plain')
+    const opened = await store.open(assetId, { start: 2, end: 5 })
+    await expect(new Response(opened?.stream).text()).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('does not take a part that is refused for a missing bucket', async () => {
+    const { store } = faulty(({ query }) =>
+      query.partNumber ? { status: 404, name: 'NoSuchUpload' } : null,
+    )
+    const saving = store.save(new Blob([new Uint8Array(20_000_000)]).stream(), 'video/mp4')
+    await expect(saving).rejects.toThrow('NoSuchUpload 404')
+    await expect(saving).rejects.toEqual(code('storage_failed'))
+  }, 30_000)
+
+  it('needs no server for what it can say without one', async () => {
+    const connector = createS3Connector({ endpoint: 'http://s3.example.com', ...KEYS })
+    const url = new URL(await connector.signedUrl({ bucket: 'b', key: 'k/ö', expiresIn: 60 }))
+    expect(url.origin + url.pathname).toBe('http://s3.example.com/b/k/%C3%B6')
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('60')
+    const aws = createS3Connector({ region: 'eu-west-1', sessionToken: 'token', ...KEYS })
+    const signed = new URL(await aws.signedUrl({ bucket: 'bucket', key: 'k', expiresIn: 60 }))
+    expect(signed.hostname).toBe('bucket.s3.eu-west-1.amazonaws.com')
+    expect(signed.searchParams.get('X-Amz-Security-Token')).toBe('token')
+  })
+})

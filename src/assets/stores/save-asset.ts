@@ -1,0 +1,180 @@
+import { newId } from '../../content/new-id.ts'
+import { ByrefError } from '../../errors.ts'
+import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
+import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
+import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
+import type { BodyStore } from '../bodies/body-store.ts'
+import { createDigester, sha256 } from '../bodies/digest.ts'
+import { extensionOf } from '../bodies/mime-type.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { RecordIndex } from '../records/record-index.ts'
+import { spaceName } from '../space-name.ts'
+import { graceOf } from './grace.ts'
+
+/** Streams up to this size are hashed before they are written, so that a body that is there already is not. */
+const SMALL = 64 * 1024
+const PARTS_AT_ONCE = 16
+const ATTEMPTS = 10
+
+/** After these it is certain that no record was added. */
+const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
+
+/** A body of an asset that is being saved; without bytes it came as a stream and is written already. */
+interface NewBody {
+  digest: string
+  size: number
+  mime: string
+  bytes: Uint8Array | null
+  /** Where this save put it; null where it counts on one that is there. */
+  key: string | null
+}
+
+/** The `save` of a store; `ready` is awaited when it is certain that something would be saved. */
+export function createSave(records: RecordIndex, bodies: BodyStore) {
+  async function place(draft: Draft, wanted: NewBody[]): Promise<void> {
+    await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
+      if (body.bytes === null) throw interrupted()
+      const key = draft.newKey(body.mime)
+      await bodies.put(key, body.bytes, { mime: body.mime })
+      draft.written()
+      body.key = key
+    })
+  }
+
+  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<NewBody> {
+    const { signal, owned } = draft.options
+    const { head, complete, body } = await peek(source, SMALL, signal)
+    if (source instanceof Uint8Array || complete) {
+      const isOurs = owned || !(source instanceof Uint8Array)
+      const whole = source instanceof Uint8Array ? source : head
+      return inMemory(isOurs ? whole : copyBytes(whole), mime)
+    }
+    const key = draft.newKey(mime)
+    const digester = createDigester()
+    const hashed = streamFrom(async function* () {
+      for await (const chunk of chunksOf(body)) {
+        digester.update(chunk)
+        yield chunk as Uint8Array<ArrayBuffer>
+      }
+    })
+    await bodies.put(key, hashed, { mime, signal })
+    draft.written()
+    return { ...digester.finish(), mime, bytes: null, key }
+  }
+
+  /** Writes what is not there yet, and adds the record. */
+  async function commit(draft: Draft, all: NewBody[]): Promise<AssetRecord> {
+    const { options } = draft
+    const namespace = options.namespace ?? null
+    const [own] = all
+    const record = newRecord(own as NewBody, own?.mime ?? '', options)
+    const inMemory = all.filter(({ key }) => key === null)
+    const known = await records.bodies(
+      namespace,
+      inMemory.map(({ digest }) => digest),
+    )
+    const isThere = new Set(known.map(({ digest }) => digest))
+    let wanted = inMemory.filter(({ digest }) => !isThere.has(digest))
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      await place(draft, wanted)
+      options.signal?.throwIfAborted()
+      draft.checkAge()
+      const { assetId, objects } = options
+      const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
+      const { missing, unused } = await records.add(entry, options.quota)
+      if (missing.length === 0) {
+        await draft.discard(unused)
+        return record
+      }
+      // Whoever had them let them go meanwhile.
+      wanted = all.filter(({ digest }) => missing.includes(digest))
+    }
+    throw interrupted()
+  }
+
+  return async function save(
+    source: AssetBody,
+    mime: string,
+    { ready, ...options }: StoreSaveOptions & { ready(): Promise<unknown> },
+  ): Promise<{ assetId: string; info: AssetRecord }> {
+    checkAbout(mime, options)
+    const parts = distinctParts(options)
+    await ready()
+    const draft = newDraft(bodies, options)
+    let isCertain = true
+    try {
+      const own = await stage(draft, source, mime)
+      const others = parts.filter(({ digest }) => digest !== own.digest)
+      options.signal?.throwIfAborted()
+      isCertain = false
+      const info = await commit(draft, [own, ...others])
+      return { assetId: info.assetId, info }
+    } catch (error) {
+      if (isCertain || isRefusal(error, options.signal)) await draft.discard()
+      throw error
+    }
+  }
+}
+
+/** The keys of one save. */
+interface Draft {
+  options: StoreSaveOptions
+  newKey(mime: string): string
+  /** A body is there, and waits for its record. */
+  written(): void
+  /** @throws ByrefError `storage_failed` where a sweep may take what was written for left */
+  checkAge(): void
+  /** Removes bodies that no record needs; what cannot be removed, a sweep finds. */
+  discard(keys?: readonly string[]): Promise<void>
+}
+
+function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
+  const space = spaceName(options.namespace ?? null)
+  const keys: string[] = []
+  let since = Infinity
+  return {
+    options,
+    newKey(mime) {
+      const id = newId()
+      // Ids begin with their time: what is saved together lies together, nine hours to a folder.
+      const key = `${space}/${id.slice(0, 4)}/${id}.${extensionOf(mime)}`
+      keys.push(key)
+      return key
+    },
+    written() {
+      since = Math.min(since, Date.now())
+    },
+    checkAge() {
+      if (Date.now() - since > graceOf() / 2) throw interrupted()
+    },
+    async discard(unused = keys) {
+      await Promise.allSettled(unused.map((key) => bodies.delete(key)))
+    },
+  }
+}
+
+function inMemory(bytes: Uint8Array, mime: string): NewBody {
+  return { digest: sha256(bytes), size: bytes.byteLength, mime, bytes, key: null }
+}
+
+/** @throws ByrefError `asset_invalid` for a part of another digest than its own */
+function distinctParts({ parts = [] }: StoreSaveOptions): NewBody[] {
+  const bodies = parts.map(({ digest, bytes }) => {
+    const body = inMemory(copyBytes(bytes), 'application/octet-stream')
+    checkDigest(digest, body.digest)
+    return body
+  })
+  return [...new Map(bodies.map((body) => [body.digest, body])).values()]
+}
+
+function isRefusal(error: unknown, signal?: AbortSignal): boolean {
+  if (signal?.aborted && error === signal.reason) return true
+  return error instanceof ByrefError && CERTAIN.has(error.code)
+}
+
+function interrupted(): ByrefError {
+  return new ByrefError(
+    'storage_failed',
+    'The save was held up for so long that its bodies may be gone; save the asset again.',
+  )
+}

@@ -1,0 +1,116 @@
+import { newId } from '../../content/new-id.ts'
+import { ByrefError } from '../../errors.ts'
+import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
+import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
+import { graceOf } from './grace.ts'
+
+const BATCH = 500
+const DELETES_AT_ONCE = 16
+/** Bodies of the store's own: whose the others are, and one that tells what time it is there. */
+const OWNER = 'owner/'
+const CLOCK = 'clock/'
+
+/** Removes bodies that no record needs any more. */
+export async function removeBodies(bodies: BodyStore, freed: readonly PlacedBody[]): Promise<void> {
+  await inParallel(freed, { limit: DELETES_AT_ONCE }, ({ key }) => bodies.delete(key))
+}
+
+/**
+ * Frees expired assets, and bodies that no record needs: saves and deletes that were cut off leave them. Only what is
+ * older than the grace period, by the body store's own clock, counts as left.
+ *
+ * @throws ByrefError `config_invalid` for bodies that belong to another index: none of them is touched
+ */
+export async function sweepStore(
+  store: { records: RecordIndex; bodies: BodyStore; owner: string },
+  options: StoreSweepOptions,
+): Promise<StoreSwept> {
+  const { records, bodies } = store
+  const { now = Date.now(), signal } = options
+  const swept: StoreSwept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
+  const count = (size: number): void => {
+    swept.bodies++
+    swept.bytes += size
+  }
+  for (;;) {
+    const over = await records.expired(now, BATCH)
+    for (const { namespace, assetId } of over) {
+      signal?.throwIfAborted()
+      const freed = await records.remove(namespace, assetId, { now, expired: true })
+      if (!freed) continue
+      swept.assets++
+      await removeBodies(bodies, freed)
+      for (const { size } of freed) count(size)
+    }
+    if (over.length < BATCH) break
+  }
+  const before = now - Date.now() + (await clockOf(bodies)) - graceOf(options.graceMs)
+  await checkOwner(bodies, store.owner)
+  for await (const { key, size } of unneededBodies(store, { prefix: '', before })) {
+    signal?.throwIfAborted()
+    await bodies.delete(key)
+    swept.leftovers++
+    count(size)
+  }
+  swept.leftovers += (await records.tidy?.(before)) ?? 0
+  return swept
+}
+
+/** Bodies that no record needs, put before a time. While a record is damaged, nobody knows what it needs. */
+export async function* unneededBodies(
+  { records, bodies }: { records: RecordIndex; bodies: BodyStore },
+  { prefix, before }: { prefix: string; before: number },
+): AsyncGenerator<ListedBody> {
+  for await (const batch of batchesOf(bodies.list(prefix))) {
+    const old = batch.filter(
+      ({ key, putAt }) => putAt <= before && !key.startsWith(OWNER) && !key.startsWith(CLOCK),
+    )
+    const held = await records.held(old.map(({ key }) => key))
+    for (const body of old) if (!held.has(body.key)) yield body
+  }
+}
+
+/** What time it is where the bodies are; ours where that cannot be told. */
+export async function clockOf(bodies: BodyStore): Promise<number> {
+  const key = `${CLOCK}${newId()}`
+  try {
+    await bodies.put(key, new Uint8Array(), { mime: 'application/octet-stream' })
+    for await (const body of bodies.list(CLOCK)) if (body.key === key) return body.putAt
+  } catch (error) {
+    // A disk that is full or for reading only is here, and so is its clock.
+    if (!(error instanceof ByrefError)) throw error
+  } finally {
+    await bodies.delete(key).catch(() => {})
+  }
+  return Date.now()
+}
+
+/** An index that is new, or was lost, knows none of the bodies of another: they are no leftovers. */
+async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
+  const owners: string[] = []
+  for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
+  if (owners.includes(owner)) return
+  if (owners.length === 0) {
+    // Two processes may say so at once, each under a key of its own.
+    const key = `${OWNER}${owner}/${newId()}`
+    await bodies.put(key, new Uint8Array(), { mime: 'application/octet-stream' })
+    return
+  }
+  throw new ByrefError(
+    'config_invalid',
+    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, remove the bodies below "${OWNER}".`,
+  )
+}
+
+async function* batchesOf(listed: AsyncIterable<ListedBody>): AsyncGenerator<ListedBody[]> {
+  let batch: ListedBody[] = []
+  for await (const body of listed) {
+    batch.push(body)
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  yield batch
+}

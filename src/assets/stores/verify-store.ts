@@ -1,0 +1,93 @@
+import { ByrefError } from '../../errors.ts'
+import type { StoreVerified } from '../asset-store.ts'
+import type { BodyStore } from '../bodies/body-store.ts'
+import { createDigester } from '../bodies/digest.ts'
+import { osCode } from '../bodies/durable.ts'
+import type { PlacedBody, RecordEntry, RecordIndex } from '../records/record-index.ts'
+import type { RecordPlace } from '../records/record-page.ts'
+import { spaceName } from '../space-name.ts'
+import { graceOf } from './grace.ts'
+import { clockOf, unneededBodies } from './sweep-store.ts'
+
+const PAGE = 200
+
+interface VerifiedParts {
+  records: RecordIndex
+  bodies: BodyStore
+}
+
+/** Reads everything of a namespace again, and names what is damaged, missing or needed by nobody. */
+export async function* verifyStore(
+  store: VerifiedParts,
+  { namespace, signal }: { namespace: string | null; signal?: AbortSignal },
+): AsyncGenerator<StoreVerified> {
+  const { records, bodies } = store
+  let after: RecordPlace | null = null
+  do {
+    const page: Awaited<ReturnType<RecordIndex['list']>> = await records.list(namespace, {
+      after,
+      limit: PAGE,
+      now: Date.now(),
+    })
+    for (const at of page.entries) {
+      signal?.throwIfAborted()
+      yield* verifyBodies(store, at)
+    }
+    after = page.next
+  } while (after)
+  const damaged = (await records.damaged?.(namespace)) ?? []
+  for (const path of damaged) {
+    yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
+  }
+  // As long as a record is damaged, nobody knows what it needs.
+  if (damaged.length > 0) return
+  const before = (await clockOf(bodies)) - graceOf()
+  const prefix = `${spaceName(namespace)}/`
+  for await (const { key: path, size } of unneededBodies(store, { prefix, before })) {
+    signal?.throwIfAborted()
+    yield { namespace, assetId: null, digest: null, size, problem: 'body_unused', path }
+  }
+}
+
+async function* verifyBodies(
+  store: VerifiedParts,
+  { record, bodies }: RecordEntry,
+): AsyncGenerator<StoreVerified> {
+  const { namespace, assetId } = record
+  for (const body of bodies) {
+    const { digest, size } = body
+    const problem = await problemOf(store, body)
+    if (problem) {
+      const current = await store.records.get(namespace, assetId)
+      if (!current?.bodies.some(({ key }) => key === body.key)) continue
+    }
+    yield { namespace, assetId, digest, size, problem }
+  }
+}
+
+/** @throws ByrefError what the store failed with, where the body may be whole */
+async function problemOf(
+  { bodies }: VerifiedParts,
+  { digest, size, key }: PlacedBody,
+): Promise<StoreVerified['problem']> {
+  if (size === 0) return null
+  const digester = createDigester()
+  try {
+    const stream = await bodies.open(key, { start: 0, end: size, size })
+    if (!stream) return 'body_missing'
+    for await (const chunk of stream) digester.update(chunk)
+  } catch (error) {
+    // The disk has lost those bytes; anything else may be of the moment.
+    if (error instanceof ByrefError && osCode(error.cause) === 'EIO') return 'body_damaged'
+    const found = await sizeOf(bodies, key)
+    if (found === size) throw error
+    return found === null ? 'body_missing' : 'body_damaged'
+  }
+  return digester.finish().digest === digest ? null : 'body_damaged'
+}
+
+async function sizeOf(bodies: BodyStore, key: string): Promise<number | null> {
+  const folder = key.slice(0, key.lastIndexOf('/') + 1)
+  for await (const body of bodies.list(folder)) if (body.key === key) return body.size
+  return null
+}

@@ -1,0 +1,129 @@
+import type { StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ByrefError } from '../errors.ts'
+import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
+import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
+import { writeQueue } from './write-queue.ts'
+
+/** What is done around each transaction. */
+export interface TransactionHooks<S> {
+  /** In it, before the first write. */
+  begun(sql: S): void
+  /** In it, after the last write. */
+  ending(sql: S): void
+  /** After it, and before any of its writers hears so. */
+  ended(committed: boolean): void
+}
+
+/** The statements that every owner's file has. */
+export interface TransactionStatements {
+  begin: StatementSync
+  commit: StatementSync
+}
+
+/** The one connection of an object to its file. Nothing here blocks while another process writes. */
+export interface Connection<S> {
+  /** Reads, again and again while the file is busy. */
+  read<T>(work: (sql: S) => T): Promise<T>
+  /**
+   * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to
+   * refuse, before it has written anything: that harms no other writer of the transaction. It may be called again.
+   */
+  write<T>(work: (sql: S) => T, committed?: (value: T) => void): Promise<T>
+  /** Holds off `close` until `run` has ended. @throws ByrefError after `close` */
+  use<T>(run: () => Promise<T>): Promise<T>
+  /** Reads at once; null where that is not possible now. */
+  glance<T>(work: (sql: S) => T): T | null
+  readonly closed: boolean
+  close(): Promise<void>
+}
+
+/** Options of {@link connect}. */
+export interface ConnectOptions<S> {
+  owner: FileOwner
+  kind: FileKind<S>
+  hooks?: TransactionHooks<S>
+  /** How long a use waits while other processes hold the file, in milliseconds. Default 60,000. */
+  busyTimeoutMs?: number
+}
+
+/** @throws What opening throws, but for a busy file, which is opened when it is first used. */
+export function connect<S extends TransactionStatements>(
+  options: ConnectOptions<S>,
+): Connection<S> {
+  const { owner, kind, hooks, busyTimeoutMs = 60_000 } = options
+  const { path } = owner
+  let file: OpenFile<S> | null = null
+  let closing: Promise<void> | null = null
+  const uses = new Set<Promise<unknown>>()
+
+  function open(): OpenFile<S> {
+    if (file?.isForTheMoment) {
+      file.db.close()
+      file = null
+    }
+    file ??= openFile(path, kind)
+    return file
+  }
+
+  /** Calls what meets a busy file until it does not, with pauses, no longer than the limit. */
+  async function read<T>(work: (sql: S) => T): Promise<T> {
+    const since = Date.now()
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return work(open().sql)
+      } catch (error) {
+        if (!isBusy(error)) throw fileError(error, owner)
+        if (Date.now() - since >= busyTimeoutMs) throw busyError(error, owner)
+        await backOff(attempt)
+      }
+    }
+  }
+
+  function glance<T>(work: (sql: S) => T): T | null {
+    try {
+      return work(open().sql)
+    } catch (error) {
+      if (isSqliteError(error)) return null
+      throw error
+    }
+  }
+
+  async function end(): Promise<void> {
+    await Promise.allSettled(uses)
+    if (file) closeFile(file)
+  }
+
+  try {
+    open()
+  } catch (error) {
+    if (!isBusy(error)) throw fileError(error, owner)
+  }
+  return {
+    read,
+    write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
+    glance,
+    get closed() {
+      return closing !== null
+    },
+    async use(run) {
+      if (closing) throw new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`)
+      const running = run()
+      uses.add(running)
+      try {
+        return await running
+      } finally {
+        uses.delete(running)
+      }
+    },
+    close() {
+      closing ??= end()
+      return closing
+    },
+  }
+}
+
+/** 1 ms growing to 50, jittered so that those who met do not meet again. */
+async function backOff(attempt: number): Promise<void> {
+  await sleep(Math.min(50, 2 ** Math.min(attempt, 6)) * (0.5 + Math.random()))
+}

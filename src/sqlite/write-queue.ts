@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection, TransactionHooks, TransactionStatements } from './connection.ts'
+import { makeRoom, type OpenFile } from './open-file.ts'
+import {
+  busyError,
+  type FileOwner,
+  fileError,
+  isBusy,
+  isFull,
+  isSqliteError,
+} from './sqlite-errors.ts'
+
+interface Job<S> {
+  since: number
+  work(sql: S): unknown
+  done(value: unknown): void
+  failed(error: unknown): void
+}
+
+interface QueueOptions<S> {
+  open(): OpenFile<S>
+  owner: FileOwner
+  busyTimeoutMs: number
+  hooks?: TransactionHooks<S>
+  backOff(attempt: number): Promise<void>
+}
+
+/**
+ * Writes in the order of call. The first goes at the next microtask; those that come before a commit ends, or while the
+ * file is busy, share the next transaction and its sync. Between transactions everything else has its turn.
+ */
+export function writeQueue<S extends TransactionStatements>(
+  options: QueueOptions<S>,
+): Connection<S>['write'] {
+  const waiting: Job<S>[] = []
+  let running = false
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      await settle(waiting, options)
+      await nextTurn()
+    }
+    running = false
+  }
+
+  return (work, committed) =>
+    new Promise((resolve, reject) => {
+      const done = (value: unknown): void => {
+        committed?.(value as Awaited<ReturnType<typeof work>>)
+        resolve(value as never)
+      }
+      waiting.push({ since: Date.now(), work, done, failed: reject })
+      if (running) return
+      running = true
+      queueMicrotask(() => void run())
+    })
+}
+
+/** Empties the queue: commits what is in it, or rejects what cannot be. */
+async function settle<S extends TransactionStatements>(
+  waiting: Job<S>[],
+  options: QueueOptions<S>,
+): Promise<void> {
+  let hasMadeRoom = false
+  for (let attempt = 0; waiting.length > 0; attempt++) {
+    try {
+      commit(waiting, options)
+      return
+    } catch (error) {
+      if (isBusy(error)) {
+        expire(waiting, options, error)
+        await options.backOff(attempt)
+      } else if (isFull(error) && !hasMadeRoom) {
+        hasMadeRoom = true
+        makeRoom(options.open())
+      } else if (waiting.length > 1) {
+        // Whose fault it is shows when each has a transaction of its own.
+        for (const job of waiting.splice(0)) await settle([job], options)
+      } else {
+        waiting.pop()?.failed(fileError(error, options.owner))
+      }
+    }
+  }
+}
+
+function expire<S>(
+  waiting: Job<S>[],
+  { busyTimeoutMs, owner }: QueueOptions<S>,
+  cause: unknown,
+): void {
+  const limit = Date.now() - busyTimeoutMs
+  while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, owner))
+}
+
+/** One transaction. Where it throws, nothing was stored and nobody was told. */
+function commit<S extends TransactionStatements>(
+  waiting: Job<S>[],
+  { open, hooks }: QueueOptions<S>,
+): void {
+  const { db, sql } = open()
+  const outcomes: (() => void)[] = []
+  try {
+    sql.begin.run()
+    hooks?.begun(sql)
+    for (const job of waiting) outcomes.push(outcomeOf(job, sql))
+    hooks?.ending(sql)
+    sql.commit.run()
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    hooks?.ended(false)
+    throw error
+  }
+  waiting.splice(0)
+  hooks?.ended(true)
+  for (const tell of outcomes) tell()
+}
+
+function outcomeOf<S>(job: Job<S>, sql: S): () => void {
+  try {
+    const value = job.work(sql)
+    return () => job.done(value)
+  } catch (error) {
+    if (isSqliteError(error)) throw error
+    return () => job.failed(error)
+  }
+}
