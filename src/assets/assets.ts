@@ -50,7 +50,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({ save, saveEncoded }, openAgain),
+    importFile: createImporter({ save, saveEncoded, open: openAgain }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
       const where = namespaceFor({ namespace })
