@@ -5,6 +5,7 @@ import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-s
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
+import type { QueryLimits, TableQuery } from './tables/query-tables.ts'
 import type { TableRows } from './tables/table-rows.ts'
 
 /** Everything that is known of an asset without reading its body. */
@@ -70,6 +71,12 @@ export interface StructuredAssetInput {
 export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
   expiresAt?: Date | string | null
   signal?: AbortSignal
+}
+
+/** Options of {@link Assets.query}. */
+export interface QueryOptions extends SaveAssetOptions, Partial<QueryLimits> {
+  /** What the result is called. */
+  name?: string
 }
 
 /** Options of {@link Assets.importFile}. */
@@ -185,6 +192,14 @@ export interface Assets {
    * @throws ByrefError `invalid_arguments` for what has no rows
    */
   rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
+  /**
+   * Asks tables by SQL (DuckDB's, an optional package): one SELECT over the tables that it names by their references in
+   * double quotes, or by the names of `tables`. The result is a table.
+   *
+   * @throws ByrefError `invalid_arguments` for SQL that is wrong or reaches for anything else; `result_too_large` above
+   * `rows` (default: 100,000), `tool_timeout` after `timeoutMs` (default: 30 s); `dependency_missing` without DuckDB
+   */
+  query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
   /** The asset's meta (spec A2). Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**

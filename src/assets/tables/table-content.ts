@@ -6,13 +6,15 @@ import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord, FullAssetStore } from '../asset-store.ts'
 import { readBytes } from '../bodies/body.ts'
 import { copyContent } from '../copy-content.ts'
+import { jsonLine } from './json-line.ts'
 import type { ByteSource } from './parquet-file.ts'
 import { openParquet } from './parquet-file.ts'
 import type { TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow, type TableRows } from './table-rows.ts'
 
-/** Characters that a cell takes at least, beside what is in it. */
-const CELL = 8
+/** Bytes that a row and a cell take in memory, beside the texts in them. */
+const ROW = 64
+const CELL = 16
 
 /** The rows of a table asset; only those that are asked for are read. */
 export function tableRows(
@@ -38,7 +40,7 @@ export function tableContent(
   const { valueBytes } = access.limits
 
   async function allRows(): Promise<TableRow[]> {
-    if (count * columns.length * CELL > valueBytes) throw tooMany(record, count)
+    if (count * (ROW + columns.length * CELL) > valueBytes) throw tooMany(record, count)
     const found: TableRow[] = []
     let size = 0
     for await (const row of rows) {
@@ -99,11 +101,11 @@ function below(value: unknown, depth: number, rest: readonly FieldKey[]): FoundF
 }
 
 function sizeOf(row: TableRow): number {
-  let size = 0
+  let size = ROW
   for (const value of Object.values(row)) {
     size += CELL
     if (typeof value === 'string') size += value.length
-    else if (typeof value === 'object' && value !== null) size += JSON.stringify(value).length
+    else if (typeof value === 'object' && value !== null) size += jsonLine(value).length
   }
   return size
 }
