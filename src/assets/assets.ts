@@ -52,7 +52,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({ save, saveEncoded, open: openAgain }),
+    importFile: createImporter({ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb }),
     query: createQuery({ ...reader, saveEncoded }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

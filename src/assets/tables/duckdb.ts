@@ -18,10 +18,17 @@ export function loadDuckdb(): Promise<Duckdb | null> {
   return loaded
 }
 
-/** A database that reads and writes these files and nothing else: no other path, no network, no extension, no settings. */
+/** What a database may use. */
+export interface DuckdbScope {
+  /** Paths that it reads. */
+  files: readonly string[]
+  signal?: AbortSignal
+}
+
+/** A database that reads these files and nothing else: no other path, no network, no extension, no settings. */
 export async function withDuckdb<T>(
   { DuckDBInstance }: Duckdb,
-  { files, signal }: { files: readonly string[]; signal?: AbortSignal },
+  { files, signal }: DuckdbScope,
   use: (connection: DuckdbConnection) => Promise<T>,
 ): Promise<T> {
   const settings = { threads: '2', memory_limit: MEMORY, max_temp_directory_size: '0KB' }

@@ -2,6 +2,7 @@ import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
+import { writeByDuckdb } from './duckdb-csv.ts'
 import { readParquetTable } from './parquet-table.ts'
 import { readTable, type TextTableFormat, tableFormat } from './read-table.ts'
 import { saveTable } from './save-table.ts'
@@ -11,10 +12,17 @@ import { type WrittenTable, writeTable } from './write-table.ts'
 /** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
 export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
   open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
+  /** Whether DuckDB is used where it is installed. */
+  duckdb: boolean
 }
 
 /** `importFile`. */
-export function createImporter({ save, saveEncoded, open }: ImporterParts): Assets['importFile'] {
+export function createImporter({
+  save,
+  saveEncoded,
+  open,
+  duckdb,
+}: ImporterParts): Assets['importFile'] {
   async function writtenFrom(
     asset: AssetInfo,
     format: TextTableFormat,
@@ -28,7 +36,12 @@ export function createImporter({ save, saveEncoded, open }: ImporterParts): Asse
       if (!onProgress) return stream
       return countBytes(stream, (bytes) => onProgress({ phase, bytes, size }))
     }
-    const encoding = await textEncodingOf(await open(asset, { namespace }))
+    const attempt =
+      duckdb && (format === 'csv' || format === 'tsv')
+        ? await writeByDuckdb({ name, size, open: openCounted }, format, options.signal)
+        : null
+    if (attempt?.written) return attempt.written
+    const encoding = attempt?.encoding ?? (await textEncodingOf(await open(asset, { namespace })))
     const input = readTable({ name, size, encoding, open: openCounted }, format)
     return writeTable(input, () => {
       phase = 'writing'

@@ -3,18 +3,37 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copyBytes, streamFrom } from '../bodies/body.ts'
 
-/** Bytes that are written once and then read in any order: in memory while they are few, else in a temporary file. */
-export interface Spool {
+/** Bytes that lie aside, to be read in any order. */
+export interface Spooled {
   readonly size: number
-  append(bytes: Uint8Array): Promise<void>
   read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>
-  /** Frees what was written. */
+  /** Frees them. */
   dispose(): Promise<void>
+}
+
+/** Bytes that are written first: in memory while they are few, else in a temporary file. */
+export interface Spool extends Spooled {
+  append(bytes: Uint8Array): Promise<void>
 }
 
 const IN_MEMORY = 16 * 1024 * 1024
 const CHUNK = 256 * 1024
+
+/** A file that was written, to be read; it goes with its folder. */
+export async function spoolOf(path: string, folder: string): Promise<Spooled> {
+  const handle = await open(path, 'r')
+  const { size } = await handle.stat()
+  return {
+    size,
+    read: (start, end) => readFrom(handle, start, Math.min(end, size)),
+    stream: () => streamFrom(() => chunksIn(size, (start, end) => readFrom(handle, start, end))),
+    async dispose() {
+      await handle.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
 
 /** An empty {@link Spool}. */
 export function createSpool(): Spool {
@@ -39,9 +58,7 @@ export function createSpool(): Spool {
         (memory[0] ?? new Uint8Array()).subarray(start, end),
       ) as Uint8Array<ArrayBuffer>
     }
-    const bytes = new Uint8Array(Math.max(0, Math.min(end, size) - start))
-    const { bytesRead } = await file.handle.read(bytes, 0, bytes.byteLength, start)
-    return bytes.subarray(0, bytesRead)
+    return readFrom(file.handle, start, Math.min(end, size))
   }
 
   return {
@@ -54,10 +71,7 @@ export function createSpool(): Spool {
       else await (await toFile()).appendFile(bytes)
     },
     read,
-    stream: () =>
-      streamFrom(async function* () {
-        for (let at = 0; at < size; at += CHUNK) yield await read(at, at + CHUNK)
-      }),
+    stream: () => streamFrom(() => chunksIn(size, read)),
     async dispose() {
       memory = []
       if (!file) return
@@ -65,4 +79,21 @@ export function createSpool(): Spool {
       await rm(file.folder, { recursive: true, force: true })
     },
   }
+}
+
+async function readFrom(
+  handle: FileHandle,
+  start: number,
+  end: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(Math.max(0, end - start))
+  const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, start)
+  return bytes.subarray(0, bytesRead)
+}
+
+async function* chunksIn(
+  size: number,
+  read: (start: number, end: number) => Promise<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < size; at += CHUNK) yield await read(at, Math.min(at + CHUNK, size))
 }

@@ -1,5 +1,5 @@
 import type { ColumnReader, Storage, TableColumn } from './column.ts'
-import { createSpool, type Spool } from './spool.ts'
+import { createSpool, type Spool, type Spooled } from './spool.ts'
 import type { TableInput } from './table.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
@@ -8,7 +8,7 @@ export interface WrittenTable {
   columns: TableColumn[]
   rows: number
   /** Whoever has it disposes of it. */
-  body: Spool
+  body: Spooled
 }
 
 /** A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100 rows. */
