@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
   type AsyncBuffer,
+  type ColumnChunk,
   type FileMetaData,
   parquetMetadata,
   parquetRead,
@@ -50,6 +51,8 @@ const MAX_FOOTER = 64 * 1024 * 1024
 /** The most that a compressed page may become. */
 const MAX_PAGE = 256 * 1024 * 1024
 const TAIL = 64 * 1024
+/** Bytes that are read for columns that lie apart, rather than each for itself. */
+const AHEAD = 256 * 1024
 /** Columns that are read at once. */
 const TOGETHER = 100
 
@@ -86,7 +89,9 @@ export async function openParquet(
       for (let first = 0; first < places.length; first += TOGETHER) {
         const some = places.slice(first, first + TOGETHER).map((place) => columns[place])
         const part = partOf({ metadata, groups }, some as ParquetColumn[], start)
-        const found = await orDamaged(about.name, () => cells(file, part, end - start))
+        const found = await orDamaged(about.name, async () => {
+          return cells(await readAhead(file, part), part, end - start)
+        })
         if (found.length !== end - start) throw damaged(about.name)
         if (places.length <= TOGETHER) return found
         for (const [i, row] of found.entries()) rows[i]?.push(...row)
@@ -129,6 +134,32 @@ function partOf(
     names: columns.map(({ name }) => name),
     start: row - (groups[index]?.start ?? 0),
   }
+}
+
+/** The file, of which what a part needs is read at once where it lies together. */
+async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<AsyncBuffer> {
+  const chunks = metadata.row_groups.flatMap(({ columns }) => columns.map(rangeOf))
+  const first = Math.min(...chunks.map(([start]) => start))
+  const last = Math.max(...chunks.map(([, end]) => end))
+  const sum = chunks.reduce((all, [start, end]) => all + end - start, 0)
+  if (!(last - first <= Math.max(sum, AHEAD)) || last > file.byteLength) return file
+  const ahead = await file.slice(first, last)
+  return {
+    byteLength: file.byteLength,
+    slice(start, end = file.byteLength) {
+      const isThere = start >= first && end <= last
+      return isThere ? ahead.slice(start - first, end - first) : file.slice(start, end)
+    },
+  }
+}
+
+/** Where a column's part of a group lies. */
+function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
+  if (!meta_data) return [Number.NaN, Number.NaN]
+  const { dictionary_page_offset, data_page_offset, total_compressed_size } = meta_data
+  const offsets = [dictionary_page_offset, data_page_offset].filter((one) => one !== undefined)
+  const start = Math.min(...offsets.map(Number).filter((offset) => offset > 0))
+  return [start, start + Number(total_compressed_size)]
 }
 
 function cells(
