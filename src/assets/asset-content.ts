@@ -10,6 +10,7 @@ import { type ContentSource, containerOf, decodeContent } from './content-decodi
 import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
 import { isDeeper } from './is-deeper.ts'
+import { tableFacts } from './tables/table-facts.ts'
 
 /** The content of an asset, read as far as it is asked for. */
 export interface AssetContent {
@@ -30,8 +31,8 @@ export interface ContentAccess {
 }
 
 /**
- * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes. What was
- * parsed is kept in the cache.
+ * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes; of a table as
+ * much as is asked for. What was parsed is kept in the cache.
  *
  * @throws ByrefError `asset_too_large` beyond `valueBytes`, `too_deep` for JSON beyond `depth` levels
  */
@@ -39,6 +40,11 @@ export async function readContent(
   record: AssetRecord,
   { store, cache, limits }: ContentAccess,
 ): Promise<AssetContent> {
+  const table = tableFacts(record)
+  if (table) {
+    const { tableContent } = await import('./tables/table-content.ts')
+    return tableContent(record, table, { store, cache, limits })
+  }
   checkSize(record, limits.valueBytes)
   const key = JSON.stringify([record.namespace, record.assetId, record.digest])
   const cached = cache.get(key) as { value: unknown } | undefined

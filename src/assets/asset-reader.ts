@@ -1,5 +1,6 @@
 import type { AssetMeta } from '../content/asset.ts'
 import { ByrefError } from '../errors.ts'
+import type { FieldKey } from '../refs/field-key.ts'
 import { fileMeta, isWhole, recordAt, valueAt, valueBody } from './asset-fields.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
@@ -9,6 +10,7 @@ import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, readBytes, streamOf } from './bodies/body.ts'
 import { byteRange } from './bodies/byte-range.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
+import { tableFacts } from './tables/table-facts.ts'
 
 /** The half of {@link Assets} that reads. */
 export type AssetReader = Pick<
@@ -22,6 +24,7 @@ export type AssetReader = Pick<
   | 'list'
   | 'delete'
   | 'resolve'
+  | 'rows'
   | 'meta'
 >
 
@@ -126,12 +129,32 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return valueAt(core, await recordAt(core, place), place.fieldPath)
     },
 
+    async rows(ref, options = {}) {
+      const place = locate(ref, options)
+      const record = await recordAt(core, place)
+      const { listRows, noRows } = await import('./tables/table-rows.ts')
+      const table = tableFacts(record)
+      if (table && isRows(place.fieldPath)) {
+        const { tableRows } = await import('./tables/table-content.ts')
+        return tableRows(record, table, { ...core, signal: options.signal })
+      }
+      const name = locator.refOf(record.assetId, record.namespace, place.fieldPath)
+      const value = await valueAt(core, record, place.fieldPath)
+      if (!Array.isArray(value)) throw noRows(name)
+      return listRows(value, name)
+    },
+
     async meta(ref, options) {
       const record = await recordAt(core, locate(ref, options))
       const meta = record.attributes.meta as AssetMeta | undefined
       return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
     },
   }
+}
+
+/** Whether a path below a table stands for all of its rows. */
+function isRows(path: readonly FieldKey[] | undefined): boolean {
+  return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }
 
 function checkExpiresIn(seconds: number | undefined): void {

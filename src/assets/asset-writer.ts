@@ -35,7 +35,8 @@ export interface EncodedAsset {
   /** Absent, the store chooses; the meta's own `asset_id` does not matter. */
   assetId?: string
   name: string | null
-  /** JSON, as `encodeContent` makes it. */
+  /** What the body is. Default: JSON, as `encodeContent` makes it. */
+  mime?: string
   body: AssetBody
   attributes: AssetAttributes
   parts?: StorePart[]
@@ -113,7 +114,8 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
   async function saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
     const { assetId, name, body, attributes, parts, objects } = asset
     const type = attributes.content_type ?? 'application/json'
-    const mime = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
+    const jsonType = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
+    const mime = asset.mime ?? jsonType
     const size = body instanceof Uint8Array ? body.byteLength : 0
     try {
       const where = idAndNamespace(options, assetId)

@@ -24,6 +24,8 @@ export interface AssetsConfig {
   inlineThresholdBytes?: number
   /** Whether references become parts for the model. Default: true. */
   resolveInLLM?: boolean
+  /** Whether DuckDB (`@duckdb/node-api`) makes tables of large files, where it is installed. Default: true. */
+  duckdb?: boolean
   limits?: AssetLimits
 }
 
@@ -60,6 +62,7 @@ export interface ResolvedAssetsConfig {
   namespacing: { mode: 'none' | 'context'; includeInRef: boolean }
   inlineThresholdBytes: number
   resolveInLLM: boolean
+  duckdb: boolean
   limits: Required<AssetLimits>
 }
 
@@ -92,7 +95,7 @@ export function resolveAssetsConfig(
     const message = `namespacing.mode ${JSON.stringify(mode)} is neither "none" nor "context".`
     throw new ByrefError('config_invalid', message)
   }
-  const { inlineThresholdBytes = 100_000, resolveInLLM = true } = config
+  const { inlineThresholdBytes = 100_000, resolveInLLM = true, duckdb = true } = config
   checkLimit('inlineThresholdBytes', inlineThresholdBytes)
   return {
     backend: store.backend,
@@ -100,6 +103,7 @@ export function resolveAssetsConfig(
     namespacing: { mode, includeInRef },
     inlineThresholdBytes,
     resolveInLLM,
+    duckdb,
     limits: resolveLimits(config.limits),
   }
 }

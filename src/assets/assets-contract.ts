@@ -5,6 +5,8 @@ import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-s
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
+import type { QueryLimits, TableQuery } from './tables/query-tables.ts'
+import type { TableRows } from './tables/table-rows.ts'
 
 /** Everything that is known of an asset without reading its body. */
 export interface AssetInfo {
@@ -15,7 +17,7 @@ export interface AssetInfo {
   namespace: string | null
   mime: string
   kind: AssetKind
-  /** Bytes of the body; of structured content, of its JSON. */
+  /** Bytes of the body: of structured content its JSON, of a table its Parquet. */
   size: number
   /** SHA-256 of the body, lower-case hex. */
   digest: string
@@ -26,6 +28,8 @@ export interface AssetInfo {
   expiresAt: string | null
   /** Whether it is structured content, with fields that references can name. */
   structured: boolean
+  /** Of a table (spec A15) how large it is, and the reference of the file as it came; null for other assets. */
+  table: { rows: number; columns: number; source: string | null } | null
 }
 
 /** Who makes an asset, for its event. */
@@ -69,13 +73,19 @@ export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
   signal?: AbortSignal
 }
 
+/** Options of {@link Assets.query}. */
+export interface QueryOptions extends SaveAssetOptions, Partial<QueryLimits> {
+  /** What the result is called. */
+  name?: string
+}
+
 /** Options of {@link Assets.importFile}. */
 export interface ImportOptions extends SaveOptions {
   /** The file's name; its extension helps to tell a table. */
   name: string
   mime?: string | null
-  /** Told how far the making of a table is: of `size` bytes of the file, `bytes` were read to find its columns
-   * (`reading`), then to write its rows (`writing`). */
+  /** Told how far the making of a table is: of `size` bytes of the file, `bytes` were read (`reading`), or read once more,
+   * because later rows have other types than the first (`writing`). */
   onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
 }
 
@@ -123,15 +133,16 @@ export interface Assets {
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**
-   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON), also a structured asset with its columns and rows
-   * whose `content.source` refers to the file. A broken table throws `TableError`; the file's asset stays.
+   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet), also a structured asset of `columns`,
+   * `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
+   * (docs/tables.md). A broken table throws `TableError`; the file's asset stays.
    */
   importFile(
     body: BodyInput,
     options: ImportOptions,
   ): Promise<{ asset: AssetInfo; table: AssetInfo | null }>
   /**
-   * The whole body in memory, as the caller's own, and its type; of structured content, its JSON.
+   * The whole body in memory, as the caller's own, and its type; of structured content its JSON, of a table its Parquet.
    *
    * @throws ByrefError `field_not_found` for a path that leads nowhere; `asset_unsupported` for a field that no file can
    * hold, such as a list with bytes in it; `asset_too_large` where a field is asked for and the content is larger than
@@ -175,6 +186,20 @@ export interface Assets {
    * JavaScript: integers beyond 2^53 are rounded (`get` gives the file as it is); bigints of structured content are kept.
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
+  /**
+   * The rows of a table, or of any list of objects that a reference leads to, read as they are iterated.
+   *
+   * @throws ByrefError `invalid_arguments` for what has no rows
+   */
+  rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
+  /**
+   * Asks tables by SQL (DuckDB's, an optional package): one SELECT over the tables that it names by their references in
+   * double quotes, or by the names of `tables`. The result is a table.
+   *
+   * @throws ByrefError `invalid_arguments` for SQL that is wrong or reaches for anything else; `result_too_large` above
+   * `rows` (default: 100,000), `tool_timeout` after `timeoutMs` (default: 30 s); `dependency_missing` without DuckDB
+   */
+  query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
   /** The asset's meta (spec A2). Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**

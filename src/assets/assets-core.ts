@@ -5,6 +5,7 @@ import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { AssetInfo } from './assets-contract.ts'
 import type { ContentCache } from './content-cache.ts'
 import type { StoreQuota } from './records/record-index.ts'
+import { tableFacts } from './tables/table-facts.ts'
 
 /** What all views of one `createAssets` share. */
 export interface AssetsCore {
@@ -19,6 +20,7 @@ export interface AssetsCore {
 
 /** What callers see of a record. */
 export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
+  const table = tableFacts(record)
   return {
     assetId: record.assetId,
     ref: locator.refOf(record.assetId, record.namespace),
@@ -32,5 +34,6 @@ export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
     createdAt: record.createdAt,
     expiresAt: record.expiresAt,
     structured: record.attributes.structured ?? false,
+    table: table && { rows: table.rows, columns: table.columns.length, source: table.source },
   }
 }

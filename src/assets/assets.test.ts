@@ -57,6 +57,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
         createdAt: expect.any(String),
         expiresAt: null,
         structured: false,
+        table: null,
       })
       expect(await assets.meta(form)).toEqual({
         asset_id: assetId,
@@ -515,8 +516,8 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(told.slice(2)).toEqual([
       'inner ASSET_CREATED text/csv',
       'outer ASSET_CREATED text/csv',
-      'inner ASSET_CREATED application/json',
-      'outer ASSET_CREATED application/json',
+      'inner ASSET_CREATED application/vnd.apache.parquet',
+      'outer ASSET_CREATED application/vnd.apache.parquet',
     ])
   })
 

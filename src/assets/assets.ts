@@ -12,6 +12,7 @@ import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
+import { createQuery } from './tables/create-query.ts'
 import { createImporter } from './tables/import-file.ts'
 
 /**
@@ -44,12 +45,14 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
   }
+  const reader = createAssetReader(core, scope)
   return {
-    ...createAssetReader(core, scope),
+    ...reader,
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({ save, saveEncoded }, openAgain),
+    importFile: createImporter({ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb }),
+    query: createQuery({ ...reader, saveEncoded }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
       const where = namespaceFor({ namespace })

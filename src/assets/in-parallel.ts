@@ -33,10 +33,3 @@ export async function inParallel<T>(
   await Promise.all(running)
   if (failed) throw failed.error
 }
-
-/** Waits for all of them, also when one fails; then throws what the first to fail did. */
-export async function allEnded(tasks: Iterable<Promise<unknown>>): Promise<void> {
-  for (const result of await Promise.allSettled(tasks)) {
-    if (result.status === 'rejected') throw result.reason
-  }
-}

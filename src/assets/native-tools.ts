@@ -1,4 +1,5 @@
 import { ByrefError } from '../errors.ts'
+import { parseAssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo, Assets } from './assets-contract.ts'
 import { chunksOf, peek, readBytes } from './bodies/body.ts'
@@ -8,6 +9,7 @@ import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './native-input.ts'
 import { searchAsset } from './search/search-asset.ts'
+import { readRowPage } from './tables/row-page.ts'
 import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
 import { valueAsBody } from './value-body.ts'
 
@@ -142,8 +144,9 @@ async function usualFormat(
   { startLine, startColumn, endLine }: Record<string, unknown>,
 ): Promise<'text' | 'dataUrl'> {
   if (startLine !== undefined || startColumn !== undefined || endLine !== undefined) return 'text'
-  const { structured } = await assets.info(ref)
+  const { structured, table } = await assets.info(ref)
   if (!structured) return 'dataUrl'
+  if (table) return 'text'
   const { mime, stream } = await assets.open(ref)
   await stream.cancel()
   return isJsonType(mime) || PLAIN_TEXT.test(mime) ? 'text' : 'dataUrl'
@@ -178,6 +181,8 @@ async function readText(
     endLine: countOf(input, 'endLine'),
   }
   const isRange = input.start !== undefined || input.end !== undefined
+  if (!isRange && (await isTable(assets, ref)))
+    return readRowPage(await assets.rows(ref), range, PAGE)
   const opened = isRange ? null : await assets.open(ref)
   if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
     await opened?.stream.cancel()
@@ -186,6 +191,12 @@ async function readText(
   const { head, body } = await peek(opened.stream, 2)
   const chunks = decodedText(chunksOf(body), markedEncoding(head))
   return readTextPage(chunks, range, PAGE)
+}
+
+/** Whether a reference stands for all rows of a table. */
+async function isTable(assets: Assets, ref: AssetRefInput): Promise<boolean> {
+  const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
+  return /^content(\/rows)?$/.test(path) && (await assets.info(ref)).table !== null
 }
 
 async function textAt(

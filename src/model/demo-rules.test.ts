@@ -112,6 +112,34 @@ describe('demoAnswer', () => {
     expect(made?.arguments).toMatchObject({ rows: '†state["a.b"].rows', by: 'rain, mm' })
   })
 
+  const RENTALS: Column[] = [
+    ['day', 'date'],
+    ['city', 'text'],
+    ['rentals', 'number'],
+    ['price', 'number'],
+  ]
+  const monthly = { monthly: { rows: [{ month: '2024-01', rentals: 3 }] } }
+
+  it('groups anew where what was made before does not have what is asked for', () => {
+    expect(call('which city had the highest rentals?', RENTALS, monthly)).toMatchObject({
+      name: 'chart_rows',
+      arguments: { group_by: 'city', value: 'rentals' },
+    })
+    expect(call('which month had the highest price?', RENTALS, monthly)).toMatchObject({
+      name: 'chart_rows',
+      arguments: { group_by: 'day', interval: 'month', value: 'price' },
+    })
+    expect(call('which month had the highest rentals?', RENTALS, monthly)?.name).toBe('rank_rows')
+  })
+
+  it('says that it cannot answer what nothing has', () => {
+    for (const question of ['which driver had the most rentals?', 'which planet is the largest?']) {
+      const answer = demoAnswer(prompt(question, RENTALS, monthly), TOOLS)
+      expect(answer.calls).toBe(undefined)
+      expect(answer.text).toMatch(/cannot answer it.*rentals \(number\)/s)
+    }
+  })
+
   it('writes each summary to a name of its own', () => {
     const state = { month_sum_precipitation: { rows: [{ month: 'x', precipitation: 1 }] } }
     const made = call('chart the monthly precipitation', WEATHER, state)

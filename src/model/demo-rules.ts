@@ -7,12 +7,17 @@ import {
   askedLimit,
   askedMeasure,
   askedOrder,
+  askedSubject,
   asksForChart,
   namedColumn,
 } from './demo-words.ts'
 
 const CHART = 'chart_rows'
 const RANK = 'rank_rows'
+/** Types of columns that can be measured. */
+const NUMERIC: ReadonlySet<string> = new Set(['number', 'integer', 'decimal'])
+const UNANSWERED =
+  'No table here and nothing that was made of one has what that asks for, so I cannot answer it. '
 
 /** The next answer to a prompt, given the names of the tools that may be called. */
 export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): ModelAnswer {
@@ -24,8 +29,9 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
   const wantsChart = asksForChart(read.question)
   if (last?.tool === CHART && (wantsChart || order === null)) return { text: tellChart(last) }
   if (order && !wantsChart && tools.has(RANK)) {
-    const call = rankCall(read, order) ?? (tools.has(CHART) ? chartCall(read) : null)
-    if (call) return call
+    const isCharted = last?.tool === CHART
+    const call = rankCall(read, order) ?? (tools.has(CHART) && !isCharted ? chartCall(read) : null)
+    return call ?? { text: help(read, UNANSWERED) }
   }
   if ((wantsChart || askedGroup(read.question)) && tools.has(CHART)) {
     const call = chartCall(read)
@@ -34,15 +40,18 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
   return { text: help(read) }
 }
 
-/** Ranks the newest summary that has what the question asks about. */
+/** Ranks the newest summary that has what the question asks about; null where none has all of it. */
 function rankCall(
-  { question, summaries }: DemoPrompt,
+  { question, summaries, tables }: DemoPrompt,
   order: 'highest' | 'lowest',
 ): ModelAnswer | null {
-  const numeric = ({ columns }: DemoRows): DemoRows['columns'] =>
-    columns.filter(({ type }) => type === 'number')
-  const usable = summaries.filter((rows) => numeric(rows).length > 0)
-  const rows = usable.findLast(({ columns }) => namedColumn(question, columns)) ?? usable.at(-1)
+  const subject = askedSubject(question)
+  const isMeasureNamed = tables.some((table) => namedColumn(question, numeric(table)))
+  const rows = summaries.findLast((one) => {
+    const hasSubject = subject === null || namedColumn(subject, one.columns) !== null
+    const hasMeasure = !isMeasureNamed || namedColumn(question, numeric(one)) !== null
+    return numeric(one).length > 0 && hasSubject && hasMeasure
+  })
   if (!rows) return null
   const by = namedColumn(question, numeric(rows)) ?? numeric(rows).at(-1)
   const limit = askedLimit(question)
@@ -52,13 +61,19 @@ function rankCall(
   }
 }
 
+function numeric({ columns }: DemoRows): DemoRows['columns'] {
+  return columns.filter(({ type }) => NUMERIC.has(type))
+}
+
 /** Charts the newest table that has the columns that the question names. */
 function chartCall({ question, tables, summaries }: DemoPrompt): ModelAnswer | null {
-  const table = tables.findLast(({ columns }) => namedColumn(question, columns)) ?? tables.at(-1)
+  const subject = askedSubject(question)
+  const able = tables.filter(({ columns }) => subject === null || canGroup(subject, columns))
+  const table = able.findLast(({ columns }) => namedColumn(question, columns)) ?? able.at(-1)
   if (!table) return null
   const group = groupOf(question, table)
   const others = table.columns.filter(({ name }) => name !== group.column)
-  const numbers = others.filter(({ type }) => type === 'number')
+  const numbers = others.filter(({ type }) => NUMERIC.has(type))
   const named = namedColumn(question, numbers)
   const value = named ?? numbers[0]
   const measure = askedMeasure(question) ?? (value ? 'sum' : 'count')
@@ -92,12 +107,18 @@ function groupOf(
   { columns }: DemoRows,
 ): { column: string; interval?: 'day' | 'month' | 'year' } {
   const interval = askedInterval(question)
-  const behindBy = askedGroup(question)
+  const behindBy = askedGroup(question) ?? askedSubject(question)
   const named = behindBy ? namedColumn(behindBy, columns) : null
   const date = columns.find(({ type }) => type === 'date')
   const chosen = named ?? (interval ? date : undefined) ?? fallbackGroup(question, columns)
   if (chosen.type !== 'date') return { column: chosen.name }
   return { column: chosen.name, interval: interval ?? 'month' }
+}
+
+/** Whether a table has groups of what a question asks for: a column of that name, or dates for an interval. */
+function canGroup(subject: string, columns: DemoRows['columns']): boolean {
+  if (namedColumn(subject, columns)) return true
+  return askedInterval(subject) !== null && columns.some(({ type }) => type === 'date')
 }
 
 function fallbackGroup(question: string, columns: DemoRows['columns']): DemoRows['columns'][0] {
@@ -155,7 +176,7 @@ function findPicture(value: unknown): string | null {
   return null
 }
 
-function help({ tables }: DemoPrompt): string {
+function help({ tables }: DemoPrompt, refusal = ''): string {
   const lines = tables.map(({ name, columns }) => {
     return `- **${name}**: ${columns.map((column) => `${column.name} (${column.type})`).join(', ')}`
   })
@@ -163,7 +184,7 @@ function help({ tables }: DemoPrompt): string {
     lines.length > 0
       ? `I see these tables:\n\n${lines.join('\n')}${suggestion(tables)}`
       : 'Attach a table (CSV, TSV, JSON or NDJSON) and ask for a chart, such as “chart the monthly precipitation”, then “which month was the wettest?”.'
-  return `I am byref’s demo model: a few rules, no AI, so that byref works without a key. ${seen}\n\nFor a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY and start again.`
+  return `${refusal}I am byref’s demo model: a few rules, no AI, so that byref works without a key. ${seen}\n\nFor a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY and start again.`
 }
 
 /** A question that can be answered of the newest table with something to measure and something to group by. */

@@ -38,6 +38,11 @@ const NOT_SUPERLATIVE = new Set([
   'honest',
 ])
 
+/** Words behind "which" that name nothing. */
+const VAGUE = new Set(
+  'one ones was were are had has have did does row rows group the two'.split(' '),
+)
+
 /** Whether the question asks for a picture. */
 export function asksForChart(question: string): boolean {
   return /\b(chart|plot|graph|draw|diagram|bars?|visuali[sz]e|picture)\b/i.test(question)
@@ -47,7 +52,7 @@ export function asksForChart(question: string): boolean {
 export function askedOrder(question: string): 'highest' | 'lowest' | null {
   const words = question.match(/[a-z]+/gi) ?? []
   const found = words.some((word) => {
-    return SUPERLATIVE.test(word) && !NOT_SUPERLATIVE.has(word.toLowerCase())
+    return asks(SUPERLATIVE, word)
   })
   if (!found) return null
   return LOWEST.test(question) ? 'lowest' : 'highest'
@@ -72,6 +77,16 @@ export function askedLimit(question: string): number {
 /** The words behind "by" or "per": what to group by. */
 export function askedGroup(question: string): string | null {
   return /\b(?:by|per|for each|across)\s+(?:the\s+)?([^,.?!;]+)/i.exec(question)?.[1] ?? null
+}
+
+/** What a question asks for by "which": the city of "which city had the most?"; null where it does not say. */
+export function askedSubject(question: string): string | null {
+  const noun = /\b(?:which|whose)\s+(?:of the\s+)?([\p{L}_]{3,})/iu.exec(question)?.[1] ?? null
+  return noun === null || VAGUE.has(noun.toLowerCase()) || asks(SUPERLATIVE, noun) ? null : noun
+}
+
+function asks(pattern: RegExp, word: string): boolean {
+  return pattern.test(word) && !NOT_SUPERLATIVE.has(word.toLowerCase())
 }
 
 /**

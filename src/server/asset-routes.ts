@@ -37,7 +37,10 @@ export function assetRoutes(assets: Assets): Hono {
     const path = c.req.query('path')
     const info = await assets.info(ref)
     if (path !== undefined) return field(c, assets, info, at(ref, path))
-    return info.structured ? json(c, assets, info) : body(c, assets, info)
+    // What people download of a table is the file as it came.
+    const source = c.req.query('download') === undefined ? null : info.table?.source
+    if (source) return body(c, assets, await assets.info(source))
+    return info.structured && !info.table ? json(c, assets, info) : body(c, assets, info)
   })
 
   return app

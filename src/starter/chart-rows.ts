@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { defineTool } from '../agent/tools/tool.ts'
+import type { TableRows } from '../assets/tables/table-rows.ts'
 import { ByrefError } from '../errors.ts'
 import { drawBarChart } from './bar-chart.ts'
-import { type Row, summarize } from './summarize.ts'
+import { summarize } from './summarize.ts'
 
 /** More bars than this cannot be told apart in the picture. */
 const MAX_BARS = 400
@@ -15,9 +16,9 @@ export const chartRows = defineTool({
     'Returns the picture and the summary rows, one for each group.',
   inputSchema: z.object({
     rows: z
-      .array(z.record(z.string(), z.unknown()))
-      .meta({ asset_ref_acceptable: true })
-      .describe('The rows of the table: objects by column name.'),
+      .custom<TableRows>()
+      .meta({ asset_ref_acceptable: true, asset_ref_as: 'rows' })
+      .describe('The rows of the table.'),
     group_by: z.string().describe('The column to group by.'),
     interval: z
       .enum(['day', 'month', 'year'])
@@ -30,8 +31,8 @@ export const chartRows = defineTool({
   idempotent: true,
   mappable: false,
   async execute({ rows, group_by, interval, value, measure, title }, { progress, signal }) {
-    progress(`Grouping ${rows.length.toLocaleString('en')} rows by ${interval ?? group_by}`)
-    const summary = summarize(rows as Row[], { groupBy: group_by, interval, value, measure })
+    const options = { groupBy: group_by, interval, value, measure }
+    const summary = await summarize(rows, { ...options, progress, signal })
     if (summary.rows.length === 0) {
       throw new ByrefError('invalid_arguments', `No row has both "${group_by}" and "${value}"`)
     }
@@ -42,7 +43,7 @@ export const chartRows = defineTool({
       )
     }
     signal.throwIfAborted()
-    progress(`Drawing ${summary.rows.length} bars`, 0.5)
+    progress(`Drawing ${summary.rows.length} bars`, 1)
     const { groupColumn, valueColumn } = summary
     const label = measure === 'count' ? 'count' : `${measure} of ${value}`
     const heading = title ?? `${label} by ${groupColumn}`

@@ -1,7 +1,6 @@
+import type { TableRow, TableRows } from '../assets/tables/table-rows.ts'
 import { ByrefError } from '../errors.ts'
-
-/** One row of a table: values by column name. */
-export type Row = Readonly<Record<string, unknown>>
+import { requireRows, withProgress } from './read-rows.ts'
 
 /** How the values of a group become one. */
 export type Measure = 'sum' | 'mean' | 'max' | 'min' | 'count'
@@ -18,11 +17,14 @@ export interface SummaryOptions {
   /** The column that is measured; `count` needs none. */
   value?: string
   measure: Measure
+  /** Told how many rows were read. */
+  progress?: (message: string, fraction?: number) => void
+  signal?: AbortSignal
 }
 
 /** One row for each group, in order of the group: `{ [group]: …, [value]: … }`. */
 export interface Summary {
-  rows: Row[]
+  rows: TableRow[]
   /** The name of the group's column: the interval, or the column it was made of. */
   groupColumn: string
   valueColumn: string
@@ -30,6 +32,8 @@ export interface Summary {
   skipped: number
 }
 
+/** More cannot be what somebody wants to see. */
+const MAX_GROUPS = 1_000_000
 const LENGTH: Record<Interval, number> = { day: 10, month: 7, year: 4 }
 
 /**
@@ -37,32 +41,30 @@ const LENGTH: Record<Interval, number> = { day: 10, month: 7, year: 4 }
  *
  * @throws ByrefError `invalid_arguments` for unknown columns, values that are no numbers or no dates.
  */
-export function summarize(rows: readonly Row[], options: SummaryOptions): Summary {
+export async function summarize(rows: TableRows, options: SummaryOptions): Promise<Summary> {
   const { groupBy, interval, measure } = options
   const value = measure === 'count' ? null : options.value
   if (value === undefined) throw invalid(`The measure "${measure}" needs a "value" column`)
-  requireColumns(rows, value === null ? [groupBy] : [groupBy, value])
-  const groups = new Map<string | number | boolean, number[]>()
+  const columns = value === null ? [groupBy] : [...new Set([groupBy, value])]
+  requireRows(rows, columns)
+  const groups = new Map<string | number | boolean, Tally>()
   let skipped = 0
-  for (const row of rows) {
+  const { progress = () => {}, signal } = options
+  const part = rows.select({ columns })
+  for await (const row of withProgress(part, { verb: 'Grouping', progress, signal })) {
     const group = groupOf(row[groupBy], groupBy, interval)
     const number = value === null ? 1 : numberOf(row[value], value)
-    if (group === null || number === null) {
-      skipped++
-      continue
-    }
-    const numbers = groups.get(group)
-    if (numbers) numbers.push(number)
-    else groups.set(group, [number])
+    if (group === null || number === null) skipped++
+    else tally(groups, group, number)
   }
   const groupColumn = interval ?? groupBy
   const named = value === null || value === groupColumn ? measure : value
   const valueColumn = named === groupColumn ? `${measure} of rows` : named
   const sorted = [...groups].sort(([a], [b]) => compare(a, b))
   return {
-    rows: sorted.map(([group, numbers]) => ({
+    rows: sorted.map(([group, found]) => ({
       [groupColumn]: group,
-      [valueColumn]: tidy(measureOf(numbers, measure)),
+      [valueColumn]: tidy(measure === 'mean' ? found.sum / found.count : found[measure]),
     })),
     groupColumn,
     valueColumn,
@@ -70,15 +72,29 @@ export function summarize(rows: readonly Row[], options: SummaryOptions): Summar
   }
 }
 
-/** Throws for columns that no row has, with the names of those that there are. */
-export function requireColumns(rows: readonly Row[], columns: readonly string[]): void {
-  if (rows.length === 0) throw invalid('There are no rows')
-  const known = new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))
-  const unknown = columns.find((column) => !known.has(column))
-  if (unknown === undefined) return
-  throw invalid(
-    `There is no column ${JSON.stringify(unknown)}; the columns are ${[...known].join(', ')}`,
-  )
+/** What is kept of a group's numbers. */
+interface Tally {
+  count: number
+  sum: number
+  max: number
+  min: number
+}
+
+function tally<T>(groups: Map<T, Tally>, group: T, number: number): void {
+  const known = groups.get(group)
+  if (!known) {
+    if (groups.size >= MAX_GROUPS) throw invalid(`There are more than ${MAX_GROUPS} groups`)
+    groups.set(group, { count: 1, sum: number, max: number, min: number })
+    return
+  }
+  known.count++
+  known.sum += number
+  known.max = Math.max(known.max, number)
+  known.min = Math.min(known.min, number)
+}
+
+function isDecimal(value: unknown): boolean {
+  return typeof value === 'string' && /^[+-]?\d+(?:\.\d+)?$/.test(value)
 }
 
 function groupOf(
@@ -99,23 +115,10 @@ function groupOf(
 
 function numberOf(value: unknown, column: string): number | null {
   if (value === null || value === undefined || value === '') return null
-  if (typeof value === 'number' && Number.isFinite(value)) return value
+  // Long numbers, which a table has as bigints and as text, are drawn as near as a double comes.
+  const isNumber = typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)
+  if (isNumber && Number.isFinite(Number(value))) return Number(value)
   throw invalid(`The column "${column}" holds ${JSON.stringify(value)}, which is no number`)
-}
-
-function measureOf(numbers: number[], measure: Measure): number {
-  switch (measure) {
-    case 'sum':
-      return numbers.reduce((a, b) => a + b, 0)
-    case 'mean':
-      return numbers.reduce((a, b) => a + b, 0) / numbers.length
-    case 'max':
-      return numbers.reduce((a, b) => Math.max(a, b))
-    case 'min':
-      return numbers.reduce((a, b) => Math.min(a, b))
-    case 'count':
-      return numbers.length
-  }
 }
 
 /** Takes the noise of binary fractions out of sums (0.30000000000000004), keeping 12 significant digits. */

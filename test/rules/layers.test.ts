@@ -16,7 +16,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   model: ['refs', 'content', 'assets', 'log'],
   prompt: ['refs', 'content', 'assets', 'log', 'model'],
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
-  starter: ['agent'],
+  starter: ['assets', 'agent'],
   server: ['refs', 'content', 'assets', 'log', 'model', 'agent'],
   client: ['refs', 'content'],
   testing: ['refs', 'content', 'assets', 'log', 'model'],

@@ -71,6 +71,7 @@ const FORMS: readonly Form[] = [
   },
   { fits: as('stream'), make: async (ref, assets) => (await assets.open(ref)).stream },
   { fits: as('asset'), make: wholeAsset },
+  { fits: as('rows'), make: (ref, assets) => assets.rows(ref) },
   {
     fits: ({ contentEncoding }) => contentEncoding === 'base64',
     make: async (ref, assets) => base64Of((await assets.get(ref)).bytes),

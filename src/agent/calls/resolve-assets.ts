@@ -1,5 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../../assets/bodies/data-url.ts'
+import { listRows } from '../../assets/tables/table-rows.ts'
 import type { Alternatives } from '../../content/schema-walk.ts'
 import { ByrefError } from '../../errors.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
@@ -78,6 +79,7 @@ export async function resolveAssets(
 
   try {
     const resolved = await replacePlaces(args, schema, (value, place) => {
+      if (hasForms && Array.isArray(value)) return orRows(value, place)
       if (!mayBeRef(value))
         return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
       const accepting = place.alternatives().filter(acceptsRefs)
@@ -125,6 +127,12 @@ function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Pl
   )
 }
 
+/** A list that is written out where rows are taken is read like those of a table. */
+function orRows(list: readonly unknown[], { alternatives, path }: Place): unknown {
+  const takesRows = alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
+  return takesRows ? listRows(list, toPointer(path())) : list
+}
+
 /** Where only an asset can stand, a data URL is its bytes, and any other text a mistake. */
 function orBody(
   text: string,
@@ -134,7 +142,8 @@ function orBody(
   const schema = onlyAssets(place.alternatives())
   if (!schema) return text
   const url = parseDataUrl(text)
-  const bytes = url && schema.asset_ref_as !== 'asset' ? decodeDataUrl(url) : null
+  const isFile = !['asset', 'rows'].includes(String(schema.asset_ref_as))
+  const bytes = url && isFile ? decodeDataUrl(url) : null
   if (url && bytes) {
     const blob = new Blob([bytes], { type: url.mime ?? 'text/plain' })
     const forms: Record<string, unknown> = { bytes, blob, stream: blob.stream() }

@@ -1,10 +1,11 @@
 import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../../assets/native-tools.ts'
+import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { Tool } from './tool.ts'
 
 /** Tools that come with byref, by the names that `tools` takes (binary-assets.md, "Native Asset Tools"). */
-export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset'
+export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
 
 // They read references themselves, so that a † names one and is not the bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
@@ -15,6 +16,7 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     outputPath: false,
     maxResultChars: Infinity,
   } as Tool,
+  query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity } as Tool,
 }
 
 /** Without the model getting bytes by itself, it saves and fetches (binary-assets.md). */

@@ -60,7 +60,8 @@ export interface Tool<Input = unknown> {
    * A Standard Schema that also gives JSON Schema (zod 4 …), or JSON Schema itself. A parameter with
    * `asset_ref_acceptable: true` (in zod by `.meta`) takes references to assets, and is given what its schema says: text,
    * JSON, base64 (`contentEncoding`), a data URL (`format: 'data-url'`), or by `asset_ref_as` a `Uint8Array` (`bytes`), a
-   * `Blob` (`blob`), a `ReadableStream` (`stream`), an {@link Asset} (`asset`). For these, use a schema of that type:
+   * `Blob` (`blob`), a `ReadableStream` (`stream`), an {@link Asset} (`asset`), {@link TableRows} (`rows`). For these, use a
+   * schema of that type, of rows `z.custom<TableRows>()`:
    * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`. With `false` a reference is
    * refused; without either it passes as it is.
    */

@@ -9,6 +9,7 @@ import { leafPieces, NotJsonError } from './leaf-pieces.ts'
 import { linePieces } from './line-pieces.ts'
 import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
 import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
+import { tableText } from './table-text.ts'
 
 /** Options of {@link searchAsset}. */
 export interface SearchOptions extends SearchQuery {
@@ -124,6 +125,8 @@ async function openPieces(
   signal: AbortSignal | undefined,
   { isText = false } = {},
 ): Promise<AsyncIterable<Piece[]>> {
+  const table = isText ? null : await tableText(assets, ref, signal)
+  if (table) return batchesOf(table, leafPieces())
   const { mime, stream } = await assets.open(ref, { signal })
   const isLeaves = !isText && isJsonType(mime)
   if (!isLeaves && !isText && !readsAsText(mime)) {

@@ -1,5 +1,6 @@
 import type { AssetAttributes, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
+import { isJsonType } from '../bodies/mime-type.ts'
 
 /** The type under which a small store sees structured content. */
 export const BUNDLE_TYPE = 'application/vnd.byref.asset+json'
@@ -32,7 +33,7 @@ export function bundle(
     namespace: options.namespace ?? null,
     expiresAt: options.expiresAt ?? null,
     parts: Object.fromEntries(parts),
-    body: Buffer.from(body).toString('utf8'),
+    body: Buffer.from(body).toString(encodingOf(mime)),
   }
   return Buffer.from(JSON.stringify(document))
 }
@@ -48,11 +49,16 @@ export function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
     ([digest, text]) => [digest, decodeBase64(String(text)) ?? new Uint8Array()] as const,
   )
   return {
-    body: Buffer.from(document.body),
+    body: Buffer.from(document.body, encodingOf(document.mime)),
     mime: document.mime,
     attributes: document.attributes,
     parts: new Map(parts),
     namespace: document.namespace ?? null,
     expiresAt: document.expiresAt ?? null,
   }
+}
+
+/** Tables are no text. */
+function encodingOf(mime: string): 'utf8' | 'base64' {
+  return isJsonType(mime) ? 'utf8' : 'base64'
 }

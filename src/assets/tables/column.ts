@@ -1,6 +1,17 @@
-/** What all values of a column are; `empty` when there is none, `mixed` when they differ. */
+import { isoDate } from './iso-date.ts'
+import { jsonLine } from './json-line.ts'
+import { LongNumber } from './long-number.ts'
+import { type NumberKind, numberKind } from './number-kind.ts'
+
+/**
+ * What all values of a column are; `empty` when there is none, `mixed` when they differ. Values of `integer` are bigints:
+ * whole numbers that doubles cannot all hold. Those of `decimal` are text, because doubles would lose digits; those of
+ * `date` are text in ISO 8601.
+ */
 export type ColumnType =
   | 'number'
+  | 'integer'
+  | 'decimal'
   | 'boolean'
   | 'date'
   | 'string'
@@ -14,74 +25,76 @@ export interface TableColumn {
   name: string
   type: ColumnType
   missing: number
+  /** Of `decimal`: most digits behind the point. */
+  scale?: number
 }
 
-/** Finds a column's type, cell by cell, and then reads its cells by it. */
+/** How a column's values lie in a Parquet file; `json` is text that is JSON. */
+export type Storage = 'int32' | 'int64' | 'double' | 'boolean' | 'date' | 'text' | 'json'
+
+/** Finds a column's type, cell by cell, and then makes of its cells what is stored. */
 export interface ColumnReader {
   /** Looks at one more cell. */
   see(cell: unknown): void
   column(): TableColumn
-  /** The cell as a value of the column's type; null for an empty one. */
-  read(cell: unknown): unknown
+  /** How the cells that were seen so far can be stored. */
+  storage(): Storage
+  /** Makes what is stored of a cell that was seen; null of an empty one. Good until another storage is needed. */
+  storing(): (cell: unknown) => unknown
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-const LEADING_ZERO = /^[+-]?0\d/
 const BOOLEAN = /^(?:true|false)$/i
-const DATE =
-  /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
-const NAMED_DATE = /^([A-Za-z]{3,9})(\.?) (\d{1,2}),? (\d{4})$/
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-const ZERO = 48
-const NINE = 57
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-]
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Distinct cells of a column that are remembered, so that each is looked at once. */
+const REMEMBERED = 1_000
 
 /** For cells that are text, as CSV has them: text becomes numbers, booleans or dates where the whole column is. */
 export function textColumn(name: string): ColumnReader {
   let seen = 0
   let missing = 0
   const can = { number: true, boolean: true, date: true }
-  let known: ColumnType | null = null
+  let hasTimes = false
+  const numbers = numberKind()
+  const known = new Set<string>()
 
   function type(): ColumnType {
     if (seen === missing) return seen === 0 ? 'string' : 'empty'
-    if (can.number) return 'number'
+    if (can.number) return numbers.type()
     if (can.boolean) return 'boolean'
     return can.date ? 'date' : 'string'
   }
 
+  function look(text: string): void {
+    if (can.number) can.number = numbers.see(text)
+    if (can.boolean) can.boolean = BOOLEAN.test(text)
+    if (!can.date) return
+    const date = isoDate(text)
+    can.date = date !== null
+    if (date !== null && date.length > 10) hasTimes = true
+  }
+
+  const storage = (): Storage => storageOf(type(), numbers, hasTimes)
+
   return {
     see(cell) {
       seen++
-      const text = String(cell).trim()
+      const text = trimmed(cell)
       if (text === '') missing++
-      else {
-        if (can.number) can.number = isNumber(text)
-        if (can.boolean) can.boolean = BOOLEAN.test(text)
-        if (can.date) can.date = isoDate(text) !== null
+      else if ((can.number || can.boolean || can.date) && !known.has(text)) {
+        if (known.size < REMEMBERED) known.add(text)
+        look(text)
       }
     },
-    column: () => ({ name, type: type(), missing }),
-    read(cell) {
-      known ??= type()
-      const text = String(cell).trim()
-      if (text === '') return null
-      if (known === 'number') return Number(text)
-      if (known === 'date') return isoDate(text)
-      return known === 'boolean' ? text.toLowerCase() === 'true' : cell
+    column: () => columnOf(name, type(), { missing, numbers }),
+    storage,
+    storing() {
+      const found = type()
+      const store = remembering(textStoring(found, storage()))
+      return (cell) => {
+        const text = trimmed(cell)
+        if (text === '') return null
+        return found === 'string' ? cell : store(text)
+      }
     },
   }
 }
@@ -91,86 +104,115 @@ export function valueColumn(name: string): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
   let dates = true
+  let hasTimes = false
+  const numbers = numberKind()
 
   function type(): ColumnType {
     const [only] = types
     if (only === undefined) return 'empty'
     if (types.size > 1) return 'mixed'
+    if (only === 'number') return numbers.type()
     return only === 'string' && dates ? 'date' : only
   }
 
+  function look(cell: unknown): void {
+    const found = jsonType(cell)
+    types.add(found)
+    if (found === 'number' && !numbers.see(numberIn(cell))) types.add('string')
+    if (!dates || typeof cell !== 'string') return
+    const date = isoDate(cell.trim())
+    dates = date !== null
+    if (date !== null && date.length > 10) hasTimes = true
+  }
+
+  const storage = (): Storage => storageOf(type(), numbers, hasTimes)
+
   return {
     see(cell) {
-      if (cell === null || cell === undefined) {
-        missing++
-        return
-      }
-      types.add(jsonType(cell))
-      if (dates && typeof cell === 'string') dates = isoDate(cell.trim()) !== null
+      if (cell === null || cell === undefined) missing++
+      else look(cell)
     },
-    column: () => ({ name, type: type(), missing }),
-    read(cell) {
-      if (cell === null || cell === undefined) return null
-      return type() === 'date' ? isoDate(String(cell).trim()) : cell
+    column: () => columnOf(name, type(), { missing, numbers }),
+    storage,
+    storing() {
+      const store = valueStoring(type(), storage())
+      return (cell) => (cell === null || cell === undefined ? null : store(cell))
     },
   }
 }
 
-/** Numbers that lose nothing: no leading zeros (postcodes), no digits that a double cannot keep. */
-function isNumber(text: string): boolean {
-  if (!NUMBER.test(text) || LEADING_ZERO.test(text)) return false
-  // A double keeps 15 digits of any number in its range.
-  if (text.length <= 15 && !/e/i.test(text)) return true
-  const value = Number(text)
-  if (!Number.isFinite(value)) return false
-  const digits = digitsOf(text)
-  if (value === 0) return digits === ''
-  return digits.length <= 15 || digits === digitsOf(String(value))
+function columnOf(
+  name: string,
+  type: ColumnType,
+  { missing, numbers }: { missing: number; numbers: NumberKind },
+): TableColumn {
+  return { name, type, missing, ...(type === 'decimal' && { scale: numbers.scale() }) }
 }
 
-/** The digits that count: none of the exponent, no zeros at either end. */
-function digitsOf(text: string): string {
-  const [mantissa = ''] = text.split(/e/i)
-  return mantissa.replace(/\D/g, '').replace(/^0+|0+$/g, '')
+function storageOf(type: ColumnType, numbers: NumberKind, hasTimes: boolean): Storage {
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return numbers.storage()
+    case 'boolean':
+      return 'boolean'
+    case 'date':
+      return hasTimes ? 'text' : 'date'
+    case 'object':
+    case 'array':
+    case 'mixed':
+      return 'json'
+    default:
+      return 'text'
+  }
 }
 
-/** The date or time as ISO 8601 text, or null for what is no unambiguous date. */
-function isoDate(text: string): string | null {
-  const first = text.charCodeAt(0)
-  if (first < ZERO || first > NINE) return namedDate(text)
-  const found = DATE.exec(text)
-  if (!found) return null
-  const [, year = '', , month = '', day = '', time, zone = ''] = found
-  const date = calendarDate(Number(year), Number(month), Number(day))
-  if (date === null || time === undefined) return date
-  const moment = `${date}T${time}${zone.toUpperCase().replace(/(\d{2})(\d{2})$/, '$1:$2')}`
-  return Number.isNaN(Date.parse(moment)) ? null : moment
+function textStoring(type: ColumnType, storage: Storage): (text: string) => unknown {
+  if (storage === 'int64') return BigInt
+  if (type === 'number') return Number
+  if (type === 'boolean') return (text) => text.toLowerCase() === 'true'
+  if (type === 'date') return storage === 'date' ? dayOf : isoDate
+  return (text) => text
 }
 
-function namedDate(text: string): string | null {
-  const found = NAMED_DATE.exec(text)
-  if (!found) return null
-  const [, name = '', point, day, year] = found
-  const month = MONTHS.findIndex((month) => isNameOf(month, name.toLowerCase(), point === '.'))
-  return calendarDate(Number(year), month + 1, Number(day))
+function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => unknown {
+  if (storage === 'int64') return (value) => BigInt(value as number | bigint)
+  if (storage === 'json') return jsonLine
+  if (type === 'decimal') return (value) => String(numberIn(value))
+  if (type !== 'date') return (value) => value
+  const store = storage === 'date' ? dayOf : isoDate
+  return (value) => store(String(value).trim())
 }
 
-/** The whole name of the month, or three letters of it (`Sept` too), with a point or without. */
-function isNameOf(month: string, name: string, shortened: boolean): boolean {
-  const isShort = name.length === 3 || name === 'sept'
-  return isShort ? month.startsWith(name) : !shortened && month === name
+/** Days since 1970. */
+function dayOf(text: string): number {
+  return Date.parse(isoDate(text) as string) / DAY_MS
 }
 
-/** The day as text, if the calendar has it. */
-function calendarDate(year: number, month: number, day: number): string | null {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0)
-  if (day < 1 || day > days) return null
-  return `${String(year).padStart(4, '0')}-${month < 10 ? '0' : ''}${month}-${day < 10 ? '0' : ''}${day}`
+function numberIn(cell: unknown): string | number | bigint {
+  return cell instanceof LongNumber ? cell.text : (cell as number | bigint)
+}
+
+/** Few distinct texts are made into values once. */
+function remembering(make: (text: string) => unknown): (text: string) => unknown {
+  const made = new Map<string, unknown>()
+  return (text) => {
+    let value = made.get(text)
+    if (value === undefined) {
+      value = make(text)
+      if (made.size < REMEMBERED) made.set(text, value)
+    }
+    return value
+  }
+}
+
+function trimmed(cell: unknown): string {
+  return typeof cell === 'string' ? cell.trim() : ''
 }
 
 function jsonType(value: unknown): ColumnType {
   if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint' || value instanceof LongNumber) return 'number'
   const type = typeof value
   return type === 'number' || type === 'boolean' || type === 'string' ? type : 'object'
 }

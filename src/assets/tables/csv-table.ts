@@ -2,55 +2,50 @@ import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseAll } from 'csv-parse/sync'
 import { type ColumnReader, textColumn } from './column.ts'
-import { inBatches, rowOf, type Table } from './table.ts'
+import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
 import type { TableError } from './table-error.ts'
-import { broken, headOf, lineAt, MAX_RECORD, type TableSource, textOf } from './table-text.ts'
+import {
+  broken,
+  headOf,
+  lineAt,
+  MAX_RECORD,
+  type TableSource,
+  textOf,
+  tooWide,
+} from './table-text.ts'
 
-/** Up to this size the cells of a file are kept between the two passes, instead of being parsed twice. */
-const KEEP_BYTES = 8 * 1024 * 1024
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** A CSV (RFC 4180, with the separator that its first line has most often) or TSV; the first line names the columns. */
-export async function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): Promise<Table> {
-  const kept: string[][][] | null = source.size <= KEEP_BYTES ? [] : null
-  let names: string[] | null = null
-  let readers: ColumnReader[] = []
-  let rowCount = 0
-  for await (const batch of csvBatches(source, format)) {
-    if (names === null) {
-      names = columnNames(batch.shift() ?? [])
-      readers = names.map(textColumn)
-    }
-    for (const cells of batch) {
-      for (let i = 0; i < readers.length; i++) readers[i]?.see(cells[i])
-    }
-    rowCount += batch.length
-    kept?.push(batch)
+export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
+  let columns: ColumnReader[] | null = null
+  return {
+    get columns() {
+      return columns ?? []
+    },
+    async *batches() {
+      let isFirst = true
+      for await (const batch of csvBatches(source, format)) {
+        if (isFirst) columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
+        yield isFirst ? batch.slice(1) : batch
+        isFirst = false
+      }
+      if (isFirst) throw broken(source, 1, 'the file is empty; a table starts with its header.')
+    },
   }
-  if (names === null) throw broken(source, 1, 'the file is empty; a table starts with its header.')
-  const header = names
-
-  async function* batches(): AsyncGenerator<Record<string, unknown>[]> {
-    let first = kept === null
-    for await (const batch of kept ?? csvBatches(source, format)) {
-      if (first) batch.shift()
-      first = false
-      yield batch.map((cells) => rowOf(header, readers, cells))
-    }
-  }
-  return { columns: readers.map((reader) => reader.column()), rowCount, batches }
 }
 
 /** The records of a CSV, header included, some at a time. */
 async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
   const head = await headOf(source)
-  const delimiter = format === 'tsv' ? '\t' : delimiterOf(head)
+  const delimiter = delimiterOf(head, format)
   const parser = parse({
     delimiter,
     bom: true,
     skip_empty_lines: true,
-    relax_quotes: format === 'tsv',
+    // Inches and seconds of arc stand in fields that are not quoted.
+    relax_quotes: true,
     max_record_size: MAX_RECORD,
   })
   const input = Readable.from(textOf(source))
@@ -68,14 +63,16 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
 }
 
 /** The separator that the first line has most often outside quotes. */
-function delimiterOf(head: string): string {
+export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
+  if (format === 'tsv') return '\t'
   const line = head.replace(/"(?:[^"]|"")*"/g, '').split(/\r?\n/, 1)[0] ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
 /** Names for every column, each once: `column_3` where there is none, `name_2` for the second of a name. */
-function columnNames(cells: string[]): string[] {
+export function columnNames(source: TableSource, cells: readonly string[]): string[] {
+  if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
   const names = new Set<string>()
   const counts = new Map<string, number>()
   cells.forEach((cell, i) => {
@@ -114,10 +111,6 @@ function reasonOf(error: CsvError, width: number): string {
     case 'CSV_QUOTE_NOT_CLOSED':
     case 'CSV_MAX_RECORD_SIZE':
       return 'a quote is opened and never closed.'
-    case 'CSV_INVALID_CLOSING_QUOTE':
-      return 'something follows a closing quote.'
-    case 'INVALID_OPENING_QUOTE':
-      return 'a quote stands inside a field that is not quoted.'
     default:
       return error.message
   }

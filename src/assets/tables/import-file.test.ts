@@ -181,21 +181,24 @@ describe('importFile', () => {
   })
 
   it('takes hostile headers and rows in their stride', async () => {
-    const { content } = await importText(`${'a,'.repeat(20_000)}a\n`)
-    expect(content?.columns.at(-1)?.name).toBe('a_20001')
+    const { content } = await importText(`${'a,'.repeat(4_999)}a\n`)
+    expect(content?.columns.at(-1)?.name).toBe('a_5000')
+    expect((await failure(`${'a,'.repeat(200_000)}a\n`)).message).toMatch(
+      /200,001 columns.*at most 5,000.*as rows/,
+    )
     const rows = Array.from({ length: 3_000 }, (_, i) => `{"k${i}":1}`).join('\n')
     expect((await failure(rows, 'x.ndjson')).reason).toMatch(/too few keys in common/)
   })
 
   it('keeps a small meta of a table of any width', async () => {
-    const width = 5_000
+    const width = 2_000
     const line = Array.from({ length: width }, (_, i) => i).join(',')
     const csv = `${line.replace(/\d+/g, 'c$&')}\n${`${line}\n`.repeat(200)}`
     const { assets, table } = await importText(csv)
     const meta = await assets.meta(table?.ref ?? '')
     const { rows, columns } = meta.content as { rows: unknown[]; columns: unknown[] }
-    expect([rows.length, rows.at(-1)]).toEqual([4, '<cut: 200 items>'])
-    expect(columns.at(-1)).toBe('<cut: 5000 items>')
+    expect([rows.length, rows.at(-1)]).toEqual([6, '<cut: 200 items>'])
+    expect(columns.at(-1)).toBe('<cut: 2000 items>')
     expect(JSON.stringify(meta).length).toBeLessThan(300_000)
   })
 
@@ -285,8 +288,6 @@ describe('importFile', () => {
       ['a,b\n1,2\n1,2,3\n', 'x.csv', 3, /3 fields.*2/],
       ['a,b\n1,2\n1\n', 'x.csv', 3, /1 field where.*2/],
       ['a,b\n1,"2\n3,4\n', 'x.csv', 2, /never closed/],
-      ['a,b\n1,"2"x\n', 'x.csv', 2, /closing quote/],
-      ['a,b\n1,x"y\n', 'x.csv', 2, /quote/],
       ['', 'x.csv', 1, /empty/],
       ['[{"a":1},\n{"a":}]', 'x.json', 2, /"}"/],
       ['[{"a":1},\n{"a":2}', 'x.json', 2, /mid-parsing/],

@@ -1,59 +1,34 @@
-import { assetMeta } from '../../content/asset-meta.ts'
-import { cutMark } from '../../content/cut.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
-import { streamFrom } from '../bodies/body.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
-import { defined } from '../defined.ts'
-import { readTable, tableFormat } from './read-table.ts'
-import type { Table } from './table.ts'
+import { writeByDuckdb } from './duckdb-csv.ts'
+import { readParquetTable } from './parquet-table.ts'
+import { readTable, type TextTableFormat, tableFormat } from './read-table.ts'
+import { saveTable } from './save-table.ts'
 import { TableError } from './table-error.ts'
+import { type WrittenTable, writeTable } from './write-table.ts'
 
-const CHUNK = 64 * 1024
-/** As many rows as a meta shows, or as few as have this many cells. */
-const SAMPLE = { most: 100, least: 3, cells: 10_000 }
+/** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
+export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
+  open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
+  /** Whether DuckDB is used where it is installed. */
+  duckdb: boolean
+}
 
-/** `importFile`; `open` reads a file that was saved, as often as it is asked. */
-export function createImporter(
-  writer: Pick<AssetWriter, 'save' | 'saveEncoded'>,
-  open: (asset: AssetInfo, options: NamespaceOption) => Promise<ReadableStream<Uint8Array>>,
-): Assets['importFile'] {
-  const { save, saveEncoded } = writer
-
-  async function saveTable(
+/** `importFile`. */
+export function createImporter({
+  save,
+  saveEncoded,
+  open,
+  duckdb,
+}: ImporterParts): Assets['importFile'] {
+  async function writtenFrom(
     asset: AssetInfo,
-    table: Table,
+    format: TextTableFormat,
     options: ImportOptions,
-  ): Promise<AssetInfo> {
-    const { by, tool, toolCallId, origin, namespace, expiresAt, signal } = options
-    const about = defined({
-      asset_type: 'table',
-      asset_name: options.name,
-      description: options.description,
-      content_type: 'application/json',
-    })
-    const content = { columns: table.columns, rows: await sampleOf(table), source: asset.ref }
-    const { asset_name: name, ...attributes } = about
-    return saveEncoded(
-      {
-        name,
-        body: streamFrom(() => tableJson(table, asset.ref)),
-        attributes: {
-          ...attributes,
-          meta: assetMeta({ ...about, asset_id: '', content }),
-          references: [asset.assetId],
-        },
-      },
-      { by, tool, toolCallId, origin, namespace, expiresAt, signal },
-    )
-  }
-
-  return async function importFile(body, options) {
-    const asset = await save(body, options.mime, options)
-    const format = tableFormat(asset.mime)
-    if (format === null) return { asset, table: null }
-    const { namespace, onProgress } = options
+  ): Promise<WrittenTable | null> {
+    const { namespace, name, onProgress } = options
     const { size } = asset
     let phase: 'reading' | 'writing' = 'reading'
     const openCounted = async (): Promise<ReadableStream<Uint8Array>> => {
@@ -61,30 +36,48 @@ export function createImporter(
       if (!onProgress) return stream
       return countBytes(stream, (bytes) => onProgress({ phase, bytes, size }))
     }
-    try {
-      const encoding = await textEncodingOf(await open(asset, { namespace }))
-      const source = { name: options.name, size, encoding, open: openCounted }
-      const table = await readTable(source, format)
+    const attempt =
+      duckdb && (format === 'csv' || format === 'tsv')
+        ? await writeByDuckdb({ name, size, open: openCounted }, format, options.signal)
+        : null
+    if (attempt?.written) return attempt.written
+    const encoding = attempt?.encoding ?? (await textEncodingOf(await open(asset, { namespace })))
+    const input = readTable({ name, size, encoding, open: openCounted }, format)
+    return writeTable(input, () => {
       phase = 'writing'
-      return { asset, table: table && (await saveTable(asset, table, options)) }
+    })
+  }
+
+  function saveAs(asset: AssetInfo, written: WrittenTable, options: ImportOptions) {
+    const { by, tool, toolCallId, origin, namespace, expiresAt, signal, name, description } =
+      options
+    const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
+    const references = [asset.assetId]
+    return saveTable(saveEncoded, written, {
+      ...maker,
+      name,
+      description,
+      source: asset.ref,
+      references,
+    })
+  }
+
+  return async function importFile(body, options) {
+    const asset = await save(body, options.mime, options)
+    const format = tableFormat(asset.mime)
+    if (format === null) return { asset, table: null }
+    try {
+      const written =
+        format === 'parquet'
+          ? await readParquetTable(await open(asset, options), options.name)
+          : await writtenFrom(asset, format, options)
+      return { asset, table: written && (await saveAs(asset, written, options)) }
     } catch (error) {
       if (!(error instanceof TableError)) throw error
       const { line, reason, cause } = error
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
     }
   }
-}
-
-/** The first rows as a meta shows them: cut, with their real number. */
-async function sampleOf({ columns, rowCount, batches }: Table): Promise<unknown[]> {
-  const fitting = Math.floor(SAMPLE.cells / Math.max(1, columns.length))
-  const size = Math.min(SAMPLE.most, Math.max(SAMPLE.least, fitting))
-  const rows: unknown[] = []
-  for await (const batch of batches()) {
-    rows.push(...batch)
-    if (rows.length >= size) break
-  }
-  return rowCount > size ? [...rows.slice(0, size), cutMark(rowCount, 'items')] : rows
 }
 
 function countBytes(
@@ -101,20 +94,4 @@ function countBytes(
       },
     }),
   )
-}
-
-/** The table's content as JSON, made row by row. */
-async function* tableJson(table: Table, source: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder()
-  let text = `{"columns":${JSON.stringify(table.columns)},"rows":[`
-  let separator = ''
-  for await (const batch of table.batches()) {
-    if (batch.length === 0) continue
-    text += separator + JSON.stringify(batch).slice(1, -1)
-    separator = ','
-    if (text.length < CHUNK) continue
-    yield encoder.encode(text)
-    text = ''
-  }
-  yield encoder.encode(`${text}],"source":${JSON.stringify(source)}}`)
 }

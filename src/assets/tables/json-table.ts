@@ -2,8 +2,17 @@ import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../errors.ts'
 import { isDeeper } from '../is-deeper.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
-import { inBatches, rowOf, type Table } from './table.ts'
-import { broken, headOf, lineAt, MAX_RECORD, type TableSource, textOf } from './table-text.ts'
+import { exactNumber } from './long-number.ts'
+import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
+import {
+  broken,
+  headOf,
+  lineAt,
+  MAX_RECORD,
+  type TableSource,
+  textOf,
+  tooWide,
+} from './table-text.ts'
 
 /** How each token changes the depth. */
 const LEVELS: ReadonlyMap<TokenType, number> = new Map([
@@ -16,53 +25,56 @@ const LEVELS: ReadonlyMap<TokenType, number> = new Map([
 const MAX_SPARSE = 1_000_000
 /** Levels of one value in a row. */
 const MAX_DEPTH = 1_000
+/** Only such texts hold numbers that a double would round. */
+const MAY_BE_LONG = /\d[\d.]{14}\d|\d[eE][+-]?\d/
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`
 
-/** A JSON list of objects; null for any other JSON. */
-export function readJsonTable(source: TableSource): Promise<Table | null> {
+/** A JSON list of objects. */
+export function readJsonTable(source: TableSource): TableInput {
   return objectTable(source, () => jsonItems(source))
 }
 
-/** Newline-delimited JSON objects; null where the first value is none. */
-export function readNdjsonTable(source: TableSource): Promise<Table | null> {
+/** Newline-delimited JSON objects. */
+export function readNdjsonTable(source: TableSource): TableInput {
   return objectTable(source, () => ndjsonRows(source))
 }
 
-async function objectTable(
-  source: TableSource,
-  items: () => AsyncIterable<unknown>,
-): Promise<Table | null> {
-  const readers = new Map<string, ColumnReader>()
-  let rowCount = 0
-  let cells = 0
-  for await (const row of items()) {
-    if (!isRow(row)) return null
+function objectTable(source: TableSource, items: () => AsyncIterable<unknown>): TableInput {
+  const columns: ColumnReader[] = []
+  const places = new Map<string, number>()
+
+  /** The cells of a row by the columns' places; new keys become columns. */
+  function cellsOf(row: Record<string, unknown>): unknown[] {
+    const cells: unknown[] = []
     for (const key of Object.keys(row)) {
-      if (readers.has(key)) continue
-      const reader = valueColumn(key)
-      for (let i = 0; i < rowCount; i++) reader.see(null)
-      readers.set(key, reader)
-    }
-    for (const [key, reader] of readers) reader.see(Object.hasOwn(row, key) ? row[key] : null)
-    rowCount++
-    cells += Object.keys(row).length
-    if (isSparse(rowCount * readers.size, cells)) {
-      throw broken(source, null, 'its rows have too few keys in common to be a table.')
-    }
-  }
-  if (rowCount === 0) return null
-  const names = [...readers.keys()]
-  const columns = [...readers.values()]
-  return {
-    columns: columns.map((reader) => reader.column()),
-    rowCount,
-    async *batches() {
-      for await (const batch of inBatches(items())) {
-        yield batch.filter(isRow).map((row) => {
-          const cells = names.map((name) => (Object.hasOwn(row, name) ? row[name] : null))
-          return rowOf(names, columns, cells)
-        })
+      let place = places.get(key)
+      if (place === undefined) {
+        place = columns.push(valueColumn(key)) - 1
+        places.set(key, place)
+        if (columns.length > MAX_COLUMNS) throw tooWide(source, columns.length)
       }
+      while (cells.length < place) cells.push(null)
+      cells[place] = row[key]
+    }
+    return cells
+  }
+
+  return {
+    columns,
+    async *batches() {
+      let rows = 0
+      let filled = 0
+      for await (const batch of inBatches(items())) {
+        const found = batch.filter(isRow)
+        if (found.length < batch.length) return yield null
+        rows += found.length
+        for (const row of found) filled += Object.keys(row).length
+        yield found.map(cellsOf)
+        if (isSparse(rows * columns.length, filled)) {
+          throw broken(source, null, 'its rows have too few keys in common to be a table.')
+        }
+      }
+      if (rows === 0) yield null
     },
   }
 }
@@ -75,7 +87,7 @@ function isSparse(size: number, filled: number): boolean {
 /** The items of the list that the file is, as they are parsed; none where it is no list. */
 async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
   if (!(await headOf(source)).trimStart().startsWith('[')) return
-  const tokenizer = new Tokenizer()
+  const tokenizer = new ExactTokenizer()
   const parser = new TokenParser({ paths: ['$.*'], keepStack: false })
   let items: unknown[] = []
   let depth = 0
@@ -104,6 +116,13 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
   }
 }
 
+/** Keeps the digits of numbers that a double would round. */
+class ExactTokenizer extends Tokenizer {
+  override parseNumber(text: string): number {
+    return exactNumber(text) as number
+  }
+}
+
 async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, unknown>> {
   let line = 0
   let isFirst = true
@@ -112,7 +131,7 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     if (json.trim() === '') continue
     let value: unknown
     try {
-      value = JSON.parse(json)
+      value = parseLine(json)
     } catch (error) {
       throw broken(source, line, 'it is no JSON.', error)
     }
@@ -126,6 +145,14 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
       throw broken(source, line, `${TOO_DEEP}.`)
     yield value
   }
+}
+
+function parseLine(json: string): unknown {
+  if (!MAY_BE_LONG.test(json)) return JSON.parse(json)
+  return JSON.parse(json, function keep(this: unknown, _: string, value: unknown, ...rest) {
+    const [{ source } = { source: undefined }] = rest as [{ source?: string }?]
+    return typeof value === 'number' && source !== undefined ? exactNumber(source) : value
+  } as (key: string, value: unknown) => unknown)
 }
 
 async function* linesOf(source: TableSource): AsyncGenerator<string> {

@@ -1,11 +1,14 @@
 import { essenceOf } from '../bodies/mime-type.ts'
 import { readCsvTable } from './csv-table.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
-import type { Table } from './table.ts'
+import { PARQUET_TYPE } from './parquet-type.ts'
+import type { TableInput } from './table.ts'
 import type { TableSource } from './table-text.ts'
 
+/** The forms of text in which byref knows tables. */
+export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
 /** The forms in which byref knows tables. */
-export type TableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
+export type TableFormat = TextTableFormat | 'parquet'
 
 /** The form of table that files of this type have, or null. */
 export function tableFormat(mime: string): TableFormat | null {
@@ -18,18 +21,15 @@ export function tableFormat(mime: string): TableFormat | null {
       return 'json'
     case 'application/x-ndjson':
       return 'ndjson'
+    case PARQUET_TYPE:
+      return 'parquet'
     default:
       return null
   }
 }
 
-/**
- * Reads a table in two passes: one finds the columns' types, the other, when the rows are read, converts them. Neither
- * holds the file's text. JSON that is no list of objects is no table: null.
- *
- * @throws TableError for a file that is broken
- */
-export function readTable(source: TableSource, format: TableFormat): Promise<Table | null> {
+/** A table in a file of text, to be read as often as needed. */
+export function readTable(source: TableSource, format: TextTableFormat): TableInput {
   switch (format) {
     case 'json':
       return readJsonTable(source)

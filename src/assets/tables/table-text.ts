@@ -1,5 +1,6 @@
 import { peek } from '../bodies/body.ts'
 import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
+import { MAX_COLUMNS } from './table.ts'
 import { TableError } from './table-error.ts'
 
 /** Where a table's file can be read, from its beginning, as often as needed. */
@@ -12,7 +13,7 @@ export interface TableSource {
 }
 
 /** The longest text of one record; a quote or a line that never ends must not take the memory. */
-export const MAX_RECORD = 16 * 1024 * 1024
+export const MAX_RECORD = 64 * 1024 * 1024
 
 /** As much of a file as its form is told by. */
 const HEAD_BYTES = 64 * 1024
@@ -51,4 +52,11 @@ export function broken(
   cause?: unknown,
 ): TableError {
   return new TableError({ name, line, reason }, { cause })
+}
+
+/** The error of a table with more columns than one may have. */
+export function tooWide(source: Pick<TableSource, 'name'>, columns: number): TableError {
+  const most = MAX_COLUMNS.toLocaleString('en')
+  const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
+  return broken(source, 1, reason)
 }

@@ -1,16 +1,20 @@
-import { putKey } from '../../content/json.ts'
-import type { ColumnReader, TableColumn } from './column.ts'
+import type { ColumnReader } from './column.ts'
 
-/** A table: its columns, and its rows as often as they are asked for. */
-export interface Table {
-  columns: TableColumn[]
-  rowCount: number
-  /** All rows in order, some at a time: objects with a key for each column, in the order of the columns. */
-  batches(): AsyncIterable<Record<string, unknown>[]>
+/** A table as it is read from a file, as often as needed. */
+export interface TableInput {
+  /** One for each column that has come so far; whoever reads the rows shows them their cells. */
+  readonly columns: readonly ColumnReader[]
+  /**
+   * All rows in order, some at a time: cells in the order of the columns, fewer where the last are missing. Null where the
+   * file turns out to be no table.
+   */
+  batches(): AsyncIterable<readonly (readonly unknown[])[] | null>
 }
 
 /** Rows that are handed on at once. */
 const BATCH = 256
+/** As many as a table may have: what Parquet says of itself grows with them. */
+export const MAX_COLUMNS = 5_000
 
 /** Items some at a time, so that not every one costs a turn of the event loop. */
 export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
@@ -21,17 +25,4 @@ export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]
     batch = []
   }
   if (batch.length > 0) yield batch
-}
-
-/** A row: its cells by the columns' names, as values of the columns' types. */
-export function rowOf(
-  names: readonly string[],
-  readers: readonly ColumnReader[],
-  cells: readonly unknown[],
-): Record<string, unknown> {
-  const row: Record<string, unknown> = {}
-  for (let i = 0; i < names.length; i++) {
-    putKey(row, names[i] as string, readers[i]?.read(cells[i]))
-  }
-  return row
 }

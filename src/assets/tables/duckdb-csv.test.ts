@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets.ts'
+
+const ROWS = 150_000
+
+/** A file that is large enough for DuckDB; `odd` is a line that stands late in it. */
+function csv(odd = ''): Buffer {
+  const lines = Array.from({ length: ROWS }, (_, i) => {
+    const day = `2024-0${(i % 9) + 1}-1${i % 10}`
+    return `${i},${day},"Oslo, ""${i % 7}""",${(i % 97) / 10},${i % 3 === 0 ? '' : i % 2 === 0},0${i % 50}`
+  })
+  lines.splice(ROWS - 10, 0, ...(odd === '' ? [] : [odd]))
+  return Buffer.from(`n,day,city,rain,wet,code\n${lines.join('\n')}\n`)
+}
+
+/** The columns and some rows, as each way of making a table has them. */
+async function bothWays(file: Buffer) {
+  const ways = [true, false].map(async (duckdb) => {
+    const assets = createAssets({ config: { duckdb } })
+    const { table } = await assets.importFile(file, { name: 'x.csv' })
+    const ref = table?.ref ?? ''
+    const rows: unknown[] = []
+    const all = await assets.rows(ref)
+    for (const start of [0, 75_000, all.count - 12]) {
+      for await (const row of all.select({ start, end: start + 12 })) rows.push(row)
+    }
+    return { count: all.count, columns: all.columns, rows }
+  })
+  return Promise.all(ways)
+}
+
+describe('importFile of a large CSV', { timeout: 60_000 }, () => {
+  it('makes the same table with DuckDB and without', async () => {
+    const [fast, slow] = await bothWays(csv())
+    expect(fast?.columns.map(({ type, missing }) => [type, missing])).toEqual([
+      ['number', 0],
+      ['date', 0],
+      ['string', 0],
+      ['number', 0],
+      ['boolean', ROWS / 3],
+      ['string', 0],
+    ])
+    expect(fast?.rows[1]).toEqual({
+      ...{ n: 1, day: '2024-02-11', city: 'Oslo, "1"', rain: 0.1, wet: false, code: '01' },
+    })
+    expect(fast).toEqual(slow)
+  })
+
+  it.each([
+    ['a fraction among whole numbers', '1.5,2024-01-01,x,1,true,1'],
+    ['a text among numbers', 'x,2024-01-01,x,1,true,1'],
+    ['digits that a double would lose', '1,2024-01-01,x,0.1234567890123456789,true,1'],
+    ['a number that is no number', '1,2024-01-01,x,nan,true,1'],
+    ['a day that does not exist', '1,2023-02-29,x,1,true,1'],
+    ['a bare quote', '1,2024-01-01,5" pipe,1,true,1'],
+    ['empty cells', ',,,,,'],
+    ['lines in a text', '1,2024-01-01,"a\nb",1,true,1'],
+  ])('makes the same table where it meets %s', async (_, odd) => {
+    const [fast, slow] = await bothWays(csv(odd))
+    expect(fast).toEqual(slow)
+  })
+
+  it('names the line of a row that is too long', async () => {
+    const assets = createAssets()
+    await expect(assets.importFile(csv('1,2'), { name: 'x.csv' })).rejects.toMatchObject({
+      code: 'table_invalid',
+      line: ROWS - 8,
+    })
+  })
+})

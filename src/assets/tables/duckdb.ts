@@ -1,0 +1,74 @@
+import { ByrefError } from '../../errors.ts'
+
+type Duckdb = typeof import('@duckdb/node-api')
+/** A connection to a database of its own. */
+export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
+
+/** Memory that a query may take. */
+const MEMORY = '512MB'
+
+let loaded: Promise<Duckdb | null> | undefined
+
+/** DuckDB, an optional package that is loaded at first use; null where it is not installed. */
+export function loadDuckdb(): Promise<Duckdb | null> {
+  loaded ??= import('@duckdb/node-api').catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') return null
+    throw error
+  })
+  return loaded
+}
+
+/** What a database may use. */
+export interface DuckdbScope {
+  /** Paths that it reads. */
+  files: readonly string[]
+  signal?: AbortSignal
+}
+
+/** A database that reads these files and nothing else: no other path, no network, no extension, no settings. */
+export async function withDuckdb<T>(
+  { DuckDBInstance }: Duckdb,
+  { files, signal }: DuckdbScope,
+  use: (connection: DuckdbConnection) => Promise<T>,
+): Promise<T> {
+  const settings = { threads: '2', memory_limit: MEMORY, max_temp_directory_size: '0KB' }
+  const instance = await DuckDBInstance.create(':memory:', settings)
+  const connection = await instance.connect()
+  const stop = (): void => connection.interrupt()
+  try {
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', stop, { once: true })
+    // Paths first; then the door is shut, and the key thrown away.
+    await connection.run(`set allowed_paths=[${files.map(quoted).join(', ')}]`)
+    await connection.run('set enable_external_access=false')
+    await connection.run('set autoinstall_known_extensions=false')
+    await connection.run('set autoload_known_extensions=false')
+    await connection.run('set lock_configuration=true')
+    return await use(connection)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** A text as SQL writes it. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** A name as SQL writes it. */
+export function named(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The error where SQL is asked for and there is none. */
+export function sqlMissing(): ByrefError {
+  return new ByrefError(
+    'dependency_missing',
+    'Tables are queried by DuckDB, which is not installed: npm install @duckdb/node-api',
+  )
+}

@@ -1,0 +1,74 @@
+/** A number as it was written, of which a double would lose digits. As JSON it is its text. */
+export class LongNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): string {
+    return this.text
+  }
+}
+
+/** What a text that is a number is made of. */
+export interface NumberShape {
+  /** Whether a double prints these digits again. */
+  isExact: boolean
+  /** Whether it has neither point nor exponent, and is no negative zero. */
+  isWhole: boolean
+  hasExponent: boolean
+  /** Digits before the point, without leading zeros. */
+  digits: number
+  /** Digits behind the point. */
+  scale: number
+}
+
+const NUMBER = /^[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))([eE][+-]?\d+)?$/
+const LEADING_ZERO = /^[+-]?0\d/
+const INT64_MAX = 2n ** 63n - 1n
+const INT64_MIN = -(2n ** 63n)
+
+/** The shape of a number, or null for what is none; leading zeros (postcodes) make none. */
+export function numberShape(text: string): NumberShape | null {
+  const found = NUMBER.exec(text)
+  if (!found || LEADING_ZERO.test(text)) return null
+  const [, before, behind = '', alone, exponent] = found
+  const fraction = alone ?? behind
+  return {
+    isExact: isExact(text, exponent !== undefined),
+    isWhole: alone === undefined && !text.includes('.') && !exponent && !/^-0+$/.test(text),
+    hasExponent: exponent !== undefined,
+    digits: before === undefined || before === '0' ? 0 : before.length,
+    scale: fraction.length,
+  }
+}
+
+/** Whether a whole number fits into 64 bits. */
+export function isInt64(value: bigint): boolean {
+  return value >= INT64_MIN && value <= INT64_MAX
+}
+
+/** The number that a text of JSON is, with all of its digits: a bigint or a {@link LongNumber} where a double has not all. */
+export function exactNumber(text: string): number | bigint | LongNumber {
+  const shape = numberShape(text)
+  if (!shape || shape.isExact) return Number(text)
+  if (shape.isWhole && shape.digits <= 19 && isInt64(BigInt(text))) return BigInt(text)
+  return new LongNumber(text)
+}
+
+function isExact(text: string, hasExponent: boolean): boolean {
+  // A double keeps 15 digits of any number in its range.
+  if (text.length <= 15 && !hasExponent) return true
+  const value = Number(text)
+  if (!Number.isFinite(value)) return false
+  const digits = digitsOf(text)
+  if (value === 0) return digits === ''
+  return digits.length <= 15 || digits === digitsOf(String(value))
+}
+
+/** The digits that count: none of the exponent, no zeros at either end. */
+function digitsOf(text: string): string {
+  const [mantissa = ''] = text.split(/e/i)
+  return mantissa.replace(/\D/g, '').replace(/^0+|0+$/g, '')
+}

@@ -1,0 +1,271 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import {
+  type AsyncBuffer,
+  type ColumnChunk,
+  type FileMetaData,
+  parquetMetadata,
+  parquetRead,
+  parquetSchema,
+  type RowGroup,
+  type SchemaElement,
+  type SchemaTree,
+} from 'hyparquet'
+import { copyBytes } from '../bodies/body.ts'
+import type { ContentCache } from '../content-cache.ts'
+import { dayText, isDecimal, timeText } from './parquet-values.ts'
+import { TableError } from './table-error.ts'
+
+/** Bytes that can be read from anywhere. */
+export interface ByteSource {
+  size: number
+  read(start: number, end: number): Promise<Uint8Array>
+}
+
+/** A Parquet file, of which only what is asked for is read. */
+export interface ParquetFile {
+  metadata: FileMetaData
+  /** The columns, at the first level. */
+  columns: readonly ParquetColumn[]
+  rows: number
+  /** How many rows lie together, before the first of which each group begins. */
+  groups: readonly { start: number; rows: number }[]
+  /**
+   * Rows from `start` to `end`, all of one group: the cells of the columns that are named by their places, as Parquet has
+   * them.
+   */
+  read(places: readonly number[], start: number, end: number): Promise<unknown[][]>
+}
+
+/** A column as the file declares it. */
+export interface ParquetColumn {
+  name: string
+  element: SchemaElement
+  isNested: boolean
+  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
+  elements: readonly [number, number]
+  leaves: readonly [number, number]
+}
+
+/** The longest description of a file that is read; one of a million groups is shorter. */
+const MAX_FOOTER = 64 * 1024 * 1024
+/** The most that a compressed page may become. */
+const MAX_PAGE = 256 * 1024 * 1024
+const TAIL = 64 * 1024
+/** Bytes that are read for columns that lie apart, rather than each for itself. */
+const AHEAD = 256 * 1024
+/** Columns that are read at once. */
+const TOGETHER = 100
+
+const ZLIB = { maxOutputLength: MAX_PAGE }
+const COMPRESSORS = {
+  ZSTD: (input: Uint8Array) => zstdDecompressSync(input, ZLIB),
+  GZIP: (input: Uint8Array) => gunzipSync(input, ZLIB),
+  BROTLI: (input: Uint8Array) => brotliDecompressSync(input, ZLIB),
+}
+
+/**
+ * Opens a Parquet file by its last bytes; what they say is kept in the cache.
+ *
+ * @throws TableError for a file that is damaged or none
+ */
+export async function openParquet(
+  source: ByteSource,
+  about: { name: string; cache?: { cache: ContentCache; key: string } },
+): Promise<ParquetFile> {
+  const { cache, key } = about.cache ?? {}
+  const known = key === undefined ? undefined : (cache?.get(key) as Description | undefined)
+  const { metadata, columns, groups } = known ?? (await describe(source, about.name))
+  const file: AsyncBuffer = {
+    byteLength: source.size,
+    slice: async (start, end) => bufferOf(await readFrom(source, start, end ?? source.size)),
+  }
+  const opened: ParquetFile = {
+    metadata,
+    columns,
+    groups,
+    rows: Number(metadata.num_rows),
+    async read(places, start, end) {
+      const rows: unknown[][] = Array.from({ length: end - start }, () => [])
+      for (let first = 0; first < places.length; first += TOGETHER) {
+        const some = places.slice(first, first + TOGETHER).map((place) => columns[place])
+        const part = partOf({ metadata, groups }, some as ParquetColumn[], start)
+        const found = await orDamaged(about.name, async () => {
+          return cells(await readAhead(file, part), part, end - start)
+        })
+        if (found.length !== end - start) throw damaged(about.name)
+        if (places.length <= TOGETHER) return found
+        for (const [i, row] of found.entries()) rows[i]?.push(...row)
+      }
+      return rows
+    },
+  }
+  // What is parsed of it takes about this many times its bytes.
+  const weight = metadata.metadata_length * 20
+  if (!known && key !== undefined) cache?.set(key, { metadata, columns, groups }, weight)
+  return opened
+}
+
+/** Some columns of one group of rows, described as if they were the file. */
+interface FilePart {
+  metadata: FileMetaData
+  names: string[]
+  start: number
+}
+
+/** The group in which a row is; the library looks for each column among all that it is told of. */
+function partOf(
+  { metadata, groups }: Pick<ParquetFile, 'metadata' | 'groups'>,
+  columns: readonly ParquetColumn[],
+  row: number,
+): FilePart {
+  const index = groups.findLastIndex(({ start }) => start <= row)
+  const group = metadata.row_groups[index] as RowGroup
+  const root = metadata.schema[0] as SchemaElement
+  const elements = columns.flatMap(({ elements }) => metadata.schema.slice(...elements))
+  return {
+    metadata: {
+      ...metadata,
+      num_rows: group.num_rows,
+      schema: [{ ...root, num_children: columns.length }, ...elements],
+      row_groups: [
+        { ...group, columns: columns.flatMap(({ leaves }) => group.columns.slice(...leaves)) },
+      ],
+    },
+    names: columns.map(({ name }) => name),
+    start: row - (groups[index]?.start ?? 0),
+  }
+}
+
+/** The file, of which what a part needs is read at once where it lies together. */
+async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<AsyncBuffer> {
+  const chunks = metadata.row_groups.flatMap(({ columns }) => columns.map(rangeOf))
+  const first = Math.min(...chunks.map(([start]) => start))
+  const last = Math.max(...chunks.map(([, end]) => end))
+  const sum = chunks.reduce((all, [start, end]) => all + end - start, 0)
+  if (!(last - first <= Math.max(sum, AHEAD)) || last > file.byteLength) return file
+  const ahead = await file.slice(first, last)
+  return {
+    byteLength: file.byteLength,
+    slice(start, end = file.byteLength) {
+      const isThere = start >= first && end <= last
+      return isThere ? ahead.slice(start - first, end - first) : file.slice(start, end)
+    },
+  }
+}
+
+/** Where a column's part of a group lies. */
+function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
+  if (!meta_data) return [Number.NaN, Number.NaN]
+  const { dictionary_page_offset, data_page_offset, total_compressed_size } = meta_data
+  const offsets = [dictionary_page_offset, data_page_offset].filter((one) => one !== undefined)
+  const start = Math.min(...offsets.map(Number).filter((offset) => offset > 0))
+  return [start, start + Number(total_compressed_size)]
+}
+
+function cells(
+  file: AsyncBuffer,
+  { metadata, names, start }: FilePart,
+  count: number,
+): Promise<unknown[][]> {
+  return new Promise((resolve, reject) => {
+    parquetRead({
+      file,
+      metadata,
+      columns: names,
+      rowStart: start,
+      rowEnd: start + count,
+      rowFormat: 'array',
+      compressors: COMPRESSORS,
+      parsers: PARSERS,
+      geoparquet: false,
+      useOffsetIndex: true,
+      onComplete: resolve,
+    }).catch(reject)
+  })
+}
+
+/** Times stay exact: they are read as their text. JSON stays text, which is parsed by the column's type. */
+const PARSERS = {
+  dateFromDays: dayText,
+  timestampFromMilliseconds: (time: bigint) => timeText(time, 1_000n),
+  timestampFromMicroseconds: (time: bigint) => timeText(time, 1_000_000n),
+  timestampFromNanoseconds: (time: bigint) => timeText(time, 1_000_000_000n),
+  jsonFromBytes: (bytes: Uint8Array) => bytes && new TextDecoder().decode(bytes),
+}
+
+type Description = Pick<ParquetFile, 'metadata' | 'columns' | 'groups'>
+
+async function describe(source: ByteSource, name: string): Promise<Description> {
+  const metadata = await orDamaged(name, async () => parquetMetadata(await footer(source)))
+  const tree = parquetSchema(metadata)
+  let elementAt = 1
+  let leafAt = 0
+  const columns = tree.children.map((child): ParquetColumn => {
+    const { element, children, count } = child
+    const elements = [elementAt, elementAt + count] as const
+    const leaves = [leafAt, leafAt + leavesOf(child)] as const
+    elementAt = elements[1]
+    leafAt = leaves[1]
+    const isNested = children.length > 0 || element.repetition_type === 'REPEATED'
+    return { name: element.name, element: { ...element }, isNested, elements, leaves }
+  })
+  for (const { element } of tree.children) withoutRounding(element)
+  let start = 0
+  const groups = metadata.row_groups.map(({ num_rows }) => {
+    const rows = Number(num_rows)
+    start += rows
+    return { start: start - rows, rows }
+  })
+  if (start !== Number(metadata.num_rows)) throw damaged(name)
+  return { metadata, columns, groups }
+}
+
+function leavesOf({ children }: SchemaTree): number {
+  return children.length === 0 ? 1 : children.reduce((sum, child) => sum + leavesOf(child), 0)
+}
+
+/** Decimals are read as they lie there, because the library makes doubles of them. */
+function withoutRounding(element: SchemaElement): void {
+  if (!isDecimal(element)) return
+  delete element.converted_type
+  delete element.logical_type
+}
+
+async function footer(source: ByteSource): Promise<ArrayBuffer> {
+  const tail = await readFrom(source, Math.max(0, source.size - TAIL), source.size)
+  const length = new DataView(tail.buffer, tail.byteOffset).getUint32(tail.byteLength - 8, true)
+  if (length > MAX_FOOTER || length + 12 > source.size) throw new Error('its end says nothing')
+  const start = source.size - length - 8
+  return bufferOf(length + 8 <= tail.byteLength ? tail : await readFrom(source, start, source.size))
+}
+
+function bufferOf(bytes: Uint8Array): ArrayBuffer {
+  const { buffer, byteOffset, byteLength } = bytes
+  const isAll = byteOffset === 0 && byteLength === buffer.byteLength
+  return isAll && buffer instanceof ArrayBuffer ? buffer : (copyBytes(bytes).buffer as ArrayBuffer)
+}
+
+/** That the bytes could not be had, which is no damage of the file. */
+class UnreadError extends Error {}
+
+async function readFrom(source: ByteSource, start: number, end: number): Promise<Uint8Array> {
+  try {
+    return await source.read(start, end)
+  } catch (cause) {
+    throw new UnreadError('unread', { cause })
+  }
+}
+
+async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof UnreadError) throw error.cause
+    throw damaged(name, error)
+  }
+}
+
+function damaged(name: string, cause?: unknown): TableError {
+  const reason = 'it is no Parquet file that can be read, or it is damaged.'
+  return new TableError({ name, line: null, reason }, { cause })
+}

@@ -1,0 +1,79 @@
+import type { TableColumn } from './column.ts'
+import { openParquet, type ParquetFile } from './parquet-file.ts'
+import { declaredType } from './parquet-values.ts'
+import { createSpool } from './spool.ts'
+import { MAX_COLUMNS } from './table.ts'
+import { TableError } from './table-error.ts'
+import type { WrittenTable } from './write-table.ts'
+
+/** Rows that lie together: more of them would be read for each. */
+const MOST_TOGETHER = 5_000_000
+
+/**
+ * A Parquet file as the table that it is: read through once, for its empty cells and its damages, and kept as it came.
+ *
+ * @throws TableError for a file that is damaged, or that no table can be made of
+ */
+export async function readParquetTable(
+  stream: ReadableStream<Uint8Array>,
+  name: string,
+): Promise<WrittenTable> {
+  const body = createSpool()
+  try {
+    for await (const chunk of stream) await body.append(chunk)
+    const file = await openParquet(body, { name })
+    checkShape(file, name)
+    return { columns: await columnsOf(file), rows: file.rows, body }
+  } catch (error) {
+    await body.dispose()
+    throw error
+  }
+}
+
+function checkShape({ columns, groups }: ParquetFile, name: string): void {
+  const names = new Set(columns.map((column) => column.name))
+  const reason =
+    columns.length === 0
+      ? 'it has no columns.'
+      : names.size < columns.length
+        ? 'two of its columns have the same name.'
+        : columns.length > MAX_COLUMNS
+          ? `it has ${columns.length} columns, and a table has at most ${MAX_COLUMNS}.`
+          : groups.some(({ rows }) => rows > MOST_TOGETHER)
+            ? `one of its row groups has more than ${MOST_TOGETHER} rows: write it in smaller ones.`
+            : null
+  if (reason !== null) throw new TableError({ name, line: null, reason })
+}
+
+async function columnsOf(file: ParquetFile): Promise<TableColumn[]> {
+  const columns: TableColumn[] = []
+  for (const [place, column] of file.columns.entries()) {
+    const { missing, isSmall } = await profile(file, place)
+    const declared = declaredType(column)
+    const type =
+      missing === file.rows && file.rows > 0
+        ? 'empty'
+        : declared === 'integer' && isSmall
+          ? 'number'
+          : declared
+    const { scale = 0 } = column.element
+    columns.push({ name: column.name, type, missing, ...(type === 'decimal' && { scale }) })
+  }
+  return columns
+}
+
+/** How many cells of a column are empty, and whether doubles hold all of its whole numbers. */
+async function profile(
+  file: ParquetFile,
+  place: number,
+): Promise<{ missing: number; isSmall: boolean }> {
+  let missing = 0
+  let isSmall = true
+  for (const { start, rows } of file.groups) {
+    for (const [cell] of await file.read([place], start, start + rows)) {
+      if (cell === null || cell === undefined) missing++
+      else if (typeof cell === 'bigint' && isSmall) isSmall = Number.isSafeInteger(Number(cell))
+    }
+  }
+  return { missing, isSmall }
+}

@@ -1,0 +1,120 @@
+import type { SchemaElement } from 'hyparquet'
+import { putKey } from '../../content/json.ts'
+import type { ColumnType } from './column.ts'
+import type { ParquetColumn } from './parquet-file.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const MAX_DAYS = 8.64e15 / DAY_MS
+/** Days whose text is remembered: a column has few, many times. */
+const days = new Map<number, string>()
+const REMEMBERED = 10_000
+/** Digits that a double keeps of any decimal. */
+const EXACT_DIGITS = 15
+
+/** Days since 1970 as a date of ISO 8601. */
+export function dayText(day: number): string | null {
+  if (day === null || day === undefined) return null
+  const known = days.get(day)
+  if (known !== undefined) return known
+  if (Math.abs(day) > MAX_DAYS) return `${day} days`
+  const text = new Date(day * DAY_MS).toISOString().split('T', 1)[0] as string
+  if (days.size < REMEMBERED) days.set(day, text)
+  return text
+}
+
+/** A time since 1970, of which a second has so many, as ISO 8601 without a zone. */
+export function timeText(time: bigint, perSecond: bigint): string | null {
+  if (time === null || time === undefined) return null
+  const value = BigInt(time)
+  const rest = ((value % perSecond) + perSecond) % perSecond
+  const seconds = Number((value - rest) / perSecond)
+  if (Math.abs(seconds) > 8.64e12) return `${seconds} seconds`
+  const whole = new Date(seconds * 1000).toISOString().slice(0, -5)
+  const places = String(perSecond).length - 1
+  return rest === 0n ? whole : `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`
+}
+
+/** Whether values are scaled whole numbers. */
+export function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
+  return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
+}
+
+/** The type that a column of a file has by its declaration; of `integer` all may yet be small. */
+export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
+  const { type, converted_type, logical_type, num_children, precision = 0 } = element
+  const isList = converted_type === 'LIST' || logical_type?.type === 'LIST'
+  if (isNested) return isList || !num_children ? 'array' : 'object'
+  if (isDecimal(element)) return precision <= EXACT_DIGITS ? 'number' : 'decimal'
+  if (converted_type === 'JSON' || logical_type?.type === 'JSON') return 'mixed'
+  if (converted_type === 'DATE' || converted_type?.startsWith('TIMESTAMP')) return 'date'
+  if (logical_type?.type === 'TIMESTAMP' || type === 'INT96') return 'date'
+  if (type === 'BOOLEAN') return 'boolean'
+  if (type === 'INT64') return 'integer'
+  return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'string' : 'number'
+}
+
+/** Makes of a cell, as Parquet has it, a value of the column's type; null of an empty one. */
+export function cellReader(
+  { element }: ParquetColumn,
+  type: ColumnType,
+): (cell: unknown) => unknown {
+  const read = valueReader(element, type)
+  return (cell) => (cell === null || cell === undefined ? null : read(cell))
+}
+
+function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) => unknown {
+  const { scale = 0, logical_type } = element
+  switch (type) {
+    case 'number':
+      return isDecimal(element) ? (cell) => Number(decimalText(cell, scale)) : Number
+    case 'integer':
+      return (cell) => BigInt(cell as number | bigint)
+    case 'decimal':
+      return isDecimal(element) ? (cell) => decimalText(cell, scale) : String
+    case 'date': {
+      const isUtc = logical_type?.type === 'TIMESTAMP' && logical_type.isAdjustedToUTC
+      return isUtc ? (cell) => `${cell}Z` : String
+    }
+    case 'object':
+    case 'array':
+    case 'mixed':
+      return (cell) => (typeof cell === 'string' ? JSON.parse(cell) : plainValue(cell))
+    case 'boolean':
+      return (cell) => cell
+    default:
+      return (cell) => (typeof cell === 'string' ? cell : String(plainValue(cell)))
+  }
+}
+
+/** Digits with a point before the last `scale` of them. */
+function decimalText(cell: unknown, scale: number): string {
+  const value = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
+  const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
+  const sign = value < 0n ? '-' : ''
+  if (scale === 0) return sign + digits
+  return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+/** The two's complement of bytes, the highest first. */
+function signed(bytes: Uint8Array): bigint {
+  if (bytes.byteLength === 0) return 0n
+  return BigInt.asIntN(bytes.byteLength * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
+}
+
+/** A nested value as JSON has it: whole numbers beyond 2^53 as text, bytes as base64. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : String(value)
+  }
+  if (value === undefined || typeof value !== 'object' || value === null) return value ?? null
+  if (Array.isArray(value)) return value.map(plainValue)
+  if (value instanceof Date) return value.toISOString()
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value
+    return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+  }
+  const plain: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) putKey(plain, key, plainValue(item))
+  return plain
+}

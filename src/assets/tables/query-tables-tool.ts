@@ -1,0 +1,47 @@
+import { ByrefError } from '../../errors.ts'
+import { textOf } from '../native-input.ts'
+import type { NativeAssetTool } from '../native-tools.ts'
+import { jsonLine } from './json-line.ts'
+
+/** Rows of a result that the model is shown at once; it reads on by the reference. */
+const SHOWN = 20
+const SHOWN_CHARACTERS = 4_000
+
+/** `query_tables`: asks tables by SQL, and gives the result as a table with its first rows. */
+export const queryTablesTool: NativeAssetTool = {
+  id: 'query_tables',
+  description:
+    'Asks tables by one SQL SELECT (DuckDB), each named by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',
+  inputSchema: {
+    type: 'object',
+    // `tables`, references by names of one's own, are taken and not shown.
+    properties: { sql: { type: 'string' } },
+    required: ['sql'],
+  },
+  async execute({ sql, tables }, { assets, signal }) {
+    const query = { sql: textOf(sql, 'sql'), tables: tablesOf(tables) }
+    const { ref, table } = await assets.query(query, { signal })
+    const rows = await assets.rows(ref, { signal })
+    const shown: unknown[] = []
+    let characters = 0
+    for await (const row of rows.select({ end: SHOWN })) {
+      characters += jsonLine(row).length
+      if (characters > SHOWN_CHARACTERS && shown.length > 0) break
+      shown.push(row)
+    }
+    const more = shown.length < rows.count && { more: rows.count - shown.length }
+    return { assetRef: ref, rowCount: table?.rows, columns: rows.columns, rows: shown, ...more }
+  },
+}
+
+function tablesOf(tables: unknown): Record<string, string> {
+  if (tables === undefined || tables === null) return {}
+  const entries = typeof tables === 'object' ? Object.entries(tables) : []
+  if (entries.length > 0 && entries.every(([, ref]) => typeof ref === 'string')) {
+    return Object.fromEntries(entries) as Record<string, string>
+  }
+  throw new ByrefError(
+    'invalid_arguments',
+    'tables is references by names: { "rain": "asset://id" }.',
+  )
+}

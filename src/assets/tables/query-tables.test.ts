@@ -1,0 +1,208 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createAssets } from '../assets.ts'
+import type { Assets } from '../assets-contract.ts'
+import { queryTablesTool } from './query-tables-tool.ts'
+
+const assets = createAssets()
+const refs: Record<string, string> = {}
+
+async function importCsv(name: string, text: string, into: Assets = assets): Promise<string> {
+  const { table } = await into.importFile(Buffer.from(text), { name })
+  return table?.ref ?? ''
+}
+
+/** The rows of an answer. */
+async function ask(sql: string, options = {}, from: Assets = assets): Promise<unknown[]> {
+  const { ref } = await from.query({ sql }, options)
+  return (await from.resolve(`${ref}/content/rows`)) as unknown[]
+}
+
+const failure = (sql: string, options = {}) =>
+  ask(sql, options).then(
+    () => null,
+    (error) => error,
+  )
+
+beforeAll(async () => {
+  refs.trips = await importCsv(
+    'trips.csv',
+    'city,day,at,n,big,amount\n1,2024-01-31,2024-01-31T10:00Z,5,9007199254740993,0.1234567890123456789\n2,2024-02-01,2024-02-01T11:00Z,7,9007199254740993,1\n1,2024-02-02,2024-02-02T00:00Z,1,1,2\n',
+  )
+  refs.cities = await importCsv('cities.csv', 'id,name,land\n1,Oslo,NO\n2,Bonn,DE\n')
+  refs.lands = await importCsv('lands.csv', 'code,land\nNO,Norway\nDE,Germany\n')
+})
+
+describe('Assets.query', () => {
+  it('joins tables by their references, and gives a table', async () => {
+    const sql = `select l.land, sum(t.n) as n from "${refs.trips}" t join "${refs.cities}/content/rows" c on c.id = t.city
+      join "${refs.lands}" l on l.code = c.land group by 1 order by 2 desc`
+    const result = await assets.query({ sql }, { name: 'by land' })
+    expect(result).toMatchObject({ name: 'by land', table: { rows: 2, columns: 2, source: null } })
+    expect(await assets.resolve(`${result.ref}/content`)).toEqual({
+      columns: [
+        { name: 'land', type: 'string', missing: 0 },
+        { name: 'n', type: 'number', missing: 0 },
+      ],
+      rows: [
+        { land: 'Germany', n: 7 },
+        { land: 'Norway', n: 6 },
+      ],
+      source: null,
+    })
+    const { rows } = (await assets.meta(result.ref)).content as { rows: unknown[] }
+    expect(rows).toHaveLength(2)
+  })
+
+  it('takes names for references, and results for tables', async () => {
+    const { ref } = await assets.query({
+      sql: 'select city, max(n) as n from trips group by 1',
+      tables: { trips: refs.trips ?? '' },
+    })
+    expect(await ask(`select sum(n) as n from "${ref}"`)).toEqual([{ n: 12 }])
+  })
+
+  it('knows dates, times, long numbers and decimals, and loses no digit', async () => {
+    expect(
+      await ask(`select date_trunc('month', day)::date as month, month("at") as m, sum(big) as big, sum(amount) as amount
+        from "${refs.trips}" group by 1, 2 order by 1`),
+    ).toEqual([
+      { month: '2024-01-01', m: 1, big: 9007199254740993n, amount: '0.1234567890123456789' },
+      { month: '2024-02-01', m: 2, big: 9007199254740994n, amount: '3.0000000000000000000' },
+    ])
+    expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
+  })
+
+  it('reads names between quotes, and none in comments and texts', async () => {
+    const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
+    expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([
+      { 'a "b" ; --c': 1, A: 2, a_2: 3 },
+    ])
+    expect(
+      await ask(
+        `/* "asset://nothing" */ select '"asset://nothing"' as x, "a ""b"" ; --c" as y from "${odd}"`,
+      ),
+    ).toEqual([{ x: '"asset://nothing"', y: 1 }])
+    const named = await assets.query({
+      sql: 'select 1 as one from "my ""odd"" name"',
+      tables: { 'my "odd" name': odd },
+    })
+    expect(named.table?.rows).toBe(1)
+  })
+
+  it('reaches nothing but the tables that it names', async () => {
+    const file = join(tmpdir(), `byref-secret-${process.pid}.csv`)
+    await writeFile(file, 'a\nsecret\n')
+    const body = `"${refs.cities}"`
+    for (const sql of [
+      `select * from read_csv('${file}')`,
+      `select * from '${file}'`,
+      `select content from read_text('${file}')`,
+      `select * from glob('/*')`,
+      `select * from parquet_metadata('/etc/passwd')`,
+      `select * from "https://example.com/x.csv"`,
+      `select * from sniff_csv('${file}')`,
+      `copy (select 1) to '${file}.out'`,
+      `copy ${body} to '${file}.out'`,
+      `select 1; copy (select 1) to '${file}.out'`,
+      'install httpfs',
+      'load json',
+      "attach '/tmp/y.db' as y",
+      "attach ':memory:' as y",
+      "set memory_limit='10GB'",
+      'set enable_external_access=true',
+      'reset lock_configuration',
+      'pragma memory_limit="1GB"',
+      `create table t as select * from ${body}`,
+      `insert into ${body} values (1)`,
+      `drop view ${body}`,
+      "export database '/tmp/x'",
+      'checkpoint',
+      '',
+    ]) {
+      const error = await failure(sql)
+      expect([sql, error?.code, error?.message.includes('secret\n')]).toEqual([
+        sql,
+        'invalid_arguments',
+        false,
+      ])
+    }
+  })
+
+  it('says what is wrong with a query', async () => {
+    expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
+    expect((await failure('selec 1')).message).toMatch(/syntax error/)
+    expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
+    const { ref } = await assets.save(new Blob(['no table']), 'text/plain')
+    expect((await failure(`select * from "${ref}"`)).message).toMatch(/is no table/)
+  })
+
+  it('ends what does not end, and what a signal ends', { timeout: 20_000 }, async () => {
+    const endless =
+      'select count(*) from range(10000000) a, range(10000000) b where a.range * b.range % 7 = 3'
+    expect((await failure(endless, { timeoutMs: 300 })).code).toBe('tool_timeout')
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(new Error('enough')), 200)
+    expect((await failure(endless, { signal: stop.signal })).message).toBe('enough')
+    const deep =
+      'with recursive t(n) as (select 1 union all select n + 1 from t) select sum(n) from t'
+    expect((await failure(deep, { timeoutMs: 300 })).code).toMatch(/tool_timeout|invalid_arguments/)
+  })
+
+  it('bounds rows, characters and memory', { timeout: 60_000 }, async () => {
+    expect((await failure('select * from range(10000000)')).message).toMatch(
+      /more than 100,000 rows: aggregate/,
+    )
+    expect((await ask('select * from range(1000)', { rows: 1000 })).length).toBe(1000)
+    const long = "select repeat('x', 10000000) as x from range(100)"
+    expect((await failure(long)).code).toMatch(/result_too_large|invalid_arguments/)
+    const hungry = 'select list(range) as l from range(200000000) group by range % 2'
+    expect((await failure(hungry, { timeoutMs: 8_000 })).code).toMatch(/invalid_arg|tool_timeout/)
+  })
+
+  it('knows no table of another namespace, and none that is gone', async () => {
+    const walled = createAssets({ config: { namespacing: { mode: 'context' } } })
+    const theirs = await importCsv('x.csv', 'a\n1\n', walled.scoped({ namespace: 'b' }))
+    const mine = walled.scoped({ namespace: 'a' })
+    await expect(ask(`select * from "${theirs}"`, {}, mine)).rejects.toMatchObject({
+      code: 'asset_not_found',
+    })
+    const own = await walled.query({ sql: `select * from "${theirs}"` }, { namespace: 'b' })
+    expect(own).toMatchObject({ namespace: 'b', table: { rows: 1 } })
+    const gone = await importCsv('gone.csv', 'a\n1\n')
+    const running = ask(`select count(*) as n from "${gone}", range(100000000)`)
+    await new Promise((go) => setTimeout(go, 100))
+    await assets.delete(gone)
+    expect(await running.catch(({ code }) => code)).toSatisfy(
+      (result) => result === 'asset_not_found' || JSON.stringify(result) === '[{"n":100000000}]',
+    )
+    expect((await failure(`select * from "${gone}"`)).code).toBe('asset_not_found')
+  })
+
+  it('takes a table without rows', async () => {
+    const none = await importCsv('none.csv', 'a,b\n')
+    expect(await ask(`select count(*) as n from "${none}"`)).toEqual([{ n: 0 }])
+    const { ref, table } = await assets.query({ sql: `select * from "${none}"` })
+    expect(table?.rows).toBe(0)
+    expect(await assets.resolve(`${ref}/content/rows`)).toEqual([])
+  })
+})
+
+describe('queryTablesTool', () => {
+  it('shows the first rows, and the reference of all', async () => {
+    const sql = 'select range as n from range(1000)'
+    const shown = (await queryTablesTool.execute({ sql }, { assets })) as Record<string, unknown>
+    expect(shown).toMatchObject({ rowCount: 1000, more: 980 })
+    expect(shown.rows).toHaveLength(20)
+    expect(await assets.resolve(`${shown.assetRef}/content/rows/999`)).toEqual({ n: 999 })
+  })
+
+  it('says what it takes', async () => {
+    await expect(queryTablesTool.execute({}, { assets })).rejects.toThrow('sql is missing')
+    await expect(
+      queryTablesTool.execute({ sql: 'select 1', tables: 'x' }, { assets }),
+    ).rejects.toThrow('tables is references by names')
+  })
+})

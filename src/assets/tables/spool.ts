@@ -1,0 +1,99 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { copyBytes, streamFrom } from '../bodies/body.ts'
+
+/** Bytes that lie aside, to be read in any order. */
+export interface Spooled {
+  readonly size: number
+  read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>>
+  /** Frees them. */
+  dispose(): Promise<void>
+}
+
+/** Bytes that are written first: in memory while they are few, else in a temporary file. */
+export interface Spool extends Spooled {
+  append(bytes: Uint8Array): Promise<void>
+}
+
+const IN_MEMORY = 16 * 1024 * 1024
+const CHUNK = 256 * 1024
+
+/** A file that was written, to be read; it goes with its folder. */
+export async function spoolOf(path: string, folder: string): Promise<Spooled> {
+  const handle = await open(path, 'r')
+  const { size } = await handle.stat()
+  return {
+    size,
+    read: (start, end) => readFrom(handle, start, Math.min(end, size)),
+    stream: () => streamFrom(() => chunksIn(size, (start, end) => readFrom(handle, start, end))),
+    async dispose() {
+      await handle.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** An empty {@link Spool}. */
+export function createSpool(): Spool {
+  let memory: Uint8Array[] = []
+  let size = 0
+  let file: { folder: string; handle: FileHandle } | null = null
+
+  async function toFile(): Promise<FileHandle> {
+    if (file) return file.handle
+    const folder = await mkdtemp(join(tmpdir(), 'byref-'))
+    const handle = await open(join(folder, 'table'), 'wx+', 0o600)
+    file = { folder, handle }
+    for (const bytes of memory) await handle.appendFile(bytes)
+    memory = []
+    return handle
+  }
+
+  async function read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
+    if (!file) {
+      if (memory.length > 1) memory = [Buffer.concat(memory)]
+      return copyBytes(
+        (memory[0] ?? new Uint8Array()).subarray(start, end),
+      ) as Uint8Array<ArrayBuffer>
+    }
+    return readFrom(file.handle, start, Math.min(end, size))
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    async append(bytes) {
+      size += bytes.byteLength
+      if (!file && size <= IN_MEMORY) memory.push(copyBytes(bytes))
+      else await (await toFile()).appendFile(bytes)
+    },
+    read,
+    stream: () => streamFrom(() => chunksIn(size, read)),
+    async dispose() {
+      memory = []
+      if (!file) return
+      await file.handle.close()
+      await rm(file.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function readFrom(
+  handle: FileHandle,
+  start: number,
+  end: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(Math.max(0, end - start))
+  const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, start)
+  return bytes.subarray(0, bytesRead)
+}
+
+async function* chunksIn(
+  size: number,
+  read: (start: number, end: number) => Promise<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < size; at += CHUNK) yield await read(at, Math.min(at + CHUNK, size))
+}

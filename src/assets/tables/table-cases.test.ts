@@ -1,0 +1,372 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets.ts'
+import { fetchAssetTool, searchAssetTool } from '../native-tools.ts'
+import { createMemoryAssetStore } from '../stores/memory.ts'
+
+async function imported(text: string | Uint8Array, name = 'x.csv') {
+  const assets = createAssets()
+  const body = typeof text === 'string' ? Buffer.from(text) : text
+  const { table, asset } = await assets.importFile(body, { name })
+  const ref = table?.ref ?? ''
+  const content = (await assets.resolve(ref)) as {
+    columns: { name: string; type: string; missing: number; scale?: number }[]
+    rows: Record<string, unknown>[]
+  }
+  return { assets, asset, ref, table, ...content }
+}
+
+/** The cases of csv-spectrum (github.com/maxogden/csv-spectrum). */
+const SPECTRUM: [string, string, Record<string, unknown>[]][] = [
+  [
+    'comma in quotes',
+    'first,last,address,city,zip\nJohn,Doe,120 any st.,"Anytown, WW",08123',
+    [{ first: 'John', last: 'Doe', address: '120 any st.', city: 'Anytown, WW', zip: '08123' }],
+  ],
+  [
+    'empty',
+    'a,b,c\n1,"",""\n2,3,4\n',
+    [
+      { a: 1, b: null, c: null },
+      { a: 2, b: 3, c: 4 },
+    ],
+  ],
+  [
+    'empty, crlf',
+    'a,b,c\r\n1,"",""\r\n2,3,4\r\n',
+    [
+      { a: 1, b: null, c: null },
+      { a: 2, b: 3, c: 4 },
+    ],
+  ],
+  [
+    'escaped quotes',
+    'a,b\n1,"ha ""ha"" ha"\n3,4\n',
+    [
+      { a: 1, b: 'ha "ha" ha' },
+      { a: 3, b: '4' },
+    ],
+  ],
+  [
+    'json',
+    'key,val\n1,"{""type"": ""Point"", ""coordinates"": [102.0, 0.5]}"\n',
+    [{ key: 1, val: '{"type": "Point", "coordinates": [102.0, 0.5]}' }],
+  ],
+  [
+    'location coordinates',
+    'Contact Phone Number,Location Coordinates,Cities,Counties\n2023-06-15,"37°36\'37.8""N 121°2\'17.9""W",Sunol,Alameda\nx,37°36\'37.8"N 121°2\'17.9"W,Sunol,Alameda\n',
+    [
+      {
+        'Contact Phone Number': '2023-06-15',
+        'Location Coordinates': '37°36\'37.8"N 121°2\'17.9"W',
+        ...{ Cities: 'Sunol', Counties: 'Alameda' },
+      },
+      {
+        'Contact Phone Number': 'x',
+        'Location Coordinates': '37°36\'37.8"N 121°2\'17.9"W',
+        ...{ Cities: 'Sunol', Counties: 'Alameda' },
+      },
+    ],
+  ],
+  [
+    'newlines',
+    'a,b,c\n1,2,3\n"Once upon \na time",5,6\n7,8,9\n',
+    [
+      { a: '1', b: 2, c: 3 },
+      { a: 'Once upon \na time', b: 5, c: 6 },
+      { a: '7', b: 8, c: 9 },
+    ],
+  ],
+  ['newlines, crlf', 'a,b\r\n"Once upon \r\na time",5\r\n', [{ a: 'Once upon \r\na time', b: 5 }]],
+  [
+    'quotes and newlines',
+    'a,b\n1,"ha \n""ha"" \nha"\n3,4\n',
+    [
+      { a: 1, b: 'ha \n"ha" \nha' },
+      { a: 3, b: '4' },
+    ],
+  ],
+  ['simple', 'a,b,c\n1,2,3\n', [{ a: 1, b: 2, c: 3 }]],
+  ['simple, crlf', 'a,b,c\r\n1,2,3\r\n', [{ a: 1, b: 2, c: 3 }]],
+  [
+    'utf8',
+    'a,b,c\n1,2,3\n4,5,ʤ\n',
+    [
+      { a: 1, b: 2, c: '3' },
+      { a: 4, b: 5, c: 'ʤ' },
+    ],
+  ],
+]
+
+describe('a table of csv-spectrum', () => {
+  it.each(SPECTRUM)('%s', async (_, csv, rows) => {
+    expect((await imported(csv)).rows).toEqual(rows)
+  })
+})
+
+describe('numbers of a table', () => {
+  it('keeps whole numbers of 64 bits as bigints, and longer ones as text', async () => {
+    const { columns, rows, assets, ref } = await imported(
+      'a,b,c,d\n9007199254740993,9223372036854775808,9007199254740992,-0\n1,1,1,1\n',
+    )
+    expect(columns.map(({ type }) => type)).toEqual(['integer', 'decimal', 'number', 'number'])
+    expect(rows[0]).toEqual({
+      a: 9007199254740993n,
+      b: '9223372036854775808',
+      c: 9007199254740992,
+      d: -0,
+    })
+    expect(await assets.resolve(`${ref}/content/rows/0/a`)).toBe(9007199254740993n)
+    const { bytes } = await assets.get(`${ref}/content/rows/0/a`)
+    expect(Buffer.from(bytes).toString()).toBe('9007199254740993')
+  })
+
+  it('rounds nothing that JSON and NDJSON have', async () => {
+    const list =
+      '{"id":1234567890123456789,"x":1e400,"y":0.1234567890123456789,"in":{"n":1234567890123456789}}'
+    const more = '{"id":2,"x":1,"y":2,"in":{"n":1}}'
+    for (const [text, name] of [
+      [`[${list},${more}]`, 'x.json'],
+      [`${list}\n${more}\n`, 'x.ndjson'],
+    ] as const) {
+      const { columns, rows } = await imported(text, name)
+      expect(columns).toEqual([
+        { name: 'id', type: 'integer', missing: 0 },
+        { name: 'x', type: 'mixed', missing: 0 },
+        { name: 'y', type: 'decimal', missing: 0, scale: 19 },
+        { name: 'in', type: 'object', missing: 0 },
+      ])
+      expect(rows).toEqual([
+        {
+          ...{ id: 1234567890123456789n, x: '1e400', y: '0.1234567890123456789' },
+          in: { n: '1234567890123456789' },
+        },
+        { id: 2n, x: 1, y: '2', in: { n: 1 } },
+      ])
+    }
+  })
+
+  it('prints every double as it came', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ noNaN: true }).filter(Number.isFinite), { minLength: 1 }),
+        async (numbers) => {
+          const { rows } = await imported(JSON.stringify(numbers.map((n) => ({ n }))), 'x.json')
+          expect(rows.map(({ n }) => n)).toEqual(numbers.map((n) => (Object.is(n, -0) ? 0 : n)))
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('a table of odd shape', () => {
+  it('changes its types where later rows need it', async () => {
+    const lines = Array.from({ length: 30_000 }, (_, i) => `${i},${i},2024-01-01`)
+    const { columns, rows } = await imported(`a,b,c\n${lines.join('\n')}\n1.5,x,2024-01-01T10:00\n`)
+    expect(columns.map(({ type }) => type)).toEqual(['number', 'string', 'date'])
+    expect([rows[29_999], rows[30_000]]).toEqual([
+      { a: 29_999, b: '29999', c: '2024-01-01' },
+      { a: 1.5, b: 'x', c: '2024-01-01T10:00' },
+    ])
+  })
+
+  it('has columns that only later rows have', async () => {
+    const lines = Array.from({ length: 25_000 }, (_, i) =>
+      JSON.stringify({ a: i, ...(i > 24_000 && { b: [i] }) }),
+    )
+    const { columns, rows } = await imported(lines.join('\n'), 'x.ndjson')
+    expect(columns).toEqual([
+      { name: 'a', type: 'number', missing: 0 },
+      { name: 'b', type: 'array', missing: 24_001 },
+    ])
+    expect(rows.at(-1)).toEqual({ a: 24_999, b: [24_999] })
+  })
+
+  it('keeps names that differ in case, that are empty, and that prototypes have', async () => {
+    const json = await imported('[{"":1,"a":2,"A":3,"__proto__":4,"toString":5," ":6}]', 'x.json')
+    expect(Object.entries(json.rows[0] ?? {})).toEqual([
+      ['', 1],
+      ['a', 2],
+      ['A', 3],
+      ['__proto__', 4],
+      ['toString', 5],
+      [' ', 6],
+    ])
+    expect(await json.assets.resolve(`${json.ref}/content/rows/0/__proto__`)).toBe(4)
+    expect(await json.assets.resolve(`${json.ref}/content/rows/0//`)).toBe(1)
+    await expect(json.assets.resolve(`${json.ref}/content/rows/0/valueOf`)).rejects.toThrow(
+      /has no "valueOf"; it has 6/,
+    )
+  })
+
+  it('holds a column of 50 MB of text', { timeout: 60_000 }, async () => {
+    const text = 'lorem ipsum '.repeat(1_000_000)
+    const csv = `n,t\n1,"${text}"\n2,"${text}"\n3,"${text}"\n4,"${text}"\n5,x\n`
+    const assets = createAssets()
+    const { table } = await assets.importFile(Buffer.from(csv), { name: 'x.csv' })
+    expect(await assets.resolve(`${table?.ref}/content/rows/3/t`)).toHaveLength(text.length)
+    expect(await assets.resolve(`${table?.ref}/content/rows/4`)).toEqual({ n: 5, t: 'x' })
+  })
+
+  it('has up to 5,000 columns', { timeout: 60_000 }, async () => {
+    const line = Array.from({ length: 5_000 }, (_, i) => i).join(',')
+    const assets = createAssets()
+    const csv = Buffer.from(`${line.replace(/\d+/g, 'c$&')}\n${line}\n`)
+    const { table } = await assets.importFile(csv, { name: 'x.csv' })
+    expect(await assets.resolve(`${table?.ref}/content/rows/0/c4999`)).toBe(4999)
+    expect(
+      Object.keys((await assets.resolve(`${table?.ref}/content/rows/0`)) as object),
+    ).toHaveLength(5_000)
+  })
+})
+
+describe('reading a table', () => {
+  it('reads ranges of the body, and nothing for a meta', { timeout: 60_000 }, async () => {
+    const store = createMemoryAssetStore()
+    let bytes = 0
+    const counted: typeof store = {
+      ...store,
+      async open(assetId, options) {
+        const opened = await store.open(assetId, options)
+        bytes += opened ? opened.end - opened.start : 0
+        return opened
+      },
+    }
+    const assets = createAssets({ store: counted })
+    const lines = Array.from({ length: 200_000 }, (_, i) => `${(i * 7919) % 1_000_003},city ${i}`)
+    const { table } = await assets.importFile(Buffer.from(`n,city\n${lines.join('\n')}\n`), {
+      name: 'x.csv',
+    })
+    const ref = table?.ref ?? ''
+    const cost = async (read: () => Promise<unknown>) => {
+      bytes = 0
+      const value = await read()
+      return [value, bytes / (table?.size ?? 1)] as const
+    }
+    await assets.resolve(`${ref}/content/rows/0`)
+    const [row, ofRow] = await cost(() => assets.resolve(`${ref}/content/rows/150000`))
+    expect(row).toEqual({ n: (150_000 * 7919) % 1_000_003, city: 'city 150000' })
+    expect(ofRow).toBeLessThan(0.25)
+    const [cell, ofCell] = await cost(() => assets.resolve(`${ref}/content/rows/199999/city`))
+    expect(cell).toBe('city 199999')
+    expect(ofCell).toBeLessThan(ofRow)
+    const page = async () => {
+      const cities: unknown[] = []
+      const rows = (await assets.rows(ref)).select({ columns: ['city'], start: 7, end: 107 })
+      for await (const { city } of rows) cities.push(city)
+      return cities
+    }
+    const [cities, ofPage] = await cost(page)
+    expect([(cities as string[]).length, (cities as string[])[99]]).toEqual([100, 'city 106'])
+    expect(ofPage).toBeLessThan(0.25)
+    expect((await cost(() => assets.meta(ref)))[1]).toBe(0)
+    expect((await cost(() => assets.info(ref)))[1]).toBe(0)
+  })
+
+  it('says what to do where it is too large to be one value', async () => {
+    const assets = createAssets({ config: { limits: { valueBytes: 10_000 } } })
+    const csv = `a\n${'1\n'.repeat(5_000)}`
+    const { table } = await assets.importFile(Buffer.from(csv), { name: 'x.csv' })
+    const all = assets.resolve(`${table?.ref}/content/rows`)
+    await expect(all).rejects.toMatchObject({ code: 'asset_too_large' })
+    await expect(all).rejects.toThrow(/5,000 rows.*asset_ref_as: "rows".*query_tables/)
+    await expect(assets.resolve(`${table?.ref}/content/rows/5000`)).rejects.toThrow(
+      /has no 5000; it has 5000: 0, 1/,
+    )
+    await expect(assets.resolve(`${table?.ref}/content/rows/0/b`)).rejects.toThrow(/it has 1: "a"/)
+    await expect(assets.resolve(`${table?.ref}/content/cells`)).rejects.toThrow(/"columns"/)
+  })
+
+  it('pages by rows and searches cells', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, i) => `${i},name ${i}`)
+    const { assets, ref } = await imported(`n,name\n${lines.join('\n')}\n`)
+    const page = await fetchAssetTool.execute({ ref, startLine: 1001, endLine: 1002 }, { assets })
+    expect(page).toMatchObject({
+      text: '{"n":1000,"name":"name 1000"}\n{"n":1001,"name":"name 1001"}',
+      ...{ startLine: 1001, endLine: 1002, lines: 2000 },
+    })
+    const first = (await fetchAssetTool.execute({ ref }, { assets })) as Record<string, number>
+    expect(first.nextStartLine).toBe((first.endLine ?? 0) + 1)
+    const found = await searchAssetTool.execute({ ref, query: 'name 1777' }, { assets })
+    expect(found).toMatchObject({
+      hits: [{ ref: `${ref}/content/rows/1777/name`, text: 'name 1777' }],
+      total: 1,
+    })
+  })
+})
+
+describe('a Parquet file as a table', () => {
+  async function byDuckdb(sql: string): Promise<Uint8Array> {
+    const { DuckDBInstance } = await import('@duckdb/node-api')
+    const folder = await mkdtemp(join(tmpdir(), 'byref-test-'))
+    const path = join(folder, 'x.parquet')
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    await connection.run(`copy (${sql}) to '${path}' (format parquet, codec 'zstd')`)
+    const bytes = await readFile(path)
+    await rm(folder, { recursive: true })
+    return new Uint8Array(bytes)
+  }
+
+  it('has the types that the file declares', async () => {
+    const { columns, rows, asset, table } = await imported(
+      await byDuckdb(`select range as n, range + 9007199254740993 as big, 1.50::decimal(10,2) as price,
+        123456789012345678.25::decimal(30,2) as exact, date '2024-02-29' as day, timestamp '2024-02-29 10:00:00.000001' as at,
+        'x' as text, range % 2 = 0 as even, if(range = 1, null, 0.5) as half, [1, 2] as list, {'a': 1} as object,
+        '{"b":2}'::json as json, null::varchar as none from range(3)`),
+      'x.parquet',
+    )
+    expect(columns.map(({ name, type }) => [name, type])).toEqual([
+      ['n', 'number'],
+      ['big', 'integer'],
+      ['price', 'number'],
+      ['exact', 'decimal'],
+      ['day', 'date'],
+      ['at', 'date'],
+      ['text', 'string'],
+      ['even', 'boolean'],
+      ['half', 'number'],
+      ['list', 'array'],
+      ['object', 'object'],
+      ['json', 'mixed'],
+      ['none', 'empty'],
+    ])
+    expect(rows[1]).toEqual({
+      ...{ n: 1, big: 9007199254740994n, price: 1.5, exact: '123456789012345678.25' },
+      ...{ day: '2024-02-29', at: '2024-02-29T10:00:00.000001', text: 'x', even: false },
+      ...{ half: null, list: [1, 2], object: { a: 1 }, json: { b: 2 }, none: null },
+    })
+    expect(columns.find(({ name }) => name === 'half')?.missing).toBe(1)
+    expect(table?.digest).toBe(asset.digest)
+  })
+
+  it('is refused where it is damaged, at any byte, and never hangs', {
+    timeout: 60_000,
+  }, async () => {
+    const whole = await byDuckdb("select range as n, 'text ' || range as t from range(2000)")
+    const outcome = async (bytes: Uint8Array) => {
+      const assets = createAssets()
+      try {
+        const { table } = await assets.importFile(bytes, {
+          name: 'x.parquet',
+          mime: 'application/vnd.apache.parquet',
+        })
+        return table ? 'table' : 'file'
+      } catch (error) {
+        return (error as { code: string }).code
+      }
+    }
+    expect(await outcome(whole)).toBe('table')
+    expect(await outcome(whole.slice(0, -100))).toBe('table_invalid')
+    expect(await outcome(Buffer.from('PAR1PAR1'))).toBe('table_invalid')
+    for (let i = 0; i < 60; i++) {
+      const bytes = whole.slice()
+      const at = Math.floor((bytes.byteLength * i) / 60)
+      bytes[at] = (bytes[at] as number) ^ 0x55
+      expect(['table', 'table_invalid', 'file']).toContain(await outcome(bytes))
+    }
+  })
+})

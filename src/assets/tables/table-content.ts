@@ -1,0 +1,138 @@
+import { ByrefError } from '../../errors.ts'
+import { indexOf } from '../../refs/field-key.ts'
+import { type FieldKey, MISSING, ownField } from '../../refs/field-path.ts'
+import type { AssetContent, ContentAccess, FoundField } from '../asset-content.ts'
+import { assetNotFound } from '../asset-record.ts'
+import type { AssetRecord, FullAssetStore } from '../asset-store.ts'
+import { readBytes } from '../bodies/body.ts'
+import { copyContent } from '../copy-content.ts'
+import { jsonLine } from './json-line.ts'
+import type { ByteSource } from './parquet-file.ts'
+import { openParquet } from './parquet-file.ts'
+import type { TableFacts } from './table-facts.ts'
+import { fileRows, type TableRow, type TableRows } from './table-rows.ts'
+
+/** Bytes that a row and a cell take in memory, beside the texts in them. */
+const ROW = 64
+const CELL = 16
+
+/** The rows of a table asset; only those that are asked for are read. */
+export function tableRows(
+  record: AssetRecord,
+  { columns, rows }: TableFacts,
+  { store, cache, signal }: Pick<ContentAccess, 'store' | 'cache'> & { signal?: AbortSignal },
+): TableRows {
+  const name = record.name ?? record.assetId
+  const key = JSON.stringify([record.namespace, record.assetId, record.digest, 'parquet'])
+  const kept = store.readsOnce ? {} : { cache: { cache, key } }
+  const open = async () => openParquet(await byteSource(record, store, signal), { name, ...kept })
+  return fileRows(open, columns, { count: rows, signal })
+}
+
+/** The content of a table: `columns`, `rows` and `source`. A row, or a cell of it, costs a range of the body. */
+export function tableContent(
+  record: AssetRecord,
+  facts: TableFacts,
+  access: ContentAccess,
+): AssetContent {
+  const { columns, rows: count, source } = facts
+  const rows = tableRows(record, facts, access)
+  const { valueBytes } = access.limits
+
+  async function allRows(): Promise<TableRow[]> {
+    if (count * (ROW + columns.length * CELL) > valueBytes) throw tooMany(record, count)
+    const found: TableRow[] = []
+    let size = 0
+    for await (const row of rows) {
+      size += sizeOf(row)
+      if (size > valueBytes) throw tooMany(record, count)
+      found.push(row)
+    }
+    return found
+  }
+
+  async function inRow(path: readonly FieldKey[]): Promise<FoundField> {
+    const [, index, name, ...rest] = path
+    const at = indexOf(index)
+    // A list of the table's length, so that an error can say how many there are.
+    if (at === -1 || at >= count) return missing(new Array(count), 1)
+    const isColumn = name !== undefined && columns.some((column) => column.name === name)
+    const part = rows.select({
+      start: at,
+      end: at + 1,
+      ...(isColumn && { columns: [String(name)] }),
+    })
+    for await (const row of part)
+      return below(row, 2, [...(name === undefined ? [] : [name]), ...rest])
+    throw assetNotFound(record.assetId)
+  }
+
+  return {
+    async at(path) {
+      const [field] = path
+      if (field === undefined) {
+        return found({ columns: copyContent(columns), rows: await allRows(), source })
+      }
+      if (field === 'columns') return below(copyContent(columns), 1, path.slice(1))
+      if (field === 'source') return below(source, 1, path.slice(1))
+      if (field !== 'rows') return missing({ columns: null, rows: null, source: null }, 0)
+      return path.length === 1 ? found(await allRows()) : inRow(path)
+    },
+  }
+}
+
+function found(value: unknown): FoundField {
+  return { isFound: true, value }
+}
+
+function missing(container: unknown, depth: number): FoundField {
+  return { isFound: false, container, depth }
+}
+
+/** The value at the rest of a path, of which `depth` steps were made. */
+function below(value: unknown, depth: number, rest: readonly FieldKey[]): FoundField {
+  let container = value
+  for (const [i, step] of rest.entries()) {
+    const next = ownField(container, step)
+    if (next === MISSING) return missing(container, depth + i)
+    container = next
+  }
+  return found(container)
+}
+
+function sizeOf(row: TableRow): number {
+  let size = ROW
+  for (const value of Object.values(row)) {
+    size += CELL
+    if (typeof value === 'string') size += value.length
+    else if (typeof value === 'object' && value !== null) size += jsonLine(value).length
+  }
+  return size
+}
+
+function tooMany({ assetId }: AssetRecord, count: number): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    `Table ${JSON.stringify(assetId)} has ${count.toLocaleString('en')} rows, too many to become one value (limits.valueBytes): name a row or a cell (content/rows/0/column), read rows in pages, give them to a parameter that takes rows one by one (asset_ref_as: "rows"), or ask by query_tables.`,
+  )
+}
+
+/** The ranges of a body; a store that gives it once is asked once. */
+async function byteSource(
+  { assetId, namespace, size }: AssetRecord,
+  store: FullAssetStore,
+  signal: AbortSignal | undefined,
+): Promise<ByteSource> {
+  if (store.readsOnce) {
+    const { bytes } = await store.get(assetId, { namespace })
+    return { size, read: async (start, end) => bytes.subarray(start, end) }
+  }
+  return {
+    size,
+    async read(start, end) {
+      const opened = await store.open(assetId, { namespace, start, end, signal })
+      if (!opened) throw assetNotFound(assetId)
+      return readBytes(opened.stream)
+    },
+  }
+}

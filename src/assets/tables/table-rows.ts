@@ -1,0 +1,151 @@
+import { setImmediate } from 'node:timers/promises'
+import { putKey } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import type { TableColumn } from './column.ts'
+import type { ParquetFile } from './parquet-file.ts'
+import { cellReader } from './parquet-values.ts'
+
+/** A row of a table: values by the columns' names, null where there is none. */
+export type TableRow = Record<string, unknown>
+
+/** Rows of a table, in order, read as they are asked for: `for await (const row of rows)`, as often as needed. */
+export interface TableRows extends AsyncIterable<TableRow> {
+  readonly columns: readonly TableColumn[]
+  /** How many they are. */
+  readonly count: number
+  /**
+   * Some of the columns, so that the others are not read, and of these rows those from `start` up to `end`.
+   *
+   * @throws ByrefError `invalid_arguments` for a column that there is not
+   */
+  select(part: { columns?: readonly string[]; start?: number; end?: number }): TableRows
+}
+
+/** Cells that are read at once. */
+const MOST_CELLS = 2_000_000
+
+/** The rows of a file, with columns by whose types its cells become values. */
+export function fileRows(
+  open: () => Promise<ParquetFile>,
+  columns: readonly TableColumn[],
+  { count, signal }: { count: number; signal?: AbortSignal },
+): TableRows {
+  const places = columns.map((_, place) => place)
+
+  function part(chosen: readonly number[], first: number, last: number): TableRows {
+    return {
+      columns: chosen.map((place) => columns[place] as TableColumn),
+      count: last - first,
+      select({ columns: names, start = 0, end = last - first }) {
+        const some = names ? namedPlaces(columns, chosen, names) : chosen
+        const from = Math.min(first + Math.max(0, start), last)
+        return part(some, from, Math.max(from, Math.min(first + end, last)))
+      },
+      async *[Symbol.asyncIterator]() {
+        const file = await open()
+        const names = chosen.map((place) => (columns[place] as TableColumn).name)
+        const readers = chosen.map((place) => readerOf(file, columns, place))
+        for (const [start, end] of slices(file, chosen.length, { first, last })) {
+          signal?.throwIfAborted()
+          // Reading from memory gives nobody else a turn.
+          await setImmediate()
+          for (const cells of await file.read(chosen, start, end)) {
+            yield rowOf(names, readers, cells)
+          }
+        }
+      },
+    }
+  }
+  return part(places, 0, count)
+}
+
+/** Rows that are there as values; other items of the list are refused where they are met. */
+export function listRows(list: readonly unknown[], ref: string): TableRows {
+  const names = new Set<string>()
+  for (const row of list.slice(0, 1000)) for (const key of Object.keys(Object(row))) names.add(key)
+  const columns = [...names].map((name) => ({ name, type: 'mixed' as const, missing: 0 }))
+
+  function part(rows: readonly unknown[], chosen: readonly TableColumn[] | null): TableRows {
+    return {
+      columns: chosen ?? columns,
+      count: rows.length,
+      select({ columns: named, start = 0, end = rows.length }) {
+        const places = columns.map((_, place) => place)
+        const some = named
+          ? namedPlaces(columns, places, named).map((place) => columns[place] as TableColumn)
+          : chosen
+        return part(rows.slice(start, end), some)
+      },
+      async *[Symbol.asyncIterator]() {
+        for (const row of rows) {
+          if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
+          yield chosen ? picked(row as TableRow, chosen) : (row as TableRow)
+        }
+      },
+    }
+  }
+  return part(list, null)
+}
+
+/** The error for what has no rows. */
+export function noRows(ref: string): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `${ref} is no table and no list of objects: pass a table, such as asset://id/content/rows`,
+  )
+}
+
+function picked(row: TableRow, columns: readonly TableColumn[]): TableRow {
+  const some: TableRow = {}
+  for (const { name } of columns) putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  return some
+}
+
+function rowOf(
+  names: readonly string[],
+  readers: readonly ((cell: unknown) => unknown)[],
+  cells: readonly unknown[],
+): TableRow {
+  const row: TableRow = {}
+  for (let i = 0; i < names.length; i++) putKey(row, names[i] as string, readers[i]?.(cells[i]))
+  return row
+}
+
+function readerOf(file: ParquetFile, columns: readonly TableColumn[], place: number) {
+  const column = file.columns[place]
+  if (!column)
+    throw new ByrefError('storage_failed', 'A table has fewer columns than its record says.')
+  return cellReader(column, (columns[place] as TableColumn).type)
+}
+
+/** What is read at once: the groups of rows of the file, or parts of those that have very many cells. */
+function* slices(
+  { groups }: ParquetFile,
+  columns: number,
+  { first, last }: { first: number; last: number },
+): Generator<[start: number, end: number]> {
+  const most = Math.max(1, Math.floor(MOST_CELLS / Math.max(1, columns)))
+  for (const group of groups) {
+    const end = Math.min(group.start + group.rows, last)
+    for (let at = Math.max(group.start, first); at < end; at += most) {
+      yield [at, Math.min(at + most, end)]
+    }
+  }
+}
+
+function namedPlaces(
+  columns: readonly TableColumn[],
+  known: readonly number[],
+  names: readonly string[],
+): number[] {
+  const byName = new Map(known.map((place) => [(columns[place] as TableColumn).name, place]))
+  return names.map((name) => {
+    const place = byName.get(name)
+    if (place !== undefined) return place
+    const shown = [...byName.keys()].slice(0, 20).join(', ')
+    throw new ByrefError(
+      'invalid_arguments',
+      `There is no column ${JSON.stringify(name)}; the ${byName.size} columns are ${shown}${byName.size > 20 ? ', …' : ''}`,
+    )
+  })
+}

@@ -1,0 +1,137 @@
+import type { ColumnReader, Storage, TableColumn } from './column.ts'
+import { createSpool, type Spool, type Spooled } from './spool.ts'
+import type { TableInput } from './table.ts'
+import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
+
+/** A table as Parquet, and what is known of it. */
+export interface WrittenTable {
+  columns: TableColumn[]
+  rows: number
+  /** Whoever has it disposes of it. */
+  body: Spooled
+}
+
+/** A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100 rows. */
+const GROUP = { rows: 20_480, cells: 200_000, characters: 8 * 1024 * 1024, least: 100 }
+
+/**
+ * Writes a table as Parquet while its columns' types are being found. Where a later cell does not fit the types that the
+ * first rows had, the rest is only looked at, and the file read once more, which `onAgain` is told. Null for what is no
+ * table.
+ */
+export async function writeTable(
+  input: TableInput,
+  onAgain: () => void = () => {},
+): Promise<WrittenTable | null> {
+  const first = await pass(input, true)
+  if (first === null) return null
+  const { rows, body } = first
+  if (input.columns.length === 0) {
+    await body?.dispose()
+    return null
+  }
+  if (!body) onAgain()
+  const again = body ? null : await pass(input, false)
+  return {
+    columns: input.columns.map((reader) => reader.column()),
+    rows,
+    body: (body ?? again?.body) as Spool,
+  }
+}
+
+/** Reads the file once; the body is null where it could not be written as it began. */
+async function pass(
+  input: TableInput,
+  isFirst: boolean,
+): Promise<{ rows: number; body: Spool | null } | null> {
+  const body = createSpool()
+  try {
+    const groups = groupWriter(input, body, isFirst)
+    let rows = 0
+    for await (const batch of input.batches()) {
+      if (batch === null) {
+        await body.dispose()
+        return null
+      }
+      rows += batch.length
+      await groups.add(batch)
+    }
+    const isWritten = await groups.end()
+    if (!isWritten) await body.dispose()
+    return { rows, body: isWritten ? body : null }
+  } catch (error) {
+    await body.dispose()
+    throw error
+  }
+}
+
+function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
+  let output: ParquetOutput | null = null
+  let storing: ((cell: unknown) => unknown)[] = []
+  let fits = true
+  let group: (readonly unknown[])[] = []
+  let characters = 0
+  let rows = 0
+  let known = 0
+
+  /** Shows the columns a row; one that comes late was missing until then. */
+  function show(row: readonly unknown[]): void {
+    const { columns } = input
+    for (; known < columns.length; known++) {
+      for (let i = 0; i < rows; i++) columns[known]?.see(null)
+    }
+    for (let i = 0; i < columns.length; i++) columns[i]?.see(row[i])
+    rows++
+  }
+
+  function begin(): ParquetOutput {
+    const columns = input.columns.map((reader) => ({
+      name: reader.column().name,
+      storage: reader.storage(),
+    }))
+    storing = input.columns.map((reader) => reader.storing())
+    return createParquetOutput(columns, body)
+  }
+
+  async function flush(): Promise<void> {
+    const written = group
+    group = []
+    characters = 0
+    if (output) fits &&= isStoredAs(input.columns, output.storage)
+    if (!fits) return
+    output ??= begin()
+    await output.write(storing.map((store, i) => written.map((row) => store(row[i]))))
+  }
+
+  return {
+    async add(batch: readonly (readonly unknown[])[]): Promise<void> {
+      const most = groupRows(input.columns.length)
+      for (const row of batch) {
+        if (isFirst) show(row)
+        for (const cell of row) if (typeof cell === 'string') characters += cell.length
+        group.push(row)
+        if (group.length >= most || characters >= GROUP.characters) await flush()
+      }
+    },
+    /** Whether all of it was written. */
+    async end(): Promise<boolean> {
+      await flush()
+      if (!fits) return false
+      output ??= begin()
+      await output.finish()
+      return true
+    },
+  }
+}
+
+function groupRows(columns: number): number {
+  const fitting = Math.floor(GROUP.cells / Math.max(1, columns))
+  return Math.min(GROUP.rows, Math.max(GROUP.least, fitting))
+}
+
+function isStoredAs(columns: readonly ColumnReader[], storage: readonly Storage[]): boolean {
+  return (
+    columns.length === storage.length &&
+    columns.every((reader, i) => reader.storage() === storage[i])
+  )
+}
