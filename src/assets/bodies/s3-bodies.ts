@@ -33,9 +33,9 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
     check: () => connector.check(bucket),
 
     async put(key, body, { mime, signal }) {
-      const object = { ...at(key), contentType: mime }
+      const object = { ...at(key), contentType: mime, signal }
       if (body instanceof Uint8Array) await connector.put({ ...object, body })
-      else await connector.putStream({ ...object, body, signal })
+      else await connector.putStream({ ...object, body })
     },
 
     async open(key, { start, end, size, signal }) {

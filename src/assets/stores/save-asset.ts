@@ -35,7 +35,7 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
       const key = draft.newKey(body.mime)
-      await bodies.put(key, body.bytes, { mime: body.mime })
+      await bodies.put(key, body.bytes, { mime: body.mime, signal: draft.options.signal })
       draft.written()
       body.key = key
     })

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ByrefError } from '../../../errors.ts'
+import { orAborted } from '../abortable.ts'
 import type { ByteRange } from '../byte-range.ts'
 import { asStorageError } from './errors.ts'
 
@@ -86,12 +87,4 @@ async function inTime<T>(waiting: Promise<T>, timeoutMs: number): Promise<T> {
   const error = () => reject(new ByrefError('storage_failed', `Nothing came for ${timeoutMs} ms.`))
   const timer = setTimeout(error, timeoutMs)
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
-}
-
-async function orAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }
