@@ -114,7 +114,9 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     }
     for (const { digest } of bodies) {
       for await (const { key: use } of objectsUnder(at, space.usesOf(digest))) {
-        if (parseUse(space, use).holder === holder) await connector.delete({ bucket, key: use })
+        const body = parseUse(space, use)
+        // Somebody else may use the body by now, or begin to.
+        if (body.holder === holder) await uses.end(space, [body], holder)
       }
     }
   }

@@ -100,6 +100,26 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect([...connector.objects.keys()].filter((key) => key.includes('claims'))).toEqual([])
   })
 
+  it('takes no body from who has the id, when another wanted it with the same bytes', async () => {
+    const connector = memoryConnector()
+    const other = createS3AssetStore({ bucket: 'b', connector })
+    const save = (store: FullAssetStore) =>
+      store.save(Buffer.from('both'), 'text/plain', { assetId: 'mine' })
+    let isFirst = true
+    const put: typeof connector.put = async (object) => {
+      if (object.ifAbsent && isFirst) {
+        isFirst = false
+        await save(other)
+      }
+      return connector.put(object)
+    }
+    const late = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    await expect(save(late)).rejects.toEqual(code('asset_exists'))
+    expect(Buffer.from((await other.get('mine')).bytes).toString()).toBe('both')
+    expect(await problems(other)).toEqual([])
+    expect([...connector.objects.keys()].filter((key) => key.startsWith('bodies/'))).toHaveLength(1)
+  })
+
   it('sweeps what saves and removals left that were cut off', async () => {
     const connector = memoryConnector()
     const store = createS3AssetStore({ bucket: 'b', connector })

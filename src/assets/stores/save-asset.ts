@@ -83,13 +83,19 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
       const { missing, unused } = await records.add(entry, options.quota)
       if (missing.length === 0) {
-        await draft.discard(unused)
+        if (unused.length > 0) await draft.discard(unused)
         return record
       }
       // Whoever had them let them go meanwhile.
       wanted = all.filter(({ digest }) => missing.includes(digest))
     }
     throw interrupted()
+  }
+
+  /** Where an index is not transactional, another save may use what this one put. */
+  async function unheld({ keys }: Draft): Promise<string[]> {
+    const held = await records.held(keys).catch(() => new Set(keys))
+    return keys.filter((key) => !held.has(key))
   }
 
   return async function save(
@@ -110,7 +116,8 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       const info = await commit(draft, [own, ...others])
       return { assetId: info.assetId, info }
     } catch (error) {
-      if (isCertain || isRefusal(error, options.signal)) await draft.discard()
+      if (isCertain) await draft.discard()
+      else if (isRefusal(error, options.signal)) await draft.discard(await unheld(draft))
       throw error
     }
   }
@@ -119,6 +126,8 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
 /** The keys of one save. */
 interface Draft {
   options: StoreSaveOptions
+  /** All that it made. */
+  keys: readonly string[]
   newKey(mime: string): string
   /** A body is there, and waits for its record. */
   written(): void
@@ -134,6 +143,7 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
   let since = Infinity
   return {
     options,
+    keys,
     newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
