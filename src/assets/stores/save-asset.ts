@@ -29,8 +29,21 @@ interface NewBody {
   key: string | null
 }
 
-/** The `save` of a store; `ready` is awaited when it is certain that something would be saved. */
-export function createSave(records: RecordIndex, bodies: BodyStore) {
+interface SaveParts {
+  records: RecordIndex
+  bodies: BodyStore
+  recordFiles?: boolean
+}
+
+/** How a record lies among the bodies, and what its key ends with. */
+const RECORD_TYPE = 'application/vnd.byref.record+json'
+export const RECORD_EXTENSION = 'record'
+
+/**
+ * The `save` of a store; `ready` is awaited when it is certain that something would be saved. With `recordFiles` the record
+ * itself is one more body of the asset.
+ */
+export function createSave({ records, bodies, recordFiles = false }: SaveParts) {
   async function place(draft: Draft, wanted: NewBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
@@ -68,6 +81,7 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
     const namespace = options.namespace ?? null
     const [own] = all
     const record = newRecord(own as NewBody, own?.mime ?? '', options)
+    if (recordFiles) all.push(fileOf(record))
     const inMemory = all.filter(({ key }) => key === null)
     const known = await records.bodies(
       namespace,
@@ -147,7 +161,8 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
     newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const key = `${space}/${id.slice(0, 4)}/${id}.${extensionOf(mime)}`
+      const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : extensionOf(mime)
+      const key = `${space}/${id.slice(0, 4)}/${id}.${extension}`
       keys.push(key)
       return key
     },
@@ -161,6 +176,11 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
       await Promise.allSettled(unused.map((key) => bodies.delete(key)))
     },
   }
+}
+
+/** Needed as long as its record is; what belongs to the store itself counts for nobody's quota. */
+function fileOf(record: AssetRecord): NewBody {
+  return { ...inMemory(Buffer.from(JSON.stringify(record)), RECORD_TYPE), size: 0 }
 }
 
 function inMemory(bytes: Uint8Array, mime: string): NewBody {
