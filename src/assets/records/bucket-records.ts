@@ -19,8 +19,8 @@ import {
 import { tidyBucket } from './bucket-tidy.ts'
 import { createBodyUses } from './bucket-uses.ts'
 import { createTurns } from './in-turn.ts'
-import { isWithin, quotaExceeded } from './quota.ts'
-import type { NewEntry, RecordIndex, StoreQuota } from './record-index.ts'
+import { checkRoom, usageOf } from './quota.ts'
+import type { NewEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'
 
 /**
@@ -65,16 +65,12 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     return entries
   }
 
-  async function usageOf(namespace: string | null, now: number, more: NewEntry['bodies'] = []) {
+  async function usageIn(namespace: string | null, now: number, more: NewEntry['bodies'] = []) {
     const live = (await entriesOf(namespace)).filter(({ record }) => !isExpired(record, now))
-    const bodies = [...live.flatMap((entry) => entry.bodies), ...more]
-    const sizes = new Map(bodies.map(({ digest, size }) => [digest, size]))
-    return { assets: live.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
-  }
-
-  async function checkRoom({ record, bodies }: NewEntry, quota: StoreQuota): Promise<void> {
-    const live = await usageOf(record.namespace, Date.now(), bodies)
-    if (!isWithin({ ...live, assets: live.assets + 1 }, quota)) throw quotaExceeded(quota)
+    return usageOf(
+      live.map(({ bodies }) => bodies),
+      more,
+    )
   }
 
   async function add(entry: NewEntry): Promise<{ unused: string[]; missing: string[] }> {
@@ -144,7 +140,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     async add(entry, quota) {
       if (!quota) return add(entry)
       return inTurn(spaceOf(entry.record.namespace).description, async () => {
-        await checkRoom(entry, quota)
+        checkRoom(await usageIn(entry.record.namespace, Date.now(), entry.bodies), quota)
         return add(entry)
       })
     },
@@ -192,12 +188,12 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
       })
     },
 
-    usage: (namespace, now) => usageOf(namespace, now),
+    usage: (namespace, now) => usageIn(namespace, now),
 
     async namespaces(now) {
       const found: (string | null)[] = []
       for (const namespace of await spaces()) {
-        if ((await usageOf(namespace, now)).assets > 0) found.push(namespace)
+        if ((await usageIn(namespace, now)).assets > 0) found.push(namespace)
       }
       return found
     },
