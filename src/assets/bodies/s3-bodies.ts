@@ -1,7 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import type { BodyStore } from './body-store.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './s3/connector.ts'
-import { withStorageErrors } from './s3/errors.ts'
+import { checkedConnector } from './s3/errors.ts'
 import { streamResumed } from './s3/stream-resumed.ts'
 
 /** A bucket; without a `connector`, also the options of {@link createS3Connector}. */
@@ -24,7 +24,7 @@ export interface S3BodiesOptions extends S3BucketOptions {
  */
 export function s3Bodies(options: S3BodiesOptions): BodyStore {
   const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
-  const connector = withStorageErrors(options.connector ?? createS3Connector(options))
+  const connector = checkedConnector(options.connector ?? createS3Connector(options))
   const folder = `${keyPrefix}bodies/`
   const at = (key: string) => ({ bucket, key: folder + key })
 

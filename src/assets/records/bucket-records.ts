@@ -2,7 +2,7 @@ import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
 import { createS3Connector } from '../bodies/s3/connector.ts'
-import { withStorageErrors } from '../bodies/s3/errors.ts'
+import { checkedConnector } from '../bodies/s3/errors.ts'
 import type { S3BucketOptions } from '../bodies/s3-bodies.ts'
 import { nonce } from '../nonce.ts'
 import { assetOfPlace, type BucketSpace, bucketSpace, parseUse } from './bucket-layout.ts'
@@ -32,7 +32,7 @@ import { newestFirst } from './record-page.ts'
  */
 export function bucketRecords(options: S3BucketOptions): RecordIndex {
   const { bucket, keyPrefix = '' } = options
-  const connector = withStorageErrors(options.connector ?? createS3Connector(options))
+  const connector = checkedConnector(options.connector ?? createS3Connector(options))
   const at = { connector, bucket }
   const root = `${keyPrefix}records/`
   const uses = createBodyUses(at)

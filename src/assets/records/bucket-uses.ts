@@ -1,6 +1,6 @@
 import { inParallel } from '../in-parallel.ts'
 import { type BucketSpace, parseUse } from './bucket-layout.ts'
-import { objectsUnder, putText, type S3Bucket } from './bucket-objects.ts'
+import { objectsUnder, putText, readText, type S3Bucket } from './bucket-objects.ts'
 import type { NewEntry, PlacedBody } from './record-index.ts'
 
 /**
@@ -29,7 +29,7 @@ const AT_ONCE = 16
 export function createBodyUses(at: S3Bucket): BodyUses {
   const { connector, bucket } = at
   const isGoing = async (space: BucketSpace, body: PlacedBody) =>
-    (await connector.head({ bucket, key: space.goneMark(body) })) !== null
+    (await readText(at, space.goneMark(body))) !== null
 
   async function find(space: BucketSpace, digest: string): Promise<PlacedBody[]> {
     const bodies = new Map<string, PlacedBody>()

@@ -25,7 +25,9 @@ export async function putOnce(
     const claim = `${claims}${nonce()}`
     await connector.put({ bucket, key: claim, body: new Uint8Array(), contentType: 'text/plain' })
     try {
-      if (await connector.head({ bucket, key: object.key })) return false
+      const there = await connector.get({ bucket, key: object.key })
+      await there?.cancel()
+      if (there) return false
       if (await isAlone(at, claims, claim)) {
         await connector.put({ bucket, ...written })
         return true

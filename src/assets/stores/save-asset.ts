@@ -20,7 +20,7 @@ const ATTEMPTS = 10
 const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
 
 /** A body of an asset that is being saved; without bytes it came as a stream and is written already. */
-interface NewBody {
+interface StagedBody {
   digest: string
   size: number
   mime: string
@@ -44,7 +44,7 @@ export const RECORD_EXTENSION = 'record'
  * itself is one more body of the asset.
  */
 export function createSave({ records, bodies, recordFiles = false }: SaveParts) {
-  async function place(draft: Draft, wanted: NewBody[]): Promise<void> {
+  async function place(draft: Draft, wanted: StagedBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
       const key = draft.newKey(body.mime)
@@ -54,7 +54,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
     })
   }
 
-  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<NewBody> {
+  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<StagedBody> {
     const { signal, owned } = draft.options
     const { head, complete, body } = await peek(source, SMALL, signal)
     if (source instanceof Uint8Array || complete) {
@@ -76,11 +76,11 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
   }
 
   /** Writes what is not there yet, and adds the record. */
-  async function commit(draft: Draft, all: NewBody[]): Promise<AssetRecord> {
+  async function commit(draft: Draft, all: StagedBody[]): Promise<AssetRecord> {
     const { options } = draft
     const namespace = options.namespace ?? null
     const [own] = all
-    const record = newRecord(own as NewBody, own?.mime ?? '', options)
+    const record = newRecord(own as StagedBody, own?.mime ?? '', options)
     if (recordFiles) all.push(fileOf(record))
     const inMemory = all.filter(({ key }) => key === null)
     const known = await records.bodies(
@@ -179,16 +179,16 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
 }
 
 /** Needed as long as its record is; what belongs to the store itself counts for nobody's quota. */
-function fileOf(record: AssetRecord): NewBody {
+function fileOf(record: AssetRecord): StagedBody {
   return { ...inMemory(Buffer.from(JSON.stringify(record)), RECORD_TYPE), size: 0 }
 }
 
-function inMemory(bytes: Uint8Array, mime: string): NewBody {
+function inMemory(bytes: Uint8Array, mime: string): StagedBody {
   return { digest: sha256(bytes), size: bytes.byteLength, mime, bytes, key: null }
 }
 
 /** @throws ByrefError `asset_invalid` for a part of another digest than its own */
-function distinctParts({ parts = [] }: StoreSaveOptions): NewBody[] {
+function distinctParts({ parts = [] }: StoreSaveOptions): StagedBody[] {
   const bodies = parts.map(({ digest, bytes }) => {
     const body = inMemory(copyBytes(bytes), 'application/octet-stream')
     checkDigest(digest, body.digest)

@@ -47,8 +47,6 @@ export interface S3Connector {
   get(
     object: S3Object & { start?: number; end?: number; signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array> | null>
-  /** Size and age of an object; null if there is none. */
-  head(object: S3Object): Promise<{ size: number; modifiedAt: number } | null>
   /** Removes an object; no error if there is none. */
   delete(object: S3Object): Promise<void>
   /** Objects whose keys start with `prefix`, in the order of their keys, at most 1,000, behind the key `after`. */
@@ -177,15 +175,6 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
           'storage_failed',
           'The S3 server gave other bytes than it was asked for.',
         )
-      }),
-
-    head: ({ bucket, key }) =>
-      request({ bucket, key }, async (sdk, client) => {
-        const found = await orNull(
-          client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key })),
-        )
-        if (!found) return null
-        return { size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 }
       }),
 
     delete: ({ bucket, key }) =>
