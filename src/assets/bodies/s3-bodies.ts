@@ -39,16 +39,18 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
     },
 
     async open(key, { start, end, size, signal }) {
-      const stream = streamResumed(
-        async (offset, ended) => {
-          const range = offset === 0 && end === size ? {} : { start: offset, end }
-          const found = await connector.get({ ...at(key), ...range, signal: ended })
-          if (found) return found
-          throw new ByrefError('asset_not_found', 'The body went from the bucket.')
-        },
-        { start, end, timeoutMs },
-      )
-      return startedStream(stream, signal)
+      const openAt = (offset: number, ended?: AbortSignal) => {
+        const range = offset === 0 && end === size ? {} : { start: offset, end }
+        return connector.get({ ...at(key), ...range, signal: ended })
+      }
+      const first = await openAt(start, signal)
+      if (!first) return null
+      const goOn = async (offset: number, ended: AbortSignal) => {
+        const found = await openAt(offset, ended)
+        if (found) return found
+        throw new ByrefError('asset_not_found', 'The body went from the bucket.')
+      }
+      return streamResumed(first, goOn, { start, end, timeoutMs })
     },
 
     delete: (key) => connector.delete(at(key)),
@@ -73,33 +75,4 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
       return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
     },
   }
-}
-
-/** The stream, once it has begun; null where there is nothing. */
-async function startedStream(
-  stream: ReadableStream<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<ReadableStream<Uint8Array> | null> {
-  const reader = stream.getReader()
-  const cancel = () => reader.cancel(signal?.reason)
-  signal?.addEventListener('abort', cancel, { once: true })
-  let first: Awaited<ReturnType<typeof reader.read>> | null
-  try {
-    first = await reader.read()
-  } catch (error) {
-    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
-    throw error
-  }
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { value, done } = first ?? (await reader.read())
-        first = null
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
 }
