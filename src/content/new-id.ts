@@ -37,7 +37,7 @@ function setTime(time: number): void {
 function randomLetters(): string {
   if (used === pool.length) {
     const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_DIGITS * POOL))
-    pool = String.fromCharCode(...bytes.map((byte) => ALPHABET.charCodeAt(byte % 32)))
+    pool = Array.from(bytes, (byte) => ALPHABET[byte % 32]).join('')
     used = 0
   }
   used += RANDOM_DIGITS
