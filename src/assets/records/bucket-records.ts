@@ -18,10 +18,13 @@ import {
 } from './bucket-objects.ts'
 import { tidyBucket } from './bucket-tidy.ts'
 import { createBodyUses } from './bucket-uses.ts'
+import { putOnce } from './claim.ts'
 import { createTurns } from './in-turn.ts'
 import { checkRoom, usageOf } from './quota.ts'
 import type { NewEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'
+
+const ATTEMPTS = 5
 
 /**
  * Records as objects in a bucket, below `records/`: an index without a database, for servers whose reads and listings are
@@ -87,7 +90,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
         await uses.end(space, bodies, holder)
         return { unused: [], missing }
       }
-      await putText(at, space.place(record), '')
+      await putText(at, space.place(record, holder), '')
       if (!(await putEntry(at, space, { record, bodies, holder, isChosen }))) {
         throw assetExists(record.assetId)
       }
@@ -99,15 +102,12 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     }
   }
 
-  /** The record goes first: it may be there although no answer said so. The place may be another asset's. */
+  /** The record goes first: it may be there although no answer said so. */
   async function withdraw(space: BucketSpace, { record, bodies }: NewEntry, holder: string) {
     const key = space.asset(record.assetId)
     const there = await readEntry(at, key)
-    const others = there !== null && there.holder !== holder
-    if (there && !others) await connector.delete({ bucket, key })
-    if (!others || there.record.createdAt !== record.createdAt) {
-      await connector.delete({ bucket, key: space.place(record) })
-    }
+    if (there?.holder === holder) await connector.delete({ bucket, key })
+    await connector.delete({ bucket, key: space.place(record, holder) })
     for (const { digest } of bodies) {
       for await (const { key: use } of objectsUnder(at, space.usesOf(digest))) {
         const body = parseUse(space, use)
@@ -124,10 +124,14 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     async open() {
       await connector.check(bucket)
       const key = `${root}self`
-      const known = await readText(at, key)
-      if (known) return known
-      await putText(at, key, newId())
-      return (await readText(at, key)) ?? ''
+      const self = { key, contentType: 'text/plain', claims: `${root}claims/` }
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const known = await readText(at, key)
+        if (known) return known
+        // Of many that come first, one may say the id: bodies belong to it.
+        await putOnce(at, { ...self, body: Buffer.from(newId()) })
+      }
+      throw new ByrefError('storage_failed', `The index cannot be begun: ${key} stays empty.`)
     },
 
     async bodies(namespace, digests) {
@@ -154,7 +158,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
 
     async list(namespace, { after, limit, now }) {
       const space = spaceOf(namespace)
-      const start = after ? space.place(after) : undefined
+      const start = after ? space.behind(after) : undefined
       const page = { bucket, prefix: space.newest, after: start, limit }
       const { objects, more } = await connector.list(page)
       const found = new Map<string, HeldEntry>()
@@ -163,7 +167,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
       const all = objects.flatMap(({ key }) => {
         const entry = found.get(assetOfPlace(space, key))
         // A place that was left over may lead to another asset of the same id.
-        return entry && space.place(entry.record) === key ? entry : []
+        return entry && space.place(entry.record, entry.holder) === key ? entry : []
       })
       const entries = all.filter(({ record }) => !isExpired(record, now))
       const last = all.at(-1)?.record
@@ -183,7 +187,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
         if (text === null || (entry && isExpired(entry.record, now) !== expired)) return null
         await connector.delete({ bucket, key })
         if (!entry) return []
-        await connector.delete({ bucket, key: space.place(entry.record) })
+        await connector.delete({ bucket, key: space.place(entry.record, entry.holder) })
         return uses.end(space, entry.bodies, entry.holder)
       })
     },
