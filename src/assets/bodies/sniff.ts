@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
 import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
@@ -59,6 +60,8 @@ export function headText(
   complete: boolean,
 ): { text: string; encoding: string } | null {
   const encoding = markedEncoding(head)
+  // Bytes that are no text are told sooner than a decoder fails.
+  if (complete && encoding === 'utf-8' && !isUtf8(head)) return null
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
     return CONTROL.test(text) ? null : { text, encoding }
