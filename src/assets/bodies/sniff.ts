@@ -1,5 +1,6 @@
+import { mimeTypeOfName } from './file-extension.ts'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
-import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
+import { essenceOf, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
 
 /** What is known of a body besides its first bytes. */
@@ -42,7 +43,7 @@ const FINER: Record<string, RegExp> = {
  */
 export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<string> {
   const claim = hints.claim ? normalizeMimeType(hints.claim) : null
-  const named = hints.name ? mimeTypeOfName(hints.name) : null
+  const named = hints.name ? await mimeTypeOfName(hints.name) : null
   const detected = await detect(head, hints.complete ?? true)
   const candidates = [claim, named].filter((type) => type !== null)
   if (detected !== null) {

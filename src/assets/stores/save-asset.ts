@@ -5,7 +5,7 @@ import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { extensionOf } from '../bodies/mime-type.ts'
+import { extensionOf } from '../bodies/file-extension.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { RecordIndex } from '../records/record-index.ts'
 import { spaceName } from '../space-name.ts'
@@ -34,7 +34,7 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
   async function place(draft: Draft, wanted: NewBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
-      const key = draft.newKey(body.mime)
+      const key = await draft.newKey(body.mime)
       await bodies.put(key, body.bytes, { mime: body.mime })
       draft.written()
       body.key = key
@@ -49,7 +49,7 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       const whole = source instanceof Uint8Array ? source : head
       return inMemory(isOurs ? whole : copyBytes(whole), mime)
     }
-    const key = draft.newKey(mime)
+    const key = await draft.newKey(mime)
     const digester = createDigester()
     const hashed = streamFrom(async function* () {
       for await (const chunk of chunksOf(body)) {
@@ -119,7 +119,7 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
 /** The keys of one save. */
 interface Draft {
   options: StoreSaveOptions
-  newKey(mime: string): string
+  newKey(mime: string): Promise<string>
   /** A body is there, and waits for its record. */
   written(): void
   /** @throws ByrefError `storage_failed` where a sweep may take what was written for left */
@@ -134,10 +134,10 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
   let since = Infinity
   return {
     options,
-    newKey(mime) {
+    async newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const key = `${space}/${id.slice(0, 4)}/${id}.${extensionOf(mime)}`
+      const key = `${space}/${id.slice(0, 4)}/${id}.${await extensionOf(mime)}`
       keys.push(key)
       return key
     },
