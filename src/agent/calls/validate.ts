@@ -8,6 +8,7 @@ const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** Loads what {@link schemaIssues} needs: whoever opens a conversation or asks a request waits for it. */
 export async function loadValidator(): Promise<void> {
+  if (ajv) return
   const { Ajv2020 } = await import('ajv/dist/2020.js')
   // Unknown keywords (asset_ref_acceptable) and formats are notes, not mistakes; all errors help a model more than one.
   ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -45,6 +46,7 @@ async function check(
   value: unknown,
 ): Promise<{ value: unknown } | { lines: string[] }> {
   if (!isStandardSchema(tool.inputSchema)) {
+    await loadValidator()
     const lines = schemaIssues(tool.inputSchema, value).map(inWords)
     return lines.length > 0 ? { lines } : { value }
   }
