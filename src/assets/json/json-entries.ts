@@ -32,7 +32,7 @@ const MAX_KEPT = { list: 65_536, object: 262_144 }
 /** Bytes of memory for each of them, about. */
 export const KEPT_BYTES = 64
 /** Bytes that are scanned without a look at the time. */
-const SLICE = 256 * 1024
+const SLICE = 64 * 1024
 /** Milliseconds of work before others have their turn. */
 const TURN_MS = 8
 

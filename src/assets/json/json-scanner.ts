@@ -22,7 +22,7 @@ export interface JsonScanner {
   readonly depth: number
 }
 
-// What may come next between the words of JSON.
+// States: what may come next between the words of JSON, and places in a word.
 const VALUE = 0
 const VALUE_OR_END = 1
 const KEY = 2
@@ -30,36 +30,120 @@ const KEY_OR_END = 3
 const COLON = 4
 const COMMA = 5
 const NOTHING = 6
+/** Two of an escape and four of its digits follow, also behind `KEY_TEXT`. */
+const TEXT = 7
+const KEY_TEXT = 13
+const MINUS = 19
+const ZERO = 20
+const INTEGER = 21
+const DOT = 22
+const FRACTION = 23
+const E = 24
+const E_SIGN = 25
+const EXPONENT = 26
+/** Behind the first letter of each literal; the states behind its others follow. */
+const LITERALS: readonly [word: string, state: number][] = [
+  ['true', 27],
+  ['false', 30],
+  ['null', 34],
+]
+const STATES = 37
 
-// The word that is being read: a text, an escape in one, four digits of it, a literal, or a place in a number.
-const NONE = 0
-const TEXT = 1
-const ESCAPE = 2
-const HEX = 3
-const LITERAL = 4
-const MINUS = 5
-const ZERO = 6
-const INTEGER = 7
-const DOT = 8
-const FRACTION = 9
-const E = 10
-const E_SIGN = 11
-const EXPONENT = 12
+// What is done at a byte instead of going to a state. Within inner containers that is only their begin and end.
+const BEGIN_CONTAINER = 128
+const END_CONTAINER = 129
+const BEGIN_TEXT = 130
+const BEGIN_KEY = 131
+const BEGIN_WORD = 132
+const END_KEY = 133
+/** At the last byte of a text or a literal. */
+const END_VALUE = 134
+/** At the byte behind a number. */
+const END_NUMBER = 135
+const NEXT_ENTRY = 136
+const FAIL = 255
 
-/** What may follow a backslash, beside `u`. */
-const ESCAPED = Buffer.from('"\\/bfnrt')
+const [LIST, LIST_END] = [0x5b, 0x5d]
+const SPACE = ' \n\r\t'
+const DIGITS = '0123456789'
 
-const LITERALS: Record<number, Uint8Array> = {
-  116: Buffer.from('true'),
-  102: Buffer.from('false'),
-  110: Buffer.from('null'),
+/** By state and byte: the next state, or what is done. For the outermost two levels, inner lists and inner objects. */
+const OUTER = stepsIn('outer')
+const IN_LIST = stepsIn('list')
+const IN_OBJECT = stepsIn('object')
+
+function stepsIn(place: 'outer' | 'list' | 'object'): Uint8Array {
+  const steps = new Uint8Array(STATES * 256).fill(FAIL)
+  const isOuter = place === 'outer'
+  const next = place === 'list' ? VALUE : KEY
+  const on = (state: number, bytes: string, step: number): void => {
+    for (const byte of Buffer.from(bytes)) steps[state * 256 + byte] = step
+  }
+  for (const state of [VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, COMMA, NOTHING]) {
+    on(state, SPACE, state)
+  }
+  for (const state of [VALUE, VALUE_OR_END]) {
+    on(state, '"', isOuter ? BEGIN_TEXT : TEXT)
+    on(state, '[{', BEGIN_CONTAINER)
+    for (const byte of `-${DIGITS}tfn`) on(state, byte, isOuter ? BEGIN_WORD : behindFirst(byte))
+  }
+  for (const state of [KEY, KEY_OR_END]) on(state, '"', isOuter ? BEGIN_KEY : KEY_TEXT)
+  on(VALUE_OR_END, ']', END_CONTAINER)
+  on(KEY_OR_END, '}', END_CONTAINER)
+  on(COLON, ':', VALUE)
+  on(COMMA, ',', isOuter ? NEXT_ENTRY : next)
+  on(COMMA, ']}', END_CONTAINER)
+  for (const text of [TEXT, KEY_TEXT]) steps.fill(text, text * 256 + 0x20, text * 256 + 256)
+  addText(on, TEXT, isOuter ? END_VALUE : COMMA)
+  addText(on, KEY_TEXT, isOuter ? END_KEY : COLON)
+  addNumbers(on)
+  for (const state of [ZERO, INTEGER, FRACTION, EXPONENT]) {
+    on(state, SPACE, isOuter ? END_NUMBER : COMMA)
+    on(state, ',', isOuter ? END_NUMBER : next)
+    on(state, ']}', isOuter ? END_NUMBER : END_CONTAINER)
+  }
+  for (const [word, state] of LITERALS) {
+    const last = word.length - 2
+    for (let i = 0; i < last; i++) on(state + i, word[i + 1] as string, state + i + 1)
+    on(state + last, word[last + 1] as string, isOuter ? END_VALUE : COMMA)
+  }
+  return steps
+}
+
+/** The state behind the first byte of a number or a literal. */
+function behindFirst(byte: string): number {
+  if (byte === '-') return MINUS
+  if (byte === '0') return ZERO
+  return LITERALS.find(([word]) => word[0] === byte)?.[1] ?? INTEGER
+}
+
+type On = (state: number, bytes: string, step: number) => void
+
+function addText(on: On, text: number, end: number): void {
+  const [escaped, hex] = [text + 1, text + 2]
+  on(text, '"', end)
+  on(text, '\\', escaped)
+  on(escaped, '"\\/bfnrt', text)
+  on(escaped, 'u', hex)
+  for (let digit = 0; digit < 4; digit++) {
+    on(hex + digit, `${DIGITS}abcdefABCDEF`, digit < 3 ? hex + digit + 1 : text)
+  }
+}
+
+function addNumbers(on: On): void {
+  on(MINUS, DIGITS, INTEGER)
+  on(MINUS, '0', ZERO)
+  on(INTEGER, DIGITS, INTEGER)
+  for (const state of [ZERO, INTEGER]) on(state, '.', DOT)
+  for (const state of [DOT, FRACTION]) on(state, DIGITS, FRACTION)
+  for (const state of [ZERO, INTEGER, FRACTION]) on(state, 'eE', E)
+  on(E, '+-', E_SIGN)
+  for (const state of [E, E_SIGN, EXPONENT]) on(state, DIGITS, EXPONENT)
 }
 
 /**
  * Takes exactly what `JSON.parse` takes, and tells where the entries of the outermost container are. Holds one key of it at
  * a time, and one byte for each level of nesting.
- *
- * @param onEntry Stops the scan by throwing.
  */
 export function createJsonScanner(onEntry: (entry: ScannedEntry) => void): JsonScanner {
   /** Per level: whether it is a list. */
@@ -67,201 +151,103 @@ export function createJsonScanner(onEntry: (entry: ScannedEntry) => void): JsonS
   let level = 0
   let deepest = 0
   let root: JsonScanner['root'] = null
-  let expected = VALUE
-  let word = NONE
-  let literal = LITERALS[0x74] as Uint8Array
-  /** Digits of an escape, or letters of a literal, that are still to come. */
-  let left = 0
-  let inKey = false
+  let state = VALUE
+  let steps = OUTER
   /** Bytes of the chunks before. */
   let passed = 0
-  let keyParts: Uint8Array[] = []
+  let keyParts: Uint8Array[] | null = null
   let key: string | null = null
   let start = 0
   let valueStart = 0
 
-  function begin(isList: boolean): void {
+  function beginValue(at: number): void {
+    root ??= 'scalar'
+    if (level !== 1) return
+    valueStart = at
+    if (lists[0] === 1) start = at
+  }
+
+  function beginContainer(isList: boolean, at: number): void {
+    beginValue(at)
+    if (level === 0) root = isList ? 'list' : 'object'
+    if (level > deepest) deepest = level
     if (level === lists.length) {
       const more = new Uint8Array(level * 2)
       more.set(lists)
       lists = more
     }
     lists[level++] = isList ? 1 : 0
-    if (level - 1 > deepest) deepest = level - 1
-    expected = isList ? VALUE_OR_END : KEY_OR_END
-    if (level === 1) root = isList ? 'list' : 'object'
+    state = isList ? VALUE_OR_END : KEY_OR_END
+    if (level > 1) steps = isList ? IN_LIST : IN_OBJECT
   }
 
-  function valueBegins(at: number): void {
-    if (expected !== VALUE && expected !== VALUE_OR_END) throw new NotJsonError()
-    if (level === 0) root = 'scalar'
-    if (level !== 1) return
-    valueStart = at
-    if (lists[0] === 1) start = at
+  function endContainer(isList: boolean, end: number): void {
+    if (level === 0 || lists[level - 1] !== (isList ? 1 : 0)) throw new NotJsonError()
+    level--
+    if (level > 1) steps = lists[level - 1] === 1 ? IN_LIST : IN_OBJECT
+    else steps = OUTER
+    endValue(end)
   }
 
-  function valueEnded(end: number): void {
-    expected = level === 0 ? NOTHING : COMMA
+  function endValue(end: number): void {
+    state = level === 0 ? NOTHING : COMMA
     if (level !== 1) return
     onEntry({ key, start, valueStart, end })
     key = null
   }
 
-  function containerEnds(isList: boolean, end: number): void {
-    const isEnd = expected === COMMA || expected === (isList ? VALUE_OR_END : KEY_OR_END)
-    if (!isEnd || level === 0 || lists[level - 1] !== (isList ? 1 : 0)) throw new NotJsonError()
-    level--
-    valueEnded(end)
+  function endKey(chunk: Uint8Array, at: number): void {
+    const last = chunk.subarray(Math.max(0, start - passed), at + 1)
+    const bytes = Buffer.concat([...(keyParts ?? []), last])
+    key = JSON.parse(new TextDecoder().decode(bytes)) as string
+    keyParts = null
+    state = COLON
   }
 
-  function textEnds(chunk: Uint8Array, from: number, at: number): void {
-    word = NONE
-    if (!inKey) {
-      valueEnded(passed + at + 1)
-      return
-    }
-    inKey = false
-    expected = COLON
-    if (level !== 1) return
-    keyParts.push(chunk.slice(from, at + 1))
-    key = JSON.parse(new TextDecoder().decode(Buffer.concat(keyParts))) as string
-    keyParts = []
-  }
-
-  /** Whether a byte goes on with a number; what may not follow throws. */
-  function numberGoesOn(byte: number): boolean {
-    const isDigit = byte >= 0x30 && byte <= 0x39
-    if (isDigit) {
-      if (word === ZERO) throw new NotJsonError()
-      if (word === MINUS) word = byte === 0x30 ? ZERO : INTEGER
-      else if (word === DOT) word = FRACTION
-      else if (word === E || word === E_SIGN) word = EXPONENT
-      return true
-    }
-    if (byte === 0x2e && (word === ZERO || word === INTEGER)) {
-      word = DOT
-      return true
-    }
-    if ((byte | 0x20) === 0x65 && (word === ZERO || word === INTEGER || word === FRACTION)) {
-      word = E
-      return true
-    }
-    if ((byte === 0x2b || byte === 0x2d) && word === E) {
-      word = E_SIGN
-      return true
-    }
-    if (word === MINUS || word === DOT || word === E || word === E_SIGN) throw new NotJsonError()
-    return false
-  }
-
-  /** Reads on in a text from `at`; where it goes on behind it, or the chunk's end. */
-  function readText(chunk: Uint8Array, at: number): number {
-    for (let i = at; i < chunk.length; i++) {
-      const byte = chunk[i] as number
-      if (word === TEXT) {
-        if (byte === 0x22) {
-          textEnds(chunk, at, i)
-          return i + 1
-        }
-        if (byte === 0x5c) word = ESCAPE
-        else if (byte < 0x20) throw new NotJsonError()
-      } else if (word === ESCAPE) {
-        word = TEXT
-        if (byte === 0x75) {
-          word = HEX
-          left = 4
-        } else if (!ESCAPED.includes(byte)) throw new NotJsonError()
-      } else {
-        if (!isHex(byte)) throw new NotJsonError()
-        if (--left === 0) word = TEXT
-      }
-    }
-    if (inKey && level === 1) keyParts.push(chunk.slice(at))
-    return chunk.length
-  }
-
-  function readLiteral(chunk: Uint8Array, at: number): number {
-    let i = at
-    for (; i < chunk.length && left > 0; i++, left--) {
-      if (chunk[i] !== literal[literal.length - left]) throw new NotJsonError()
-    }
-    if (left === 0) {
-      word = NONE
-      valueEnded(passed + i)
-    }
-    return i
-  }
-
-  function readNumber(chunk: Uint8Array, at: number): number {
-    for (let i = at; i < chunk.length; i++) {
-      if (numberGoesOn(chunk[i] as number)) continue
-      word = NONE
-      valueEnded(passed + i)
-      return i
-    }
-    return chunk.length
-  }
-
-  function beginText(at: number): void {
-    word = TEXT
-    inKey = expected === KEY || expected === KEY_OR_END
-    if (!inKey) {
-      valueBegins(at)
-    } else if (level === 1) {
-      start = at
-      keyParts = [Buffer.from('"')]
-    }
-  }
-
-  function comma(): void {
-    if (expected !== COMMA || level === 0) throw new NotJsonError()
-    expected = lists[level - 1] === 1 ? VALUE : KEY
-  }
-
-  function colon(): void {
-    if (expected !== COLON) throw new NotJsonError()
-    expected = VALUE
-  }
-
-  function beginWord(byte: number, at: number): void {
-    valueBegins(at)
-    const found = LITERALS[byte]
-    if (found) {
-      literal = found
-      word = LITERAL
-      left = found.length - 1
-    } else if (byte === 0x2d) word = MINUS
-    else if (byte === 0x30) word = ZERO
-    else if (byte > 0x30 && byte <= 0x39) word = INTEGER
-    else throw new NotJsonError()
-  }
-
-  /** Begins with what stands at a byte that is part of no word. */
-  function beginAt(byte: number, at: number): void {
-    if (byte === 0x22) beginText(at)
-    else if (byte === 0x2c) comma()
-    else if (byte === 0x3a) colon()
-    else if (byte === 0x5b || byte === 0x7b) {
-      valueBegins(at)
-      begin(byte === 0x5b)
-    } else if (byte === 0x5d || byte === 0x7d) containerEnds(byte === 0x5d, at + 1)
-    else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) beginWord(byte, at)
+  /** Does what a byte asks for; where it goes on. */
+  function act(step: number, chunk: Uint8Array, at: number): number {
+    const byte = chunk[at] as number
+    if (step === BEGIN_CONTAINER) beginContainer(byte === LIST, passed + at)
+    else if (step === END_CONTAINER) endContainer(byte === LIST_END, passed + at + 1)
+    else if (step === NEXT_ENTRY) state = lists[0] === 1 ? VALUE : KEY
+    else if (step === END_VALUE) endValue(passed + at + 1)
+    else if (step === END_KEY) endKey(chunk, at)
+    else if (step === BEGIN_KEY) {
+      state = KEY_TEXT
+      start = passed + at
+      keyParts = []
+    } else if (step === BEGIN_TEXT || step === BEGIN_WORD) {
+      beginValue(passed + at)
+      state = step === BEGIN_TEXT ? TEXT : behindFirst(String.fromCharCode(byte))
+    } else if (step === END_NUMBER) {
+      endValue(passed + at)
+      return at
+    } else throw new NotJsonError()
+    return at + 1
   }
 
   return {
     write(chunk) {
+      let now = state
       for (let i = 0; i < chunk.length; ) {
-        if (word === NONE) beginAt(chunk[i] as number, passed + i++)
-        else if (word <= HEX) i = readText(chunk, i)
-        else if (word === LITERAL) i = readLiteral(chunk, i)
-        else i = readNumber(chunk, i)
+        const step = steps[now * 256 + (chunk[i] as number)] as number
+        if (step < STATES) {
+          now = step
+          i++
+        } else {
+          state = now
+          i = act(step, chunk, i)
+          now = state
+        }
       }
+      state = now
+      keyParts?.push(chunk.slice(Math.max(0, start - passed)))
       passed += chunk.length
     },
     end() {
       // What a number would need to end.
-      if (word > LITERAL) this.write(Buffer.from(' '))
-      if (word !== NONE || expected !== NOTHING) throw new NotJsonError()
+      this.write(Buffer.from(' '))
+      if (state !== NOTHING) throw new NotJsonError()
     },
     get root() {
       return root
@@ -270,9 +256,4 @@ export function createJsonScanner(onEntry: (entry: ScannedEntry) => void): JsonS
       return deepest
     },
   }
-}
-
-function isHex(byte: number): boolean {
-  const letter = byte | 0x20
-  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
