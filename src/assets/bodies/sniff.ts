@@ -48,6 +48,8 @@ export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<s
   const candidates = [claim, named].filter((type) => type !== null)
   if (detected !== null) {
     const finer = candidates.find((type) => FINER[detected]?.test(essenceOf(type)))
+    // What an image is called beside its type says nothing of its bytes.
+    if (finer === undefined && detected.startsWith('image/')) return detected
     return finer ?? candidates.find((type) => essenceOf(type) === detected) ?? detected
   }
   if (claim === null || (named !== null && isVague(claim, named))) return named ?? UNKNOWN
