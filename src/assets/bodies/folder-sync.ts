@@ -1,20 +1,15 @@
-import { close, fsync, open } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
 import { osCode } from './durable.ts'
+import { closeFile, openFile, syncAll } from './file-descriptor.ts'
 
 const MAX_KNOWN_FOLDERS = 20_000
-
-const openFolder = promisify(open)
-const syncAll = promisify(fsync)
-const closeFolder = promisify(close)
 
 /** Waits until the disk has the names in a folder. */
 export async function syncFolder(path: string): Promise<void> {
   let folder: number
   try {
-    folder = await openFolder(path, 'r')
+    folder = await openFile(path, 'r')
   } catch (error) {
     // Windows cannot open a folder, and needs no sync of one; a folder that we may not read is not ours.
     if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
@@ -25,7 +20,7 @@ export async function syncFolder(path: string): Promise<void> {
   } catch (error) {
     if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
   } finally {
-    await closeFolder(folder)
+    await closeFile(folder)
   }
 }
 

@@ -5,7 +5,7 @@ import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { extensionOf } from '../bodies/mime-type.ts'
+import { extensionOf } from '../bodies/file-extension.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { RecordIndex } from '../records/record-index.ts'
 import { spaceName } from '../space-name.ts'
@@ -47,7 +47,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
   async function place(draft: Draft, wanted: StagedBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
-      const key = draft.newKey(body.mime)
+      const key = await draft.newKey(body.mime)
       await bodies.put(key, body.bytes, { mime: body.mime, signal: draft.options.signal })
       draft.written()
       body.key = key
@@ -62,7 +62,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
       const whole = source instanceof Uint8Array ? source : head
       return inMemory(isOurs ? whole : copyBytes(whole), mime)
     }
-    const key = draft.newKey(mime)
+    const key = await draft.newKey(mime)
     const digester = createDigester()
     const hashed = streamFrom(async function* () {
       for await (const chunk of chunksOf(body)) {
@@ -142,7 +142,7 @@ interface Draft {
   options: StoreSaveOptions
   /** All that it made. */
   keys: readonly string[]
-  newKey(mime: string): string
+  newKey(mime: string): Promise<string>
   /** A body is there, and waits for its record. */
   written(): void
   /** @throws ByrefError `storage_failed` where a sweep may take what was written for left */
@@ -158,10 +158,10 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
   return {
     options,
     keys,
-    newKey(mime) {
+    async newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : extensionOf(mime)
+      const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
       const key = `${space}/${id.slice(0, 4)}/${id}.${extension}`
       keys.push(key)
       return key

@@ -1,6 +1,6 @@
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
+import type { AssetInfo, ImportOptions } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { writeByDuckdb } from './duckdb-csv.ts'
 import { readParquetTable } from './parquet-table.ts'
@@ -9,20 +9,16 @@ import { saveTable } from './save-table.ts'
 import { TableError } from './table-error.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
-/** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
-export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
+/** What is needed to make tables. */
+export interface TableMakerParts extends Pick<AssetWriter, 'saveEncoded'> {
+  /** Reads a file that was saved, as often as it is asked. */
   open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
   /** Whether DuckDB is used where it is installed. */
   duckdb: boolean
 }
 
-/** `importFile`. */
-export function createImporter({
-  save,
-  saveEncoded,
-  open,
-  duckdb,
-}: ImporterParts): Assets['importFile'] {
+/** The half of `importFile` that makes a table of the file that was saved; null where it is none. */
+export function createTableMaker({ saveEncoded, open, duckdb }: TableMakerParts) {
   async function writtenFrom(
     asset: AssetInfo,
     format: TextTableFormat,
@@ -62,16 +58,18 @@ export function createImporter({
     })
   }
 
-  return async function importFile(body, options) {
-    const asset = await save(body, options.mime, options)
+  return async function makeTable(
+    asset: AssetInfo,
+    options: ImportOptions,
+  ): Promise<AssetInfo | null> {
     const format = tableFormat(asset.mime)
-    if (format === null) return { asset, table: null }
+    if (format === null) return null
     try {
       const written =
         format === 'parquet'
           ? await readParquetTable(await open(asset, options), options.name)
           : await writtenFrom(asset, format, options)
-      return { asset, table: written && (await saveAs(asset, written, options)) }
+      return written && (await saveAs(asset, written, options))
     } catch (error) {
       if (!(error instanceof TableError)) throw error
       const { line, reason, cause } = error
