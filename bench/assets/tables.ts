@@ -109,7 +109,7 @@ async function bare(): Promise<string> {
   const output = createParquetOutput(columns, spool)
   let group: string[][] = []
   const flush = async () => {
-    await output.write(columns.map((_, i) => group.map((row) => row[i])))
+    await output.write(group.length, (i) => group.map((row) => row[i]))
     group = []
   }
   for await (const row of records()) if (group.push(row) === GROUP) await flush()

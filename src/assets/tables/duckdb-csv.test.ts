@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
+import { WORTH_BYTES } from './duckdb.ts'
+import { writeByDuckdb } from './duckdb-csv.ts'
+import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
+import { openParquet } from './parquet-file.ts'
+import { readTable } from './read-table.ts'
+import { fileRows } from './table-rows.ts'
+import { type WrittenTable, writeTable } from './write-table.ts'
 
 const ROWS = 30_000
 /** Makes the file large enough for DuckDB. */
@@ -60,6 +67,8 @@ describe('importFile of a large CSV', { timeout: 60_000 }, () => {
     ['a time among days', '1,2024-01-01 10:00:00,x,1,true,1'],
     ['numbers in other ways', '1e2,2024-01-01,x,+1.5,TRUE,1'],
     ['empty cells', ',,,,,'],
+    ['too few cells', '1,2024-01-01'],
+    ['too many cells', '1,2024-01-01,x,1,true,1,,more'],
     ['lines in a text', '1,2024-01-01,"a\nb",1,true,1'],
   ])('makes the same table where it meets %s', async (_, odd) => {
     const [fast, slow] = await bothWays(csv(odd))
@@ -82,6 +91,13 @@ describe('importFile of a large CSV', { timeout: 60_000 }, () => {
     expect(fast).toEqual(slow)
   })
 
+  it('takes lines that end as on Windows', async () => {
+    const windows = Buffer.from(csv().toString().replaceAll('\n', '\r\n'))
+    const [fast, slow] = await bothWays(windows)
+    expect(fast?.count).toBe(ROWS)
+    expect(fast).toEqual(slow)
+  })
+
   it('is told how far it is', async () => {
     const told: number[] = []
     const file = csv()
@@ -94,11 +110,44 @@ describe('importFile of a large CSV', { timeout: 60_000 }, () => {
     expect(told.at(-1)).toBe(1)
   })
 
-  it('names the line of a row that is too long', async () => {
+  it('names the line of a quote that is not closed', async () => {
     const assets = createAssets()
-    await expect(assets.importFile(csv('1,2'), { name: 'x.csv' })).rejects.toMatchObject({
-      code: 'table_invalid',
-      line: ROWS - 8,
+    const file = Buffer.concat([csv(), Buffer.from('1,"2\n')])
+    await expect(assets.importFile(file, { name: 'x.csv' })).rejects.toMatchObject({
+      ...{ code: 'table_invalid', line: ROWS + 2 },
     })
   })
+})
+
+describe('writeByDuckdb', () => {
+  /** Small files, which it is told are large. */
+  async function bothWrite(csv: string) {
+    const open = async () => new Blob([csv]).stream()
+    const about = { name: 'x.csv', size: WORTH_BYTES, open }
+    const fast = await writeByDuckdb({ ...about, format: 'csv', aside: null }, {})
+    const slow = await writeTable(readTable({ ...about, encoding: 'utf-8' }, 'csv'))
+    return Promise.all([fast, slow].map((written) => written && valuesOf(written)))
+  }
+
+  async function valuesOf({ body, columns, rows: count }: WrittenTable) {
+    const rows: unknown[] = []
+    const open = () => openParquet(body, { name: 'x' })
+    for await (const row of fileRows(open, columns, { count })) rows.push(row)
+    await body.dispose()
+    return { columns, rows, count }
+  }
+
+  it.each([...SPECTRUM, ...MESSY])('makes the same of %s, or nothing', async (_, csv, rows) => {
+    const [fast, slow] = await bothWrite(csv)
+    if (fast) expect(fast).toEqual(slow)
+    expect(slow?.rows).toEqual(rows)
+  })
+
+  it.each(['empty', 'empty, crlf', 'escaped quotes', 'quotes and newlines', 'days and times'])(
+    'makes a table of %s',
+    async (name) => {
+      const [, csv = ''] = [...SPECTRUM, ...MESSY].find(([one]) => one === name) ?? []
+      expect((await bothWrite(csv))[0]).not.toBe(null)
+    },
+  )
 })

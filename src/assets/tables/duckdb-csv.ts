@@ -1,16 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { type ColumnReader, type TableColumn, textColumn } from './column.ts'
 import { columnNames, delimiterOf } from './csv-table.ts'
-import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
+import {
+  type DuckdbConnection,
+  loadDuckdb,
+  named,
+  quoted,
+  WORTH_BYTES,
+  withDuckdb,
+} from './duckdb.ts'
 import { type CellForm, cellForm, cellSql, failedCell, rawColumn } from './duckdb-cells.ts'
+import { openParquet } from './parquet-file.ts'
 import { createSpool, type Spool, spoolOf } from './spool.ts'
 import { headOf, type TableSource } from './table-text.ts'
+import { storedNames } from './write-parquet.ts'
 import type { WrittenTable } from './write-table.ts'
 
-/** Below it, what is saved by DuckDB is less than what it takes to start. */
-export const WORTH_BYTES = 4 * 1024 * 1024
 /** Records by which the columns' types are guessed. */
 const GUESSED_BY = 500
 const MEMORY = '192MB'
@@ -95,7 +103,6 @@ interface Plan {
   columns: readonly ColumnReader[]
   names: readonly string[]
   delimiter: string
-  lineEnd: string
 }
 
 /** How the file is read, by its beginning; null for what only the slow way reads. */
@@ -106,7 +113,6 @@ async function planOf(source: DuckdbSource): Promise<Plan | null> {
   if (head.includes('\ufffd')) return null
   const delimiter = delimiterOf(head, source.format)
   const end = head.lastIndexOf('\n', head.length - 2)
-  const { parse } = await import('csv-parse/sync')
   let records: string[][]
   try {
     records = parse(head.slice(0, end + 1), { delimiter, bom: true, to: GUESSED_BY })
@@ -115,12 +121,10 @@ async function planOf(source: DuckdbSource): Promise<Plan | null> {
   }
   const [header = [], ...rows] = records
   if (header.length < 2 || rows.length === 0) return null
-  const { storedNames } = await import('./write-parquet.ts')
   const names = columnNames(plain, header)
   const columns = names.map(textColumn)
   for (const row of rows) for (const [i, column] of columns.entries()) column.see(row[i])
-  const lineEnd = head.includes('\r\n') ? '\\r\\n' : '\\n'
-  return { columns, names: storedNames(names), delimiter, lineEnd }
+  return { columns, names: storedNames(names), delimiter }
 }
 
 /** Makes the Parquet; false where it cannot be made so. */
@@ -173,16 +177,16 @@ async function lookFurther(
 }
 
 /** The rows of the file, with cells as they are written there. */
-function rowsOf({ columns, delimiter, lineEnd }: Plan, csv: string): string {
+function rowsOf({ columns, delimiter }: Plan, csv: string): string {
   const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
-  const form = `delim=${quoted(delimiter)}, quote='"', escape='"', new_line='${lineEnd}', header=true`
+  const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true`
+  // Without `new_line`, with which it reads no row at all of lines that end otherwise (DuckDB 1.5).
   const reading = `auto_detect=false, strict_mode=true, buffer_size=${BUFFER}`
   return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`
 }
 
 /** What DuckDB wrote; the empty cells are counted in the file's own statistics. */
 async function describe({ columns }: Plan, body: WrittenTable['body']): Promise<WrittenTable> {
-  const { openParquet } = await import('./parquet-file.ts')
   const { metadata, rows } = await openParquet(body, { name: 'table' })
   const described = columns.map((reader, i): TableColumn => {
     const missing = metadata.row_groups.reduce(

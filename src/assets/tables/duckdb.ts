@@ -4,6 +4,9 @@ type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a database of its own. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
 
+/** Bytes of a file below which what is saved by DuckDB is less than what it takes to start. */
+export const WORTH_BYTES = 4 * 1024 * 1024
+
 let loaded: Promise<Duckdb | null> | undefined
 
 /** DuckDB, an optional package that is loaded at first use; null where it is not installed. */

@@ -3,15 +3,10 @@ import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
 import { type BodyInput, takeBody } from '../bodies/body-input.ts'
 import { mimeTypeOfName } from '../bodies/mime-type.ts'
-import { textEncodingOf } from '../bodies/text-encoding.ts'
-import { writeByDuckdb } from './duckdb-csv.ts'
 import { layAside } from './lay-aside.ts'
-import { readParquetTable } from './parquet-table.ts'
-import { readTable, type TextTableFormat, tableFormat } from './read-table.ts'
-import { saveTable } from './save-table.ts'
 import type { Spool } from './spool.ts'
 import { TableError } from './table-error.ts'
-import { type WrittenTable, writeTable } from './write-table.ts'
+import { tableFormat } from './table-format.ts'
 
 /** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
 export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
@@ -20,7 +15,7 @@ export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'>
   duckdb: boolean
 }
 
-/** `importFile`. */
+/** `importFile`: what makes tables is loaded with the first of them. */
 export function createImporter({
   save,
   saveEncoded,
@@ -49,53 +44,14 @@ export function createImporter({
     }
   }
 
-  async function writtenFrom(
-    { asset, aside }: { asset: AssetInfo; aside: Spool | null },
-    format: TextTableFormat,
-    options: ImportOptions,
-  ): Promise<WrittenTable | null> {
-    const { namespace, name, signal, onProgress } = options
-    const { size } = asset
-    let phase: 'reading' | 'writing' = 'reading'
-    const onRead = onProgress && ((bytes: number) => onProgress({ phase, bytes, size }))
-    const read = () => open(asset, { namespace })
-    if (duckdb && isSeparated(format)) {
-      const file = { name, size, open: read, format, aside }
-      const written = await writeByDuckdb(file, { signal, onRead })
-      if (written) return written
-    }
-    const encoding = await textEncodingOf(await read())
-    const openCounted = async () => (onRead ? countBytes(await read(), onRead) : read())
-    const input = readTable({ name, size, encoding, open: openCounted }, format)
-    return writeTable(input, () => {
-      phase = 'writing'
-    })
-  }
-
-  function saveAs(asset: AssetInfo, written: WrittenTable, options: ImportOptions) {
-    const { by, tool, toolCallId, origin, namespace, expiresAt, signal, name, description } =
-      options
-    const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
-    const references = [asset.assetId]
-    return saveTable(saveEncoded, written, {
-      ...maker,
-      name,
-      description,
-      source: asset.ref,
-      references,
-    })
-  }
-
   return async function importFile(body, options) {
     const { asset, aside } = await saveFile(body, options)
     try {
       const format = tableFormat(asset.mime)
       if (format === null) return { asset, table: null }
-      const written =
-        format === 'parquet'
-          ? await readParquetTable(await open(asset, options), options.name)
-          : await writtenFrom({ asset, aside }, format, options)
-      return { asset, table: written && (await saveAs(asset, written, options)) }
+      const { importTable } = await import('./import-table.ts')
+      const file = { asset, aside, format, open: () => open(asset, options) }
+      return { asset, table: await importTable({ saveEncoded, duckdb }, file, options) }
     } catch (error) {
       if (!(error instanceof TableError)) throw error
       const { line, reason, cause } = error
@@ -106,22 +62,6 @@ export function createImporter({
   }
 }
 
-function isSeparated(format: unknown): format is 'csv' | 'tsv' {
+function isSeparated(format: unknown): boolean {
   return format === 'csv' || format === 'tsv'
-}
-
-function countBytes(
-  stream: ReadableStream<Uint8Array>,
-  tell: (bytes: number) => void,
-): ReadableStream<Uint8Array> {
-  let bytes = 0
-  return stream.pipeThrough(
-    new TransformStream({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength
-        tell(bytes)
-        controller.enqueue(chunk)
-      },
-    }),
-  )
 }

@@ -1,6 +1,5 @@
 import { meterStream } from '../bodies/body.ts'
-import { loadDuckdb } from './duckdb.ts'
-import { WORTH_BYTES } from './duckdb-csv.ts'
+import { loadDuckdb, WORTH_BYTES } from './duckdb.ts'
 import { createSpool, type Spool } from './spool.ts'
 
 /** A stream whose bytes are laid aside as they pass by, so that DuckDB need not read them from the store again. */
