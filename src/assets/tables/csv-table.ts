@@ -105,7 +105,7 @@ export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
 }
 
 /** Names for every column, each once: `column_3` where there is none, `name_2` for the second of a name. */
-export function columnNames(source: TableSource, cells: readonly string[]): string[] {
+export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
   const names = new Set<string>()
   const counts = new Map<string, number>()

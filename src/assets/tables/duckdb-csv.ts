@@ -14,7 +14,7 @@ import {
 } from './duckdb.ts'
 import { type CellForm, cellForm, cellSql, failedCell, rawColumn } from './duckdb-cells.ts'
 import { openParquet } from './parquet-file.ts'
-import { createSpool, type Spool, spoolOf } from './spool.ts'
+import { type Spool, spoolFrom, spoolOf } from './spool.ts'
 import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
 import type { WrittenTable } from './write-table.ts'
@@ -48,7 +48,7 @@ export async function writeByDuckdb(
   const duckdb = source.size < WORTH_BYTES ? null : await loadDuckdb()
   const plan = duckdb && (await planOf(source))
   if (!plan) return null
-  const bytes = source.aside ?? (await laidAside(source))
+  const bytes = source.aside ?? (await spoolFrom(await source.open()))
   const folder = await mkdtemp(join(tmpdir(), 'byref-'))
   let written: WrittenTable | null = null
   try {
@@ -64,17 +64,6 @@ export async function writeByDuckdb(
   } finally {
     if (bytes !== source.aside) await bytes.dispose()
     if (!written) await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function laidAside(source: DuckdbSource): Promise<Spool> {
-  const spool = createSpool()
-  try {
-    for await (const chunk of await source.open()) await spool.append(chunk)
-    return spool
-  } catch (error) {
-    await spool.dispose()
-    throw error
   }
 }
 

@@ -6,7 +6,7 @@ import { mimeTypeOfName } from '../bodies/mime-type.ts'
 import { layAside } from './lay-aside.ts'
 import type { Spool } from './spool.ts'
 import { TableError } from './table-error.ts'
-import { tableFormat } from './table-format.ts'
+import { tableFormat, typeByName } from './table-format.ts'
 
 /** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
 export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
@@ -27,16 +27,15 @@ export function createImporter({
     body: BodyInput,
     options: ImportOptions,
   ): Promise<{ asset: AssetInfo; aside: Spool | null }> {
-    const named = [options.mime, mimeTypeOfName(options.name)].map(
-      (mime) => mime && tableFormat(mime),
-    )
+    const mime = options.mime ?? typeByName(options.name)
+    const named = [mime, mimeTypeOfName(options.name)].map((type) => type && tableFormat(type))
     const taken = duckdb && named.some(isSeparated) ? takeBody(body, true) : null
     if (!(taken?.body instanceof ReadableStream)) {
-      return { asset: await save(body, options.mime, options), aside: null }
+      return { asset: await save(body, mime, options), aside: null }
     }
     const aside = layAside(taken.body, options.signal)
     try {
-      const asset = await save(aside.stream, options.mime ?? taken.mime, options)
+      const asset = await save(aside.stream, mime ?? taken.mime, options)
       return { asset, aside: await aside.take() }
     } catch (error) {
       await (await aside.take())?.dispose()

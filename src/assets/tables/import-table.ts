@@ -5,7 +5,7 @@ import { writeByDuckdb } from './duckdb-csv.ts'
 import { readParquetTable } from './parquet-table.ts'
 import { readTable } from './read-table.ts'
 import { saveTable } from './save-table.ts'
-import type { Spool } from './spool.ts'
+import { type Spool, spoolFrom } from './spool.ts'
 import type { TableFormat } from './table-format.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -39,6 +39,7 @@ async function writtenFrom(
   duckdb: boolean,
 ): Promise<WrittenTable | null> {
   if (format === 'parquet') return readParquetTable(await open(), name)
+  if (format === 'arrow' || format === 'xlsx') return fromFile(format, { name, open })
   const { size } = asset
   let phase: 'reading' | 'writing' = 'reading'
   const onRead = onProgress && ((bytes: number) => onProgress({ phase, bytes, size }))
@@ -52,6 +53,23 @@ async function writtenFrom(
   return writeTable(input, () => {
     phase = 'writing'
   })
+}
+
+/** A table of a form that is no text, and is read from a file. */
+async function fromFile(
+  format: 'arrow' | 'xlsx',
+  { name, open }: Pick<TableFile, 'open'> & { name: string },
+): Promise<WrittenTable | null> {
+  const read =
+    format === 'arrow'
+      ? (await import('./arrow-table.ts')).readArrowTable
+      : (await import('./xlsx-table.ts')).readXlsxTable
+  const spool = await spoolFrom(await open())
+  try {
+    return await writeTable(read({ name, path: await spool.path() }))
+  } finally {
+    await spool.dispose()
+  }
 }
 
 function countBytes(

@@ -91,6 +91,18 @@ function pathIn(folder: string): string {
   return join(folder, 'table')
 }
 
+/** A spool of all that comes. */
+export async function spoolFrom(stream: AsyncIterable<Uint8Array>): Promise<Spool> {
+  const spool = createSpool()
+  try {
+    for await (const chunk of stream) await spool.append(chunk)
+    return spool
+  } catch (error) {
+    await spool.dispose()
+    throw error
+  }
+}
+
 async function readFrom(
   handle: FileHandle,
   start: number,
