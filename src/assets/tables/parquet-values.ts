@@ -82,7 +82,11 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'boolean':
       return (cell) => cell
     default:
-      return (cell) => (typeof cell === 'string' ? cell : String(plainValue(cell)))
+      return (cell) => {
+        if (typeof cell === 'string') return cell
+        const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
+        return isText ? new TextDecoder().decode(cell) : String(plainValue(cell))
+      }
   }
 }
 

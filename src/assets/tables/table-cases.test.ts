@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { SchemaElement } from 'hyparquet'
+import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
 import { fetchAssetTool, searchAssetTool } from '../native-tools.ts'
@@ -284,6 +286,33 @@ describe('a Parquet file as a table', () => {
     })
     expect(columns.find(({ name }) => name === 'half')?.missing).toBe(1)
     expect(table?.digest).toBe(asset.digest)
+  })
+
+  it('keeps decimals that are bytes of any length, beside text that is declared as bytes', async () => {
+    const schema = [
+      { name: 'root', num_children: 2 },
+      {
+        ...{ name: 'd', type: 'BYTE_ARRAY', converted_type: 'DECIMAL', scale: 2, precision: 20 },
+        repetition_type: 'OPTIONAL',
+      },
+      { name: 't', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+    ] satisfies SchemaElement[]
+    const columnData = [
+      { name: 'd', data: [2.56, -0.01, null] },
+      {
+        name: 't',
+        data: [Buffer.from('ö'), null, Buffer.from('x')].map((b) => b && Uint8Array.from(b)),
+      },
+    ]
+    const { rows } = await imported(
+      new Uint8Array(parquetWriteBuffer({ columnData, schema })),
+      'x.parquet',
+    )
+    expect(rows).toEqual([
+      { d: '2.56', t: 'ö' },
+      { d: '-0.01', t: null },
+      { d: null, t: 'x' },
+    ])
   })
 
   it('is refused where it is damaged, at any byte, and never hangs', {
