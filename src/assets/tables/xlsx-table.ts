@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
 import { optionalLibrary } from './optional-library.ts'
 import type { TableInput } from './table.ts'
 import { broken } from './table-text.ts'
 
-type Cell = string | number | boolean | Date | null
+/** The library's type has the class in place of its instances. */
+type Cell = Exclude<Row[number], typeof Date> | Date | null
 
 const BATCH = 1_000
 /** Memory that a spreadsheet may take while it is read. */
