@@ -9,8 +9,8 @@ import type { AssetEvent } from '../content/events.ts'
 export interface AgentAssets {
   /** Those of a namespace, for its runs: what is saved through them is told by the run. */
   in(namespace: string | null): Assets
-  /** Those of the agent's namespace, for everybody else: what is saved through them is told at once. */
-  readonly told: Assets
+  /** Those of a namespace, for everybody else: what is saved through them is told at once. */
+  toldIn(namespace: string | null): Assets
   readonly config: ResolvedAssetsConfig
 }
 
@@ -32,8 +32,11 @@ export function openAssets(
     views.set(of, view)
     return view
   }
-  const own = inNamespace(namespace)
-  return { in: inNamespace, told: own.scoped({ onEvent }), config: own.config }
+  return {
+    in: inNamespace,
+    toldIn: (of) => inNamespace(of).scoped({ onEvent }),
+    config: inNamespace(namespace).config,
+  }
 }
 
 function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {

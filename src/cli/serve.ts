@@ -47,7 +47,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const stop = stopSignal()
   const { agent, folder, close } = await openAgent(values.data)
   try {
-    const server = createServer({ agent, allowedHosts: [values.host, ...values['allow-host']] })
+    const server = createServer({ agents: agent, allowedHosts: [values.host, ...values['allow-host']] })
     const listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
     process.stdout.write(
