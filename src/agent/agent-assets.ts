@@ -1,6 +1,10 @@
 import type { AssetStore } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
-import type { AssetsConfig, ResolvedAssetsConfig } from '../assets/assets-config.ts'
+import {
+  type AssetsConfig,
+  createConfiguredStore,
+  type ResolvedAssetsConfig,
+} from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import type { AssetEvent } from '../content/events.ts'
@@ -41,12 +45,18 @@ export function openAssets(
 
 function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {
   if (assets === undefined) {
-    const store = createMemoryAssetStore()
-    return (namespace) => {
-      if (namespace === null) return createAssets({ store })
-      return createAssets({ store, namespace, config: { namespacing: { mode: 'context' } } })
-    }
+    return maker({ store: createMemoryAssetStore() })
   }
-  const base = 'resolve' in assets ? assets : createAssets(assets)
-  return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
+  if ('resolve' in assets) {
+    return (namespace) => (namespace === null ? assets : assets.scoped({ namespace }))
+  }
+  const { config = {}, store = createConfiguredStore(config) } = assets
+  const base = createAssets({ config, store })
+  // Who gives no view of their own has no say about namespaces either: each conversation's assets are in its own.
+  const mode = config.namespacing?.mode ?? 'context'
+  const spaced = createAssets({
+    config: { ...config, namespacing: { ...config.namespacing, mode } },
+    store,
+  })
+  return (namespace) => (namespace === null ? base : spaced.scoped({ namespace }))
 }

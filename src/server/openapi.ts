@@ -55,6 +55,7 @@ function operation(route: Route, schemaOf: SchemaOf): Json {
     operationId: operationId(method, path),
     tags: [path.split('/')[2] ?? 'server'],
     summary,
+    'x-role': role,
     parameters: [...pathParameters(path), ...queryParameters(query, schemaOf)],
     responses: { ...answers(route, schemaOf), ...failures(route, schemaOf) },
   }
