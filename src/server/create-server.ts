@@ -25,6 +25,7 @@ import { eventRoutes } from './routes/events.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { runRoutes } from './routes/runs.ts'
 import { serverInfoRoutes } from './routes/server-info.ts'
+import { tableRoutes } from './routes/tables.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { type ServerLogger, silent } from './server-log.ts'
 
@@ -96,6 +97,7 @@ export function createServer(options: ServerOptions): Server {
     ...eventRoutes(hub),
     ...assetRoutes(auth.key),
     ...uploadRoutes(),
+    ...tableRoutes(),
     ...(uploads?.routes ?? []),
   ]
   const openApi = openApiDocument(routes)

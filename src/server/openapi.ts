@@ -8,12 +8,10 @@ import type { Answer, Route } from './route.ts'
 type Json = Record<string, unknown>
 
 /** Codes that any route may answer with, by what it takes. */
-function codesOf({ role, body, takes, query, errors = [] }: Route): ByrefErrorCode[] {
-  const codes: ByrefErrorCode[] = ['forbidden', ...errors]
+function codesOf({ role, body, errors = [] }: Route): ByrefErrorCode[] {
+  const codes: ByrefErrorCode[] = ['forbidden', 'bad_request', ...errors]
   if (role !== null) codes.push('unauthorized', 'rate_limited')
-  if (body || query) codes.push('bad_request')
   if (body) codes.push('body_too_large', 'too_deep')
-  if (takes) codes.push('bad_request')
   return [...new Set(codes)]
 }
 

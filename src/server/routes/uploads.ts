@@ -74,7 +74,7 @@ async function importForm(
   const form = newForm(mime)
   const ended = Promise.withResolvers<void>()
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
-    const name = fileName || 'file'
+    const name = plainName(fileName ?? '') || 'file'
     const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
       ...{ name, mime: mimeType, by: 'user', signal, onProgress },
     })
@@ -102,6 +102,13 @@ async function importForm(
   } finally {
     source.destroy()
   }
+}
+
+/** A file's name in a form: browsers escape what would end it (html.spec.whatwg.org, multipart/form-data). */
+function plainName(name: string): string {
+  return name.replace(/%(22|0d|0a)/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
 }
 
 function newForm(mime: string) {
