@@ -37,10 +37,12 @@ describe('rows of a table', () => {
         { city: 'oslo', n: 1 },
       ],
       offset: 1,
+      next: 3,
       total: 4,
     })
     expect((await rows({ limit: 1 })).rows[0]?.big).toBe('9007199254740993')
-    expect((await rows({ offset: 9 })).rows).toEqual([])
+    expect(await rows({ offset: 9 })).toMatchObject({ rows: [], next: null })
+    expect(await rows({ offset: 2 })).toMatchObject({ next: null })
   })
 
   it('are sorted, what is missing last, and filtered', async () => {

@@ -91,6 +91,8 @@ export const rowsPage = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(jsonObject),
   offset: z.int(),
+  /** The `offset` of the next page, null at the end; rows that are very long make a page shorter. */
+  next: z.int().nullable(),
   /** Rows that fit the conditions, of all pages. */
   total: z.int(),
 })

@@ -16,6 +16,9 @@ export interface ChosenRows {
   where: readonly Condition[]
 }
 
+/** Of JSON in one page. */
+const PAGE_CHARACTERS = 4_000_000
+
 /** Rows to which a sorted page may reach: so many are held while the table is read. */
 const SORTED_REACH = 100_000
 
@@ -30,16 +33,18 @@ export async function chosenRows(
   { offset, limit, columns, sort, where }: ChosenRows,
 ): Promise<z.infer<typeof rowsPage>> {
   const some = rows.select({ columns })
-  const head = {
-    columns: some.columns.map(({ name, type }) => ({ name, type: String(type) })),
-    offset,
+  const named = some.columns.map(({ name, type }) => ({ name, type: String(type) }))
+  const page = (found: Record<string, unknown>[], total: number) => {
+    const next = offset + found.length
+    const isLast = found.length === 0 || next >= total
+    return { columns: named, rows: found, offset, next: isLast ? null : next, total }
   }
   if (sort === undefined && where.length === 0) {
-    const page = some.select({ start: offset, end: offset + limit })
-    return { ...head, rows: await all(page), total: rows.count }
+    const chosen = some.select({ start: offset, end: offset + limit })
+    return page(await all(chosen), rows.count)
   }
   const { places, total } = await placesOf(rows, { sort, where, offset, limit })
-  return { ...head, rows: await rowsAt(some, places), total }
+  return page(await rowsAt(some, places), total)
 }
 
 interface Places {
@@ -145,9 +150,16 @@ function compareAs(cell: Cell, to: Condition['to']): number {
   return compare(cell, isTyped && Number.isFinite(Number(to)) ? Number(to) : to)
 }
 
+/** Rows as JSON, as many as an answer may hold, but one at least. */
 async function all(rows: TableRows): Promise<Record<string, unknown>[]> {
   const found: Record<string, unknown>[] = []
-  for await (const row of rows) found.push(shown(row))
+  let characters = 0
+  for await (const row of rows) {
+    const one = shown(row)
+    characters += JSON.stringify(one).length
+    if (characters > PAGE_CHARACTERS && found.length > 0) break
+    found.push(one)
+  }
   return found
 }
 
@@ -166,7 +178,10 @@ async function rowsAt(
     let place = start
     for (const row of await all(rows.select({ start, end }))) found.set(place++, row)
   }
-  return places.map((place) => found.get(place) ?? {})
+  const inOrder = places.flatMap((place) => found.get(place) ?? null)
+  // The rest of what was too long for one answer comes with the next page.
+  const end = inOrder.indexOf(null)
+  return inOrder.slice(0, end < 0 ? undefined : end) as Record<string, unknown>[]
 }
 
 /** Cells as JSON has them: whole numbers beyond 2^53 are text. */
