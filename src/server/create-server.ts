@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
 import { cors } from 'hono/cors'
 import type { Agent } from '../agent/agent.ts'
@@ -90,7 +90,7 @@ export function createServer(options: ServerOptions): Server {
 
   const routes: Route[] = [
     ...serverInfoRoutes(agents, { auth, isReady }),
-    ...conversationRoutes(),
+    ...conversationRoutes(hub),
     ...messageRoutes(),
     ...runRoutes(),
     ...dataRoutes(),
@@ -159,7 +159,7 @@ export function createServer(options: ServerOptions): Server {
   if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
   app.use(limits.headers)
   app.use('/api/*', limits.body(MAX_BODY, routes))
-  app.use(compress())
+  app.use(compressed)
   mountRoutes(app, routes, {
     authenticate,
     agent(caller, name) {
@@ -213,6 +213,14 @@ function byName(given: ServerOptions['agents']): Map<string, Agent> {
   )
   if (agents.size > 0) return agents
   throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
+}
+
+const gzip = compress()
+
+/** Compresses for those who take it; all others get their answer as it was made. */
+const compressed: MiddlewareHandler = (c, next) => {
+  c.header('vary', 'accept-encoding')
+  return c.req.header('accept-encoding') === undefined ? next() : gzip(c, next)
 }
 
 /** The id of a request: the proxy's where it is one that may stand in a log, else a new one. */

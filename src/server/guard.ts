@@ -39,9 +39,10 @@ export function guard({ hosts, origins }: GuardOptions): MiddlewareHandler {
     if (!origin && c.req.method !== 'GET' && c.req.header('sec-fetch-site') === 'cross-site') {
       throw new ByrefError('forbidden', 'Requests from pages of other sites are not allowed')
     }
-    await next()
+    // Before the answer: a header that comes after it has the answer made anew.
     c.header('x-content-type-options', 'nosniff')
     c.header('referrer-policy', 'no-referrer')
+    await next()
   }
 }
 

@@ -9,6 +9,8 @@ import { createWriting, type Writing } from './writing.ts'
 export interface Hub {
   /** How many streams are open. */
   readonly readers: number
+  /** Another number after each change of a namespace's conversations: what was read since is still so. */
+  version(namespace: string | null): number
   /**
    * The stream of a conversation: the log behind `after`, then everything as it happens; null where there is none.
    * Where the conversation is shorter than that, an event `reset` comes first, and then all of it.
@@ -45,9 +47,11 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
   const watched = new Map<string, Watched>()
   const writing = new Map<string, Writing>()
   const feeds = new Map<string | null, NamespaceFeed>()
+  const versions = new Map<string | null, number>()
   let readers = 0
 
   function told({ conversation, namespace, records, deleted }: LogChange): void {
+    versions.set(namespace, (versions.get(namespace) ?? 0) + 1)
     const key = keyOf(namespace, conversation)
     const entry = watched.get(key)
     for (const record of records) {
@@ -133,6 +137,7 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
     get readers() {
       return readers
     },
+    version: (namespace) => versions.get(namespace) ?? 0,
     async conversation(its, id, after) {
       const key = keyOf(its.namespace, id)
       const entry = await watch(key, its, id)

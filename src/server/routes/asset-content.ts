@@ -12,6 +12,9 @@ export interface AskedContent {
   download: boolean
 }
 
+/** A body of so many bytes is sent at once: a stream costs more than it spares. */
+const SMALL = 128 * 1024
+
 /** Answers with the body of an asset, or with one of its fields. */
 export async function sendContent(
   c: Context,
@@ -52,6 +55,11 @@ async function sendBody(c: Context, assets: Assets, info: AssetInfo): Promise<Re
   if (range === 'unsatisfiable') {
     c.header('content-range', `bytes */${size}`)
     throw new ByrefError('range_not_satisfiable', `The asset has ${size} bytes`)
+  }
+  if (!range && size <= SMALL && c.req.method !== 'HEAD') {
+    const { bytes } = await assets.get(ref)
+    c.header('content-type', mime)
+    return c.body(bytes as Uint8Array<ArrayBuffer>)
   }
   const { start, end } = range ?? { start: 0, end: size }
   // Only who reads the body opens it: some stores give it once.

@@ -15,12 +15,16 @@ import {
   newConversation,
 } from '../../wire/conversations.ts'
 import { type Caller, mayAs } from '../caller.ts'
+import type { Hub } from '../events/hub.ts'
 import { publicSummary } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
 import { bodyLines } from './body-lines.ts'
 import { withoutDebug } from './without-debug.ts'
 
 const PATH = '/api/conversations/:id'
+
+/** Pages of the list that are kept. */
+const MOST_PAGES = 500
 
 /** The conversation of a request. Throws `conversation_not_found`, for one of another namespace too. */
 export async function findConversation(
@@ -44,7 +48,9 @@ export function idOfTry(c: Context, caller: Caller): string | undefined {
 }
 
 /** Conversations: list, make, name, remove, fork, export, import. */
-export function conversationRoutes(): Route[] {
+export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
+  /** Pages as they were answered, which hold until something changes. */
+  const pages = new Map<string, { version: number; text: string }>()
   return [
     route(
       {
@@ -56,8 +62,20 @@ export function conversationRoutes(): Route[] {
         answers: { 200: conversationsPage },
       },
       async ({ c, query, agent }) => {
-        const { conversations, next } = await agent().log.list(query)
-        return c.json({ conversations: conversations.map(publicSummary), next })
+        const { log } = agent()
+        const { namespace } = log
+        const version = hub.version(namespace)
+        const key = JSON.stringify([namespace, query])
+        let page = pages.get(key)
+        if (page?.version !== version) {
+          const { conversations, next } = await log.list(query)
+          const text = JSON.stringify({ conversations: conversations.map(publicSummary), next })
+          page = { version, text }
+          if (pages.size >= MOST_PAGES) pages.clear()
+          pages.set(key, page)
+        }
+        c.header('content-type', 'application/json')
+        return c.body(page.text)
       },
     ),
     route(
