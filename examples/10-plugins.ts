@@ -2,7 +2,7 @@
 import { createAgent, loadPlugin } from 'byref'
 import { scriptedModel } from 'byref/testing'
 
-const library = loadPlugin(
+const library = await loadPlugin(
   `
 info:
   name: library

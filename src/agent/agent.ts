@@ -11,7 +11,7 @@ import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
-import { type ApprovalAnswer, answerApproval } from './approve.ts'
+import type { ApprovalAnswer } from './approve.ts'
 import { asLanguageModel } from './as-language-model.ts'
 import { cancelRun } from './cancel.ts'
 import {
@@ -31,7 +31,6 @@ import { type PromptOptions, resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
-import { deriveDebug } from './steps/derive-debug.ts'
 import { type SubAgentOptions, subAgentTool } from './sub-agent.ts'
 import { type NativeToolName, resolveTools } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
@@ -288,14 +287,16 @@ export function createAgent(options: AgentOptions): Agent {
     },
     async approve(conversation, toolCallId, answer, given) {
       const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
+      const { answerApproval } = await import('./approve.ts')
       await answerApproval(checkedWith, await get(conversation, given), toolCallId, answer)
     },
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     asTool: (subOptions) => subAgentTool(parts, subOptions),
-    debug: (conversation, messageId, given) => {
+    debug: async (conversation, messageId, given) => {
       const its = of(given)
       const source = { log: logOf(its), assets: assets.in(its), namespace: its }
+      const { deriveDebug } = await import('./steps/derive-debug.ts')
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },
     onStream(listener) {

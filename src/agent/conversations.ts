@@ -3,10 +3,10 @@ import type { Foldable } from '../content/fold.ts'
 import { ByrefError } from '../errors.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { RunFollower } from './follow-run.ts'
-import { type Performer, perform } from './performer.ts'
+import type { Performer, perform } from './performer.ts'
 import { runFailure } from './run-failure.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { openThread, type Thread } from './thread.ts'
+import type { Thread } from './thread.ts'
 
 /** A conversation that is open in this process. */
 export interface OpenConversation {
@@ -45,6 +45,8 @@ export interface OpenConversationsOptions {
 interface Slot {
   opening: Promise<OpenConversation>
   open: OpenConversation | null
+  /** Loaded with the first conversation. */
+  perform: typeof perform | null
   performer: Performer | null
   /** Changed while it was being read. */
   missed: boolean
@@ -92,6 +94,11 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
     unsubscribe ??= log.subscribe(changed)
+    const [{ openThread }, performer] = await Promise.all([
+      import('./thread.ts'),
+      import('./performer.ts'),
+    ])
+    slot.perform = performer.perform
     const thread: Thread = await openThread({
       log,
       id: conversation,
@@ -120,7 +127,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 
   function wake(slot: Slot, thread: Thread): void {
-    if (closed) return
+    if (closed || !slot.perform) return
     // It was closed for want of room since it was asked for: only who is open now may work on it.
     if (slots.get(thread.id) !== slot)
       return void get(thread.id).then(
@@ -130,7 +137,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (slot.performer?.wake()) return
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
-    const performer = perform({
+    const performer = slot.perform({
       ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
       hasHandlers: tell !== undefined,
       onFailure: keepFailure,
@@ -179,7 +186,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     }
     const { promise, resolve, reject } = Promise.withResolvers<OpenConversation>()
     const slot: Slot = {
-      ...{ opening: promise, open: null, performer: null },
+      ...{ opening: promise, open: null, perform: null, performer: null },
       ...{ missed: false, handlerError: null, retry: null },
     }
     slots.set(conversation, slot)

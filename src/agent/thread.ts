@@ -12,7 +12,7 @@ import {
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
-import { schemaIssues } from './calls/validate.ts'
+import { loadValidator, schemaIssues } from './calls/validate.ts'
 
 /** What one writer appends, with debug data by message id. */
 export interface Entry {
@@ -93,6 +93,7 @@ interface Decided {
 /** Reads a conversation from its log. */
 export async function openThread(options: ThreadOptions): Promise<Thread> {
   const { log, id, tell, onHandlerError } = options
+  await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
   /** Data messages that are on the board and not yet in the log. */

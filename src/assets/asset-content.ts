@@ -9,19 +9,19 @@ import type { ContentCache } from './content-cache.ts'
 import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
 import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
+import { type FoundField, fieldAt } from './found-field.ts'
 import { isDeeper } from './is-deeper.ts'
+import type { LargeJson } from './json/large-json.ts'
 import { tableFacts } from './tables/table-facts.ts'
+
+/** Larger JSON is read piece by piece: so much is parsed in about ten milliseconds. */
+const PARSED_AT_ONCE = 1024 * 1024
 
 /** The content of an asset, read as far as it is asked for. */
 export interface AssetContent {
   /** The value at a path below the content, as the caller's own. Reads only the bytes that it holds or leads through. */
   at(path: readonly FieldKey[]): Promise<FoundField>
 }
-
-/** A field, or what has no such field: the step that leads nowhere, and the container that it starts from. */
-export type FoundField =
-  | { isFound: true; value: unknown }
-  | { isFound: false; container: unknown; depth: number }
 
 /** What content is read from, and its limits: bytes that may become a value, and levels. */
 export interface ContentAccess {
@@ -45,15 +45,24 @@ export async function readContent(
     const { tableContent } = await import('./tables/table-content.ts')
     return tableContent(record, table, { store, cache, limits })
   }
-  checkSize(record, limits.valueBytes)
+  const isJson = record.attributes.structured || isJsonType(record.mime)
+  const isMarked = record.attributes.structured && record.attributes.marked
   const key = JSON.stringify([record.namespace, record.assetId, record.digest])
   const cached = cache.get(key) as { value: unknown } | undefined
-  const { value } = cached ?? { value: parse(record, await readBody(record, store), limits.depth) }
+  let large: LargeJson | null = null
+  if (isJson && record.size > PARSED_AT_ONCE && !cached) {
+    const { openLargeJson } = await import('./json/large-json.ts')
+    large = await openLargeJson(record, { store, cache, limits })
+    if (large && !isMarked) return large
+  }
+  if (!cached) checkSize(record, limits.valueBytes)
+  const { value } = cached ?? {
+    value: large ? await large.whole() : await parse(record, store, limits.depth),
+  }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   // Parsed JSON takes about this many times its text.
   if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
-  const { structured, marked } = record.attributes
-  return structured && marked ? encodedContent(value, record, store) : plainContent(value)
+  return isMarked ? encodedContent(value, record, store) : plainContent(value)
 }
 
 function plainContent(content: unknown): AssetContent {
@@ -63,16 +72,6 @@ function plainContent(content: unknown): AssetContent {
       return found.isFound ? { ...found, value: copyContent(found.value) } : found
     },
   }
-}
-
-function fieldAt(value: unknown, path: readonly FieldKey[]): FoundField {
-  let container = value
-  for (const [depth, step] of path.entries()) {
-    const next = ownField(container, step)
-    if (next === MISSING) return { isFound: false, container, depth }
-    container = next
-  }
-  return { isFound: true, value: container }
 }
 
 /** Content with marks: they are decoded where the path ends, or where it leads into bytes or a live object. */
@@ -110,7 +109,8 @@ function checkSize({ assetId, size }: AssetRecord, limit: number): void {
   )
 }
 
-function parse(record: AssetRecord, bytes: Uint8Array, depth: number): unknown {
+async function parse(record: AssetRecord, store: FullAssetStore, depth: number): Promise<unknown> {
+  const bytes = await readBody(record, store)
   if (record.attributes.structured) return JSON.parse(textOf(bytes))
   if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
   return readsAsText(record.mime) ? textOf(bytes) : bytes

@@ -8,7 +8,6 @@ import { isJsonType } from './bodies/mime-type.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './native-input.ts'
-import { searchAsset } from './search/search-asset.ts'
 import { readRowPage } from './tables/row-page.ts'
 import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
 import { valueAsBody } from './value-body.ts'
@@ -129,6 +128,7 @@ export const searchAssetTool: NativeAssetTool = {
       signal,
     }
     const assetRef = await fullRef(assets, refOf(input))
+    const { searchAsset } = await import('./search/search-asset.ts')
     return { assetRef, ...(await searchAsset(assets, assetRef, options)) }
   },
 }

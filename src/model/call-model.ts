@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { APICallError, LoadAPIKeyError } from '@ai-sdk/provider'
+import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { redactText } from '../log/redact.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
@@ -48,8 +48,13 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
     signal.throwIfAborted()
     const { error, own } = failure
     if (own) throw error
-    if (streamed || tries >= maxRetries || !isRetryable(error)) throw asByrefError(error, model)
-    await sleep(retryAfter(error) ?? retryDelayMs * 2 ** tries, undefined, { signal })
+    const errors = await import('@ai-sdk/provider')
+    const call = errors.APICallError.isInstance(error) ? error : null
+    if (streamed || tries >= maxRetries || !call?.isRetryable) {
+      const isKey = errors.LoadAPIKeyError.isInstance(error)
+      throw asByrefError(error, { model, status: call?.statusCode, isKey })
+    }
+    await sleep(retryAfter(call) ?? retryDelayMs * 2 ** tries, undefined, { signal })
   }
 }
 
@@ -109,10 +114,6 @@ function silent(model: LanguageModel, ms: number): ByrefError {
   )
 }
 
-function isRetryable(error: unknown): error is APICallError {
-  return APICallError.isInstance(error) && error.isRetryable
-}
-
 /** A `retry-after` header in milliseconds, up to a minute; null where there is none. */
 function retryAfter(error: APICallError): number | null {
   const seconds = Number(error.responseHeaders?.['retry-after'])
@@ -130,11 +131,13 @@ function nameOf({ provider, modelId }: LanguageModel): string {
   return `${provider} (${modelId})`
 }
 
-function asByrefError(error: unknown, model: LanguageModel): ByrefError {
+function asByrefError(
+  error: unknown,
+  { model, status, isKey }: { model: LanguageModel; status?: number; isKey: boolean },
+): ByrefError {
   if (error instanceof ByrefError) return error
   const name = nameOf(model)
-  const status = APICallError.isInstance(error) ? error.statusCode : undefined
-  if (status === 401 || status === 403 || LoadAPIKeyError.isInstance(error)) {
+  if (status === 401 || status === 403 || isKey) {
     const said = status ? ` (${status}: ${saidBy(error)})` : `: ${saidBy(error)}`
     return new ByrefError(
       'model_unauthorized',

@@ -1,6 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { type AnswerStreamOptions, answerStream, type ModelAnswer } from './answer-stream.ts'
-import { demoAnswer } from './demo-rules.ts'
 
 /**
  * The model that answers where there is no key. It is no language model: it follows a few rules over the prompt that it
@@ -16,7 +15,7 @@ export function demoModel({
     modelId: 'demo',
     supportedUrls: {},
     async doGenerate(options) {
-      const { text, calls = [] } = answer(options)
+      const { text, calls = [] } = await answer(options)
       return {
         content: [
           ...(text ? [{ type: 'text' as const, text }] : []),
@@ -42,11 +41,12 @@ export function demoModel({
     },
     async doStream(options) {
       const { abortSignal: signal } = options
-      return { stream: answerStream(answer(options), { signal, delayMs }) }
+      return { stream: answerStream(await answer(options), { signal, delayMs }) }
     },
   }
 }
 
-function answer({ prompt, tools = [] }: LanguageModelV4CallOptions): ModelAnswer {
+async function answer({ prompt, tools = [] }: LanguageModelV4CallOptions): Promise<ModelAnswer> {
+  const { demoAnswer } = await import('./demo-rules.ts')
   return demoAnswer(prompt, new Set(tools.map(({ name }) => name)))
 }

@@ -176,6 +176,20 @@ describe('isAssetRef', () => {
     expect(isAssetRef({ asset_id: 'a', field_path: ['content'], namespace: 't' })).toBe(true)
     expect(isAssetRef({ asset_id: 'a' })).toBe(false)
   })
+
+  it('takes what an object has itself, and nothing that it inherits', () => {
+    const inherited = Object.create({ asset_id: 'a', field_path: null })
+    expect(isAssetRef(inherited)).toBe(false)
+    expect(parseAssetRef(inherited)).toBeNull()
+    expect(
+      parseAssetRef(Object.assign(Object.create({ asset_id: 'a' }), { field_path: null })),
+    ).toBeNull()
+    const named = Object.assign(Object.create({ namespace: 't', field_path: ['content'] }), {
+      asset_id: 'a',
+    })
+    expect(parseAssetRef(named)).toEqual({ id: 'a' })
+    expect(isAssetRef(named)).toBe(false)
+  })
 })
 
 describe('extractAssetId', () => {

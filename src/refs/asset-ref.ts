@@ -30,7 +30,7 @@ const ENCODED = /%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f])+/gi
  * `namespace`, and no other key. An object without `field_path` is plain data here: {@link parseAssetRef} reads it.
  */
 export function isAssetRef(value: unknown): boolean {
-  const isForm = typeof value === 'string' || Object(value).field_path !== undefined
+  const isForm = typeof value === 'string' || ownField(value, 'field_path') !== undefined
   return isForm && parseAssetRef(value as AssetRef) !== null
 }
 
@@ -103,11 +103,19 @@ function parseUrl(text: string): AssetRefParts | null {
 }
 
 function parseObject(value: AssetRef): AssetRefParts | null {
-  const { asset_id: id, field_path: path, namespace, ...rest } = Object(value) as AssetRef
+  const id = ownField(value, 'asset_id')
+  if (typeof id !== 'string') return null
+  const { asset_id: _, field_path: path, namespace, ...rest } = { ...value }
   const keys = path ?? []
   if (Object.keys(rest).length > 0 || namespace === null) return null
   if (!Array.isArray(keys) || !keys.every(isFieldKey) || keys[0] === '') return null
   return toParts(id, namespace, [...keys])
+}
+
+/** A field that the value has itself, and does not inherit (spec R5). */
+function ownField(value: unknown, key: keyof AssetRef): unknown {
+  const object = Object(value) as AssetRef
+  return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
 function toParts(id: string, namespace: string | undefined, fieldPath: FieldKey[]) {

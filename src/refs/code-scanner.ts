@@ -1,3 +1,4 @@
+import { codeFences, type Fence } from './code-fences.ts'
 import { match } from './match.ts'
 
 /** Finds Markdown code while a text is read from left to right: positions that are asked for only grow. */
@@ -14,22 +15,16 @@ interface Run {
   spanEnd: number
 }
 
-/** What may stand before a fence on its line: indentation, block quotes, list markers. */
-const CONTAINERS = /^(?:[ \t>]|(?:[-*+]|\d+[.)])[ \t])*$/
-/** The line that opens a fence: after backticks, no more of them. */
-const OPENING = /(`{3,})[^`\n]*$|(~{3,}).*$/my
-/** The rest of a line that closes one. */
-const CLOSING = /(?:`*|~*)[ \t\r]*$/my
 /** Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence. */
 const BOUNDARY = /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]))/g
 
 /**
- * A scanner for fences (also in quotes and lists; open ones run to the end of the text) and code spans of CommonMark
- * 0.31 (sections 4.5 and 6.1). It looks only at the blocks that are asked for. Linear in the text.
+ * A scanner for fences and for code spans of CommonMark 0.31 (section 6.1), of which it looks only at the blocks that are
+ * asked for. Linear in the text.
  */
 export function codeScanner(text: string): CodeScanner {
-  const fenceAfter = fenceFinder(text)
-  let fence = { start: 0, end: 0 }
+  const fences = codeFences(text)
+  let fence: Fence = { start: 0, end: 0 }
   let settled = 0
   let runs: Run[] = []
   let blockEnd = 0
@@ -47,7 +42,7 @@ export function codeScanner(text: string): CodeScanner {
     endAt(position) {
       while (fence.end <= position) {
         settled = Math.max(settled, fence.end)
-        fence = fenceAfter(fence.end)
+        fence = fences.next().value ?? { start: Infinity, end: Infinity }
       }
       if (fence.start <= position) return fence.end
       if (position >= blockEnd) readBlock(position)
@@ -77,50 +72,6 @@ function runsOf(text: string, start: number, end: number): Run[] {
     ends.set(ticks.length, at + ticks.length)
   }
   return runs
-}
-
-/** Gives the first fence that starts at or after a position: from its mark to the end of the closing line. */
-function fenceFinder(text: string): (from: number) => { start: number; end: number } {
-  const ticks = finder(text, '```')
-  const tildes = finder(text, '~~~')
-  return (from) => {
-    for (let start = from; ; start++) {
-      start = Math.min(ticks(start), tildes(start))
-      if (start === Infinity) return { start, end: start }
-      const end = fenceEnd(text, start)
-      if (end > 0) return { start, end }
-    }
-  }
-}
-
-/** The end of the fence that opens here; 0 if none does. */
-function fenceEnd(text: string, start: number): number {
-  const prefix = linePrefix(text, start)
-  const opening = CONTAINERS.test(prefix) && match(OPENING, text, start)
-  if (!opening) return 0
-  const [line, mark = opening[2] as string] = opening
-  const from = start + line.length
-  if (prefix.includes('>')) return quotedFenceEnd(text, from, mark)
-  for (let at = text.indexOf(mark, from); at !== -1; ) {
-    const closing = /^[ \t]*$/.test(linePrefix(text, at)) && match(CLOSING, text, at)
-    if (closing) return at + closing[0].length
-    while (text[at] === mark[0]) at++
-    at = text.indexOf(mark, at)
-  }
-  return text.length
-}
-
-/** A fence in a quote ends where the quote does, if not before. */
-function quotedFenceEnd(text: string, from: number, mark: string): number {
-  const closing = `\\n[ \\t>]*${mark[0]}{${mark.length},}[ \\t\\r]*$`
-  const end = match(new RegExp(`\\n(?![ \\t]*>)|${closing}`, 'gm'), text, from)
-  return end ? end.index + end[0].trimEnd().length : text.length
-}
-
-/** What stands before the position on its line, at most 100 characters: no fence stands further in. */
-function linePrefix(text: string, position: number): string {
-  const before = text.slice(Math.max(0, position - 100), position)
-  return before.slice(before.lastIndexOf('\n') + 1)
 }
 
 /** `indexOf` for positions that only grow: what was found last is found again without a search. Infinity for none. */

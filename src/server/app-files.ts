@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
+import { packageFolder } from '../version.ts'
 
-/** Where the built workbench is, from the sources and from the package alike. */
-const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
+/** Where the built workbench is. */
+const BUILT = join(packageFolder, 'dist', 'web')
 
 // No scripts but our own, nothing from elsewhere: what a model or a file says cannot load or send anything.
 const POLICY = [

@@ -1,14 +1,22 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { ByrefError } from '../../errors.ts'
 import { isStandardSchema, type JsonSchema } from '../tools/describe-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 
-// Unknown keywords (asset_ref_acceptable) and formats are notes, not mistakes; all errors help a model more than one.
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+let ajv: Ajv2020 | null = null
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+
+/** Loads what {@link schemaIssues} needs: whoever opens a conversation or asks a request waits for it. */
+export async function loadValidator(): Promise<void> {
+  if (ajv) return
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  // Unknown keywords (asset_ref_acceptable) and formats are notes, not mistakes; all errors help a model more than one.
+  ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+}
 
 /** What is wrong with `value` by a JSON Schema (2020-12), in ajv's words; empty when it fits. */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
+  if (!ajv) throw new Error('loadValidator() comes first')
   let validate = compiled.get(schema)
   if (!validate) {
     // Equal `$id`s in two schemas are two schemas here.
@@ -38,6 +46,7 @@ async function check(
   value: unknown,
 ): Promise<{ value: unknown } | { lines: string[] }> {
   if (!isStandardSchema(tool.inputSchema)) {
+    await loadValidator()
     const lines = schemaIssues(tool.inputSchema, value).map(inWords)
     return lines.length > 0 ? { lines } : { value }
   }

@@ -54,11 +54,11 @@ export const WHOLE_PARAM = '_param'
  * @throws ByrefError `config_invalid` for YAML that is none or describes no plugin, with line and column; for a command that
  *   nobody does, and a handler of no command
  */
-export function loadPlugin(
+export async function loadPlugin(
   yaml: string,
   handlers: Readonly<Record<string, PluginHandler>>,
-): Plugin {
-  const { name, title, description, commands } = readPluginYaml(yaml)
+): Promise<Plugin> {
+  const { name, title, description, commands } = await readPluginYaml(yaml)
   const names = commands.map((command) => command.name)
   for (const handler of Object.keys(handlers)) {
     if (!names.includes(handler)) {

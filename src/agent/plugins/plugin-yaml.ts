@@ -1,4 +1,3 @@
-import { LineCounter, parseDocument } from 'yaml'
 import { isPlainObject, putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { JsonSchema } from '../tools/describe-schema.ts'
@@ -30,7 +29,8 @@ export interface YamlPlugin {
 type Fail = (path: readonly (string | number)[], what: string) => never
 
 /** @throws ByrefError `config_invalid`, with line and column */
-export function readPluginYaml(yaml: string): YamlPlugin {
+export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
+  const { LineCounter, parseDocument } = await import('yaml')
   const lines = new LineCounter()
   const document = parseDocument(yaml, { lineCounter: lines })
   const [error] = document.errors

@@ -73,8 +73,8 @@ const replies = (messages: readonly Message[]) =>
 const contents = (messages: readonly Message[]) => replies(messages).map(({ content }) => content)
 
 describe('loadPlugin', () => {
-  it('makes tools of commands, with flags on fields and on the whole', () => {
-    const { name, title, description, commands } = charts()
+  it('makes tools of commands, with flags on fields and on the whole', async () => {
+    const { name, title, description, commands } = await charts()
     expect([name, title, description]).toEqual(['charts', 'Charts of tables', 'Draws and counts'])
     const tools = [...commands.values()].map(({ tool }) => tool)
     expect(tools.map(({ id }) => id)).toEqual([
@@ -127,16 +127,18 @@ describe('loadPlugin', () => {
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: string, n: {} }',
       /parameter.type must be object/,
     ],
-  ])('says where %j is wrong', (yaml, message) => {
-    const load = () => loadPlugin(yaml, { a: () => null })
-    expect(load).toThrow(message)
-    expect(load).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  ])('says where %j is wrong', async (yaml, message) => {
+    const load = loadPlugin(yaml, { a: () => null })
+    await expect(load).rejects.toThrow(message)
+    await expect(load).rejects.toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
-  it('wants a handler for each command, and a command for each handler', () => {
-    expect(() => loadPlugin(YAML, {})).toThrow('Nothing does the command "draw"')
-    expect(() => loadPlugin(YAML, { ...HANDLERS, dance: () => 1 })).toThrow('no command "dance"')
-    const twice = () => createAgent({ model: scriptedModel([]), plugins: [charts(), charts()] })
+  it('wants a handler for each command, and a command for each handler', async () => {
+    await expect(loadPlugin(YAML, {})).rejects.toThrow('Nothing does the command "draw"')
+    const dancing = loadPlugin(YAML, { ...HANDLERS, dance: () => 1 })
+    await expect(dancing).rejects.toThrow('no command "dance"')
+    const plugin = await charts()
+    const twice = () => createAgent({ model: scriptedModel([]), plugins: [plugin, plugin] })
     expect(twice).toThrow('Two plugins have the name "charts"')
   })
 })
@@ -154,7 +156,7 @@ describe('a plugin that the model uses', () => {
       },
       'Done.',
     ])
-    const agent = createAgent({ model, plugins: [charts()] })
+    const agent = createAgent({ model, plugins: [await charts()] })
     const content = { name: 'cars', rows: [{ n: 1 }, { n: 2 }] }
     await agent.assets.saveAsset({ asset_id: 't', content_type: 'application/json', content })
     const run = agent.run({ messages: say('draw') })
@@ -169,7 +171,7 @@ describe('a plugin that the model uses', () => {
 describe('a command message', () => {
   it('is carried out without a model, and answered in the form of the reference', async () => {
     const model = scriptedModel([])
-    const agent = createAgent({ model, plugins: [charts()] })
+    const agent = createAgent({ model, plugins: [await charts()] })
     const content = { rows: [1, 2, 3], name: 'x' }
     await agent.assets.saveAsset({ asset_id: 't', content_type: 'application/json', content })
     const run = agent.run({
@@ -206,7 +208,7 @@ describe('a command message', () => {
   })
 
   it('is answered with what went wrong', async () => {
-    const agent = createAgent({ model: scriptedModel([]), plugins: [charts()] })
+    const agent = createAgent({ model: scriptedModel([]), plugins: [await charts()] })
     const messages = [
       command('ping'),
       command('dance'),
@@ -235,7 +237,7 @@ describe('a command message', () => {
 
   it('is for the model in what follows, with its reply', async () => {
     const model = scriptedModel(['I see.'])
-    const agent = createAgent({ model, plugins: [charts()] })
+    const agent = createAgent({ model, plugins: [await charts()] })
     const run = agent.run({ messages: [command('say', 'hi'), ...say('What did it say?')] })
     expect((await run.result).text).toBe('I see.')
     expect(prompts(model)[0]).toContain('said hi')
@@ -249,7 +251,7 @@ describe('a command message', () => {
   })
 
   it('announces its call, so that the result is joined to it', async () => {
-    const agent = createAgent({ model: scriptedModel([]), plugins: [charts()] })
+    const agent = createAgent({ model: scriptedModel([]), plugins: [await charts()] })
     const run = agent.run({ messages: [command('say', 'hi', { id: 'm' })] })
     await run.result
     const call = { id: 'command_m', name: 'charts_say', arguments: { _param: 'hi' } }
@@ -260,7 +262,10 @@ describe('a command message', () => {
   it('waits for a person where its handler wants that', async () => {
     const asked: unknown[] = []
     const needsApproval = (param: unknown) => asked.push(param) > 0
-    const plugin = loadPlugin(YAML, { ...HANDLERS, store: { execute: (p) => p, needsApproval } })
+    const plugin = await loadPlugin(YAML, {
+      ...HANDLERS,
+      store: { execute: (p) => p, needsApproval },
+    })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
     const run = agent.run({
       conversation: 'c',
@@ -278,7 +283,7 @@ describe('a command message', () => {
 
   it('during a run waits for one of its own, also where it was to steer', async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>()
-    const plugin = loadPlugin(YAML, { ...HANDLERS, say: (text) => open.then(() => text) })
+    const plugin = await loadPlugin(YAML, { ...HANDLERS, say: (text) => open.then(() => text) })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
     const first = agent.run({ conversation: 'c', messages: [command('say', 'one')] })
     for await (const { type } of first) if (type === 'TOOL_STARTED') break
@@ -296,7 +301,7 @@ describe('a command message', () => {
     for (const idempotent of [true, false]) {
       let done = 0
       const execute = (text: unknown) => `${text} ${++done}`
-      const plugin = loadPlugin(YAML, { ...HANDLERS, say: { execute, idempotent } })
+      const plugin = await loadPlugin(YAML, { ...HANDLERS, say: { execute, idempotent } })
       const log = createMemoryLog()
       const options = { model: scriptedModel([]), plugins: [plugin] }
       const run = createAgent({ ...options, log }).run({
@@ -329,7 +334,7 @@ describe('a command message', () => {
   })
 
   it('is answered also where its run is cancelled', async () => {
-    const plugin = loadPlugin(YAML, { ...HANDLERS, say: () => new Promise(() => {}) })
+    const plugin = await loadPlugin(YAML, { ...HANDLERS, say: () => new Promise(() => {}) })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
     const run = agent.run({ conversation: 'c', messages: [command('say', 'x')] })
     for await (const { type } of run) if (type === 'TOOL_STARTED') run.cancel()

@@ -10,7 +10,7 @@ import type { LanguageModel } from '../../model/language-model.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
-import { schemaIssues } from '../calls/validate.ts'
+import { loadValidator, schemaIssues } from '../calls/validate.ts'
 import { inputOutput } from '../output/input-output.ts'
 
 /** What a request shows its model. */
@@ -37,6 +37,7 @@ export async function requestPrompt(
   inputs: readonly MessageInput[],
   { model, assets = createAssets(), capabilities }: RequestPromptOptions,
 ): Promise<RequestPrompt> {
+  await loadValidator()
   const { events } = await acceptMessages(inputs, assets, new Set())
   const messages = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
   const board = createBoard(messages, { validate: schemaIssues })

@@ -20,9 +20,8 @@ import {
   refineOutput,
 } from '../output/output-schema.ts'
 import { outputComplaint, outputRequest } from '../output/output-words.ts'
-import { askOnce } from './ask-once.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
-import { type RequestPrompt, requestPrompt } from './request-prompt.ts'
+import type { RequestPrompt } from './request-prompt.ts'
 
 /** What a request is made with (data-messages.md's `config`). */
 export interface RequestConfig {
@@ -95,6 +94,10 @@ export async function request(
   knownOptions('request', config, OPTIONS)
   const model = asLanguageModel(config.model)
   const settings = modelSettings(config.settings)
+  const [{ requestPrompt }, { askOnce }] = await Promise.all([
+    import('./request-prompt.ts'),
+    import('./ask-once.ts'),
+  ])
   const prompt = await requestPrompt(messages, { ...config, model })
   const wanted = schema ?? prompt.output
   if (!wanted) throw noSchema()

@@ -46,9 +46,11 @@ export function mayHoldDataUrl(text: string): boolean {
   return text.length > 5 && text.includes(':') && /data:/i.test(text)
 }
 
-/** Whether the whole text is a data URL, or would be one if its base64 were not broken. */
-export function startsDataUrl(text: string): boolean {
-  return dataUrlHeader(text.trimStart(), 0)?.base64 || parseDataUrl(text) !== null
+/** The data URL that a text is where it can be nothing else: everything behind its header is data, spaces too. */
+export function readDataUrl(text: string): DataUrl | null {
+  const url = text.trim()
+  const header = dataUrlHeader(url, 0)
+  return header && { ...header, data: url.slice(header.end) }
 }
 
 /**
@@ -57,11 +59,8 @@ export function startsDataUrl(text: string): boolean {
  * space.
  */
 export function parseDataUrl(text: string): DataUrl | null {
-  const url = text.trim()
-  const header = dataUrlHeader(url, 0)
-  if (!header) return null
-  const data = url.slice(header.end)
-  return (header.base64 ? isInLines(data) : isUrlText(data)) ? { ...header, data } : null
+  const url = readDataUrl(text)
+  return url && (url.base64 ? isInLines(url.data) : isUrlText(url.data)) ? url : null
 }
 
 /** The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the header. */

@@ -1,18 +1,10 @@
-import * as callbacks from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import { getSystemErrorMap, promisify } from 'node:util'
 import { ByrefError } from '../../errors.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'
+import { closeFile, openFile, statFile, syncData, writeFile } from './file-descriptor.ts'
 
 const MIB = 1024 * 1024
-
-// Without file handles, which cost more than a small file itself.
-const openFile = promisify(callbacks.open)
-const writeFile = promisify(callbacks.write)
-const closeFile = promisify(callbacks.close)
-const syncData = promisify(callbacks.fdatasync)
-const statFile = promisify(callbacks.fstat)
 
 /** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
 export function osCode(error: unknown): string | null {
@@ -86,13 +78,14 @@ async function writeAll(fd: number, body: AssetBody, signal?: AbortSignal): Prom
     for (let at = 0; at < chunk.byteLength; ) {
       signal?.throwIfAborted()
       const length = Math.min(MIB, chunk.byteLength - at)
-      at += (await writeFile(fd, chunk, at, length, null)).bytesWritten
+      at += await writeFile(fd, chunk, { at, length })
     }
   }
 }
 
 /** In the operating system's own words, such as `read-only file system`. */
 function reasonOf(error: unknown): string {
-  const { errno = 0 } = error as NodeJS.ErrnoException
-  return getSystemErrorMap().get(errno)?.[1] ?? 'the operating system refused it'
+  // `EROFS: read-only file system, open '/data/x'`
+  const words = error instanceof Error && /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1]
+  return words || 'the operating system refused it'
 }

@@ -1,4 +1,3 @@
-import mime from 'mime'
 import { ByrefError } from '../../errors.ts'
 import type { AssetKind } from '../asset-store.ts'
 
@@ -16,11 +15,8 @@ const PARAMETER = new RegExp(`^[ \\t]*${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*$`)
 /** Longer than any type in use; keeps hostile types short. */
 const MAX_LENGTH = 255
 
-/** Source code whose extension is registered for something that nobody means by it. */
-const SOURCE_CODE = /\.([cm]?tsx?|rs)$/i
-
 /** Other names of the same thing, by the name that byref uses instead. */
-const ALIASES: Record<string, string> = {
+export const ALIASES: Record<string, string> = {
   'audio/mp3': 'audio/mpeg',
   'audio/x-mp3': 'audio/mpeg',
   'audio/wave': 'audio/wav',
@@ -86,24 +82,6 @@ export function essenceOf(type: string): string {
 export function kindOf(type: string): AssetKind {
   const top = type.slice(0, type.indexOf('/')).toLowerCase()
   return top === 'image' || top === 'audio' || top === 'video' ? top : 'file'
-}
-
-/** The usual file extension, without a dot; `bin` where there is none. */
-export function extensionOf(type: string): string {
-  const essence = essenceOf(type)
-  if (essence === 'audio/mp4') return 'm4a'
-  if (essence === 'application/x-ndjson') return 'ndjson'
-  if (essence === 'image/vnd.microsoft.icon') return 'ico'
-  return mime.getExtension(essence) ?? 'bin'
-}
-
-/** The type that a file's name suggests, or null. */
-export function mimeTypeOfName(name: string): string | null {
-  if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
-  if (SOURCE_CODE.test(name)) return 'text/plain'
-  // Without a dot the whole name would count as extension.
-  const type = name.includes('.') ? mime.getType(name) : null
-  return type === null ? null : (ALIASES[type] ?? type)
 }
 
 /** Whether bodies of this type are one JSON value. */

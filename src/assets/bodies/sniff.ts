@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
+import { mimeTypeOfName } from './file-extension.ts'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
-import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
+import { essenceOf, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
 
 /** What is known of a body besides its first bytes. */
@@ -42,11 +44,13 @@ const FINER: Record<string, RegExp> = {
  */
 export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<string> {
   const claim = hints.claim ? normalizeMimeType(hints.claim) : null
-  const named = hints.name ? mimeTypeOfName(hints.name) : null
+  const named = hints.name ? await mimeTypeOfName(hints.name) : null
   const detected = await detect(head, hints.complete ?? true)
   const candidates = [claim, named].filter((type) => type !== null)
   if (detected !== null) {
     const finer = candidates.find((type) => FINER[detected]?.test(essenceOf(type)))
+    // What an image is called beside its type says nothing of its bytes.
+    if (finer === undefined && detected.startsWith('image/')) return detected
     return finer ?? candidates.find((type) => essenceOf(type) === detected) ?? detected
   }
   if (claim === null || (named !== null && isVague(claim, named))) return named ?? UNKNOWN
@@ -59,6 +63,8 @@ export function headText(
   complete: boolean,
 ): { text: string; encoding: string } | null {
   const encoding = markedEncoding(head)
+  // Bytes that are no text are told sooner than a decoder fails.
+  if (complete && encoding === 'utf-8' && !isUtf8(head)) return null
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
     return CONTROL.test(text) ? null : { text, encoding }

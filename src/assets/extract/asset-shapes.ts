@@ -1,5 +1,5 @@
 import { isAssetRef } from '../../refs/asset-ref.ts'
-import { decodeBase64, startsDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
 import { isImageStart } from '../bodies/image-start.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
@@ -48,7 +48,8 @@ const COPY_KEYS = [
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
 const TYPE_KEYS = ['mimeType', 'mediaType', 'mime_type', 'media_type', 'mime', 'contentType']
 const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
-const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+/** Bounded, since base64 looks like a scheme for as long as it has neither `/` nor `=`. */
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
 
@@ -62,7 +63,7 @@ export function copiedKeys(fields: Fields): string[] {
   return COPY_KEYS.filter((key) => {
     const value = fields[key]
     if (typeof value !== 'string') return false
-    return startsDataUrl(value) || (key !== 'dataUrl' && !SCHEME.test(value))
+    return readDataUrl(value) !== null || (key !== 'dataUrl' && !SCHEME.test(value))
   })
 }
 
@@ -189,7 +190,7 @@ function binaryUnder(fields: Fields, key: string): Found | null {
 }
 
 function dataUrlBody(text: string): FoundBody | null {
-  return startsDataUrl(text) ? { type: 'data-url', text } : null
+  return readDataUrl(text) ? { type: 'data-url', text } : null
 }
 
 function isByteList(value: unknown): value is number[] {

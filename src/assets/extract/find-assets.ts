@@ -1,5 +1,5 @@
 import { ByrefError } from '../../errors.ts'
-import { mayHoldDataUrl, parseDataUrl } from '../bodies/data-url.ts'
+import { type DataUrl, mayHoldDataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import { carriesRef, type Fields } from './asset-shapes.ts'
 import { cancelFound, type FoundBody } from './found-body.ts'
@@ -147,19 +147,27 @@ export function endStreams(findings: readonly Finding[], reason: unknown): void 
 }
 
 function findInText(text: string, parent: Node, position: number): Finding | null {
-  const url = parseDataUrl(text)
-  if (url) {
-    const body: FoundBody = { type: 'data-url', text }
-    const origin = originOf(parent, position)
-    return { type: 'value', body, mime: url.mime, name: null, rest: {}, origin }
+  const origin = originOf(parent, position)
+  const url = readDataUrl(text)
+  const whole: Finding | null = url && {
+    ...{ type: 'value', body: { type: 'data-url', text }, origin },
+    ...{ mime: url.mime, name: null, rest: {} },
   }
+  if (parseDataUrl(text) || (url && isNoSentence(url))) return whole
   const urls = findDataUrls(text)
-  return urls.length > 0 ? { type: 'text', text, urls, origin: originOf(parent, position) } : null
+  if (urls.length > 0) return { type: 'text', text, urls, origin }
+  // Base64 that is broken from its first letter on.
+  return url?.base64 ? whole : null
 }
 
 function setLeaf(node: Node, position: number, leaf: Leaf): void {
   node.leaves ??= new Map()
   node.leaves.set(position, leaf)
+}
+
+/** Whether a data URL with spaces is one by its type: text about `data:text/html, …` is a sentence. */
+function isNoSentence({ base64, mime, data }: DataUrl): boolean {
+  return !base64 && mime !== null && !/^text\//i.test(mime) && /^\S.*$/.test(data)
 }
 
 /** Whether something in it may become something else. */

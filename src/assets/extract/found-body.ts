@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
-import { type DataUrl, decodeBase64, decodeDataUrl, parseDataUrl } from '../bodies/data-url.ts'
+import { type DataUrl, decodeBase64, decodeDataUrl, readDataUrl } from '../bodies/data-url.ts'
 
 /** A body that was found in a value, not decoded yet. */
 export type FoundBody =
@@ -35,7 +35,7 @@ export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): 
     case 'base64':
       return loadBase64(body.text)
     case 'data-url':
-      return loadDataUrl('url' in body ? body.url : parseDataUrl(body.text))
+      return loadDataUrl('url' in body ? body.url : readDataUrl(body.text))
     case 'bytes':
       return { ...UNKNOWN, input: body.bytes }
     case 'blob': {

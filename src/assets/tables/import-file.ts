@@ -2,7 +2,6 @@ import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
 import { type BodyInput, takeBody } from '../bodies/body-input.ts'
-import { mimeTypeOfName } from '../bodies/mime-type.ts'
 import { layAside } from './lay-aside.ts'
 import type { Spool } from './spool.ts'
 import { TableError } from './table-error.ts'
@@ -28,8 +27,8 @@ export function createImporter({
     options: ImportOptions,
   ): Promise<{ asset: AssetInfo; aside: Spool | null }> {
     const mime = options.mime ?? typeByName(options.name)
-    const named = [mime, mimeTypeOfName(options.name)].map((type) => type && tableFormat(type))
-    const taken = duckdb && named.some(isSeparated) ? takeBody(body, true) : null
+    const mayBe = SEPARATED.test(options.name) || isSeparated(mime && tableFormat(mime))
+    const taken = duckdb && mayBe ? takeBody(body, true) : null
     if (!(taken?.body instanceof ReadableStream)) {
       return { asset: await save(body, mime, options), aside: null }
     }
@@ -60,6 +59,8 @@ export function createImporter({
     }
   }
 }
+
+const SEPARATED = /\.(csv|tsv)$/i
 
 function isSeparated(format: unknown): boolean {
   return format === 'csv' || format === 'tsv'

@@ -1,4 +1,3 @@
-import mime from 'mime'
 import { isFullType } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
@@ -87,7 +86,6 @@ export function createStandings(source: MediaSource): Standings {
   function placeOf(part: MediaPart): Place | Standing | null {
     const known = places.get(part)
     if (known && isSame(known.source, source)) return known
-    if (!part.ref.startsWith('asset:')) return foreign(part, source)
     const facts = cache.peek(factsKey(part.ref, source)) as MediaFacts | undefined
     if (!facts) return null
     const plan = mediaPlan(facts, part.otherwise, planOptions)
@@ -123,6 +121,10 @@ export function createStandings(source: MediaSource): Standings {
     find,
     async load(part) {
       if (found.has(keyOf(part))) return
+      if (!part.ref.startsWith('asset:')) {
+        keep(part, await foreign(part, source))
+        return
+      }
       const facts = await loadFacts(part.ref, source)
       if (!facts) {
         keep(part, { type: 'missing' })
@@ -141,12 +143,20 @@ function sameness({ identity }: MediaFacts, body: ReadBody): string {
 }
 
 /** A URL that somebody wrote: it is the provider's to fetch, never the engine's, which would reach what others cannot. */
-function foreign({ ref, mimeType }: MediaPart, { capabilities }: MediaSource): Standing {
+async function foreign(
+  { ref, mimeType }: MediaPart,
+  { capabilities }: MediaSource,
+): Promise<Standing> {
   const url = URL.parse(ref)
   const why = 'its provider fetches no such URL, and byref fetches none that people write'
   if (url?.protocol !== 'https:') return { type: 'note', facts: null, why: 'it is no https URL' }
-  const type = isFullType(mimeType) ? mimeType : (mime.getType(url.pathname) ?? mimeType)
+  const type = isFullType(mimeType) ? mimeType : await typeOfPath(url.pathname, mimeType)
   if (!isFetched(capabilities, type, ref)) return { type: 'note', facts: null, why }
   const body: ReadBody = { type: 'url', mime: type, url, until: Infinity }
   return { type: 'read', facts: null, body, key: ref }
+}
+
+async function typeOfPath(path: string, otherwise: string): Promise<string> {
+  const { default: mime } = await import('mime')
+  return mime.getType(path) ?? otherwise
 }

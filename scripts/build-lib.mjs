@@ -1,0 +1,51 @@
+// What the package holds of `src`: the declarations of each file, and JavaScript in few files, since most of what an import
+// costs is finding and opening files (docs/decisions/016-what-loads-when.md).
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { node, root, run } from './setup.mjs'
+
+const dist = join(root, 'dist')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const exported = Object.values(manifest.exports).flatMap((target) => target['byref-source'] ?? [])
+const entries = [...exported, './src/cli.ts'].map((file) => {
+  return [file.slice('./src/'.length, -'.ts'.length), join(root, file)]
+})
+
+for (const file of globSync('**/*.{js,js.map,d.ts,d.ts.map}', { cwd: dist, exclude: ['web'] })) {
+  rmSync(join(dist, file))
+}
+run(node, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'])
+
+/** What `import 'byref'` loads at once: one file. */
+const core = new Set()
+const findCore = {
+  name: 'find-core',
+  buildEnd() {
+    const add = (id) => {
+      if (core.has(id)) return
+      core.add(id)
+      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported)
+    }
+    add(join(root, 'src/index.ts'))
+  },
+}
+const bundle = await rolldown({
+  cwd: root,
+  input: Object.fromEntries(entries),
+  external: (id) => !/^[./]/.test(id),
+  platform: 'node',
+  plugins: [findCore],
+})
+await bundle.write({
+  dir: dist,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  sourcemap: true,
+  // With letters beyond Latin-1 the whole text takes twice its room in memory.
+  charset: 'ascii',
+  comments: false,
+  codeSplitting: { groups: [{ name: 'core', test: (id) => core.has(id) }] },
+})
+await bundle.close()

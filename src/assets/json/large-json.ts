@@ -1,0 +1,191 @@
+import { putKey } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import type { FieldKey } from '../../refs/field-key.ts'
+import type { AssetContent, ContentAccess } from '../asset-content.ts'
+import { assetNotFound } from '../asset-record.ts'
+import type { AssetRecord } from '../asset-store.ts'
+import { chunksOf, readBytes } from '../bodies/body.ts'
+import type { ContentCache } from '../content-cache.ts'
+import { type FoundField, fieldAt } from '../found-field.ts'
+import {
+  type ByteRange,
+  createPauses,
+  findEntry,
+  type JsonEntries,
+  type JsonSource,
+  KEPT_BYTES,
+  outlineOf,
+  scanEntries,
+} from './json-entries.ts'
+import { NotJsonError } from './json-scanner.ts'
+
+/** JSON of at most this many bytes is parsed at once; 256 kB take about two milliseconds. */
+const AT_ONCE = 256 * 1024
+
+/** The value of a body of JSON, of which only what is asked for is parsed. */
+export interface LargeJson extends AssetContent {
+  /** All of it. */
+  whole(): Promise<unknown>
+}
+
+/**
+ * JSON that is too large to be parsed at once: it is scanned once, for where its entries are; then a field is a range of
+ * the body. Nobody waits for any of it. Null for what is no JSON, and no UTF-8.
+ *
+ * @throws ByrefError `too_deep` beyond `limits.depth`
+ */
+export async function openLargeJson(
+  record: AssetRecord,
+  access: ContentAccess,
+): Promise<LargeJson | null> {
+  const { cache, limits, store } = access
+  const source = await sourceOf(record, access)
+  const head = await readRange(source, { start: 0, end: 3 })
+  if (head[0] === 0xff || head[0] === 0xfe) return null
+  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+  const root: ByteRange = { start: hasMark ? 3 : 0, end: record.size }
+
+  /** Where the entries of a value are; null for a body that is no JSON. Those who ask at once wait for one scan. */
+  function entriesIn(range: ByteRange): Promise<JsonEntries | null> {
+    const key = JSON.stringify([record.namespace, record.assetId, record.digest, range.start])
+    const known = store.readsOnce ? undefined : cache.get(key)
+    if (known) return known as Promise<JsonEntries | null>
+    const scanning = scanEntries(source, range).catch((error) => {
+      if (error instanceof NotJsonError) return null
+      throw error
+    })
+    if (!store.readsOnce) keepIn(cache, key, scanning)
+    return scanning
+  }
+
+  const parsed = async (range: ByteRange): Promise<unknown> =>
+    JSON.parse(textOf(await readRange(source, range)))
+
+  async function valueIn(range: ByteRange): Promise<unknown> {
+    const entries = range.end - range.start > AT_ONCE ? await entriesIn(range) : null
+    if (!entries || entries.kind === 'scalar') return parsed(range)
+    const { kind, kept, end } = entries
+    const value: unknown[] | Record<string, unknown> = kind === 'list' ? [] : {}
+    const pause = createPauses()
+    for (let first = 0; first < kept.length; ) {
+      let next = first + 1
+      const from = kept[first] as JsonEntries['kept'][number]
+      while (next < kept.length && (kept[next]?.end ?? 0) - from.start <= AT_ONCE) next++
+      const to = kept[next]?.start ?? end
+      if (next === first + 1 && entries.step === 1 && to - from.start > AT_ONCE) {
+        // One that is large by itself.
+        const key =
+          kind === 'list'
+            ? null
+            : textOf(await readRange(source, { start: from.start, end: from.valueStart }))
+        const item = await valueIn({ start: from.valueStart, end: from.end })
+        if (key === null) (value as unknown[]).push(item)
+        else putKey(value as Record<string, unknown>, keyOf(key), item)
+      } else {
+        add(value, textOf(await readRange(source, { start: from.start, end: to })))
+      }
+      first = next
+      await pause()
+    }
+    return value
+  }
+
+  async function at(path: readonly FieldKey[]): Promise<FoundField> {
+    let range = root
+    for (let depth = 0; ; depth++) {
+      const size = range.end - range.start
+      if (size <= AT_ONCE) {
+        const found = fieldAt(await parsed(range), path.slice(depth))
+        return found.isFound ? found : { ...found, depth: depth + found.depth }
+      }
+      const key = path[depth]
+      if (key === undefined) {
+        if (size > limits.valueBytes) throw tooLarge(record, size)
+        return { isFound: true, value: await valueIn(range) }
+      }
+      const entries = (await entriesIn(range)) as JsonEntries
+      const found = await findEntry(source, { entries, range, key })
+      if (!found) {
+        return { isFound: false, container: await outlineOf(source, entries, range), depth }
+      }
+      range = found
+    }
+  }
+
+  const entries = await entriesIn(root)
+  if (!entries) return null
+  if (entries.depth > limits.depth) throw tooDeep(limits.depth)
+  return {
+    at,
+    async whole() {
+      if (record.size > limits.valueBytes) throw tooLarge(record, record.size)
+      return valueIn(root)
+    },
+  }
+}
+
+function keepIn(cache: ContentCache, key: string, scanning: Promise<JsonEntries | null>): void {
+  cache.set(key, scanning, KEPT_BYTES)
+  scanning.then(
+    (entries) => cache.set(key, scanning, (1 + (entries?.kept.length ?? 0)) * KEPT_BYTES),
+    () => cache.delete(key),
+  )
+}
+
+/** Adds the entries of a part of a container, in their order: what comes twice is written twice, as by `JSON.parse`. */
+function add(value: unknown[] | Record<string, unknown>, text: string): void {
+  const trimmed = text.trimEnd()
+  const entries = trimmed.endsWith(',') ? trimmed.slice(0, -1) : trimmed
+  if (Array.isArray(value)) {
+    for (const item of JSON.parse(`[${entries}]`) as unknown[]) value.push(item)
+    return
+  }
+  for (const [key, item] of Object.entries(JSON.parse(`{${entries}}`))) putKey(value, key, item)
+}
+
+/** The key of `"key" :`. */
+function keyOf(text: string): string {
+  return JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string
+}
+
+async function sourceOf(record: AssetRecord, { store }: ContentAccess): Promise<JsonSource> {
+  const { assetId, namespace } = record
+  if (store.readsOnce) {
+    const { bytes } = await store.get(assetId, { namespace })
+    return {
+      async *open({ start, end }) {
+        yield bytes.subarray(start, end)
+      },
+    }
+  }
+  return {
+    async *open({ start, end }) {
+      const opened = await store.open(assetId, { namespace, start, end })
+      if (!opened) throw assetNotFound(assetId)
+      yield* chunksOf(opened.stream)
+    },
+  }
+}
+
+async function readRange(source: JsonSource, range: ByteRange): Promise<Uint8Array> {
+  return readBytes(ReadableStream.from(source.open(range)))
+}
+
+function textOf(bytes: Uint8Array): string {
+  // A mark at the beginning of a part is a letter of it.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+function tooLarge({ assetId }: AssetRecord, size: number): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    `Asset ${JSON.stringify(assetId)}: ${size} bytes of JSON are too many to become a value (limits.valueBytes); name a field in it, or read it as a stream.`,
+  )
+}
+
+function tooDeep(limit: number): ByrefError {
+  return new ByrefError(
+    'too_deep',
+    `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
+  )
+}

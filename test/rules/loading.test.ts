@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Few programs need each of them, and each costs 1 to 50 ms or 1 to 10 MB. */
+const HEAVY =
+  /^(ajv|yaml|mime|file-type|@file-type\/xml|csv-parse|hyparquet|hyparquet-writer|@streamparser\/json|@duckdb\/node-api|@ai-sdk\/.*|@aws-sdk\/.*|@pydantic\/genai-prices|sharp|mammoth|unpdf|zod|hono|node:util|node:worker_threads|node:zlib|node:http|node:vm)(\/|$)/
+
+/** What the modules that an entry imports statically import from outside, with who does. */
+async function loadedBy(entry: string): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    splitting: true,
+    outdir: 'never-written',
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const outside: string[] = []
+  const seen = new Set([entry])
+  for (const path of seen) {
+    for (const { path: imported, kind, external } of metafile.inputs[path]?.imports ?? []) {
+      if (kind === 'dynamic-import') continue
+      if (external) outside.push(`${imported} by ${path}`)
+      else seen.add(imported)
+    }
+  }
+  return outside
+}
+
+describe("import 'byref'", () => {
+  it('loads what few programs need at its first use', async () => {
+    const loaded = await loadedBy('src/index.ts')
+    expect(loaded.length).toBeGreaterThan(10)
+    expect(loaded.filter((one) => HEAVY.test(one))).toEqual([])
+  })
+
+  it.each(['ajv', 'mime', 'csv-parse/sync', 'node:util', '@ai-sdk/provider'])(
+    'would be told of %s',
+    (specifier) => expect(specifier).toMatch(HEAVY),
+  )
+})
