@@ -1,10 +1,11 @@
 // node --expose-gc bench/assets/saves.ts: 500 bodies of 10 kB into a folder, at once and one by one, beside plain files
-// that are synced, and SQLite alone.
-import { randomBytes } from 'node:crypto'
+// that are synced, and SQLite alone; 2,000 bodies of 1 kB into memory, beside hashing and copying them.
+import { hash, randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createAssets } from '../../src/assets/assets.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { measure, printFigures, printMachine } from './measure.ts'
 
@@ -72,4 +73,27 @@ const oneByOne = await measure(
   newFolder,
 )
 printFigures('100 × 10 kB one by one', oneByOne)
+const small = () =>
+  Array.from({ length: 2000 }, (_, i) =>
+    Buffer.from(`${i} ${Math.random()} `.padEnd(1000, 'text ')),
+  )
+const inMemory = await measure(
+  ROUNDS,
+  {
+    'SHA-256 and a copy': (texts) => {
+      const map = new Map<string, Uint8Array>()
+      for (const text of texts) map.set(hash('sha256', text), new Uint8Array(text))
+    },
+    'assets.save': async (texts) => {
+      const assets = createAssets()
+      for (const text of texts) await assets.save(text, 'text/plain')
+    },
+    'assets.save, told of by onEvent': async (texts) => {
+      const assets = createAssets({ onEvent() {} })
+      for (const text of texts) await assets.save(text, 'text/plain')
+    },
+  },
+  small,
+)
+printFigures('2,000 × 1 kB of text one by one into memory', inMemory)
 await Promise.all(folders.map((folder) => rm(folder, { recursive: true })))

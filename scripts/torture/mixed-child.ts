@@ -1,4 +1,4 @@
-// Saves, removes and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
+// Saves, removes, reads, verifies and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
 // JSON.
 import assert from 'node:assert/strict'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
@@ -84,6 +84,13 @@ async function read(): Promise<void> {
   }
 }
 
+/** What others save and remove meanwhile is no problem. */
+async function verify(): Promise<void> {
+  for await (const found of store.verify({ namespace: pick(NAMESPACES) ?? null })) {
+    assert.equal(found.problem, null, JSON.stringify(found))
+  }
+}
+
 function isRefusal(error: unknown, code: string): boolean {
   return error instanceof ByrefError && error.code === code
 }
@@ -95,7 +102,8 @@ async function work(): Promise<void> {
     if (dice < 40) await duel()
     else if (dice < 65) await save()
     else if (dice < 85) await remove()
-    else if (dice < 97) await read()
+    else if (dice < 96) await read()
+    else if (dice < 97) await verify()
     else await store.sweep({ graceMs: 0 })
   }
 }

@@ -1,4 +1,4 @@
-// node scripts/torture/mixed.ts [operations=10000] [processes=2]: processes that save, remove and sweep in one folder.
+// node scripts/torture/mixed.ts [operations=10000] [processes=2]: processes that save, remove, verify and sweep in one folder.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -13,6 +13,7 @@ import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createQuery } from './tables/create-query.ts'
+import { createImporter } from './tables/import-file.ts'
 
 /**
  * Assets over a store: saving, reading, references, namespaces, limits and events.
@@ -50,13 +51,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save,
     saveAsset,
     reportError,
-    async importFile(body, options) {
-      const asset = await save(body, options.mime, options)
-      const { createTableMaker } = await import('./tables/import-file.ts')
-      const { duckdb } = core.config
-      const makeTable = createTableMaker({ saveEncoded, open: openAgain, duckdb })
-      return { asset, table: await makeTable(asset, options) }
-    },
+    importFile: createImporter({ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb }),
     query: createQuery({ ...reader, saveEncoded }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

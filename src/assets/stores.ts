@@ -30,3 +30,4 @@ export {
   createPassthroughStore,
   type PassthroughStoreOptions,
 } from './stores/passthrough.ts'
+export { type RebuiltRecords, rebuildRecords } from './stores/rebuild-records.ts'

@@ -93,3 +93,9 @@ export interface UploadResult {
   asset: AssetInfo
   table: AssetInfo | null
 }
+
+/** Rows of a table, in order. `next` is where the following ones begin, null at the end. */
+export interface RowsPage {
+  rows: Record<string, unknown>[]
+  next: number | null
+}

@@ -5,6 +5,7 @@ import type {
   ConversationSummary,
   EventsPage,
   OutgoingMessage,
+  RowsPage,
   SendOptions,
   SendResult,
   ServerInfo,
@@ -65,6 +66,11 @@ export interface Client {
   assetUrl(ref: string, options?: AssetUrlOptions): string
   /** The body, or the JSON of a field, to read as the caller likes. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
+  /** Rows of a table from `start` on, at most `limit` (500, up to 1,000), fewer where they are long. */
+  assetRows(
+    ref: string,
+    options?: { start?: number; limit?: number; signal?: AbortSignal },
+  ): Promise<RowsPage>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
     id: string,
@@ -129,6 +135,10 @@ export function createClient(options: ClientOptions = {}): Client {
     assetUrl: (ref, urlOptions = {}) => transport.baseUrl + contentPath(ref, urlOptions),
     assetContent: async (ref, { signal, ...urlOptions } = {}) =>
       request(transport, contentPath(ref, urlOptions), { signal }),
+    assetRows: async (ref, { start = 0, limit = 500, signal } = {}) =>
+      requestJson<RowsPage>(transport, `${assetPath(ref)}/rows?start=${start}&limit=${limit}`, {
+        signal,
+      }),
     conversation: (id, liveOptions = {}) =>
       followConversation(id, {
         ...liveOptions,

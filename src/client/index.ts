@@ -56,6 +56,7 @@ export type {
   ConversationSummary,
   EventsPage,
   OutgoingMessage,
+  RowsPage,
   RunStatus,
   SendOptions,
   SendResult,

@@ -1,12 +1,17 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import { jsonLine } from '../assets/tables/json-line.ts'
+import type { TableRows } from '../assets/tables/table-rows.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import { formatAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { publicInfo } from './public-info.ts'
-import { assetPage } from './request-body.ts'
+import { assetPage, rowPage } from './request-body.ts'
+
+/** Of rows in one answer. */
+const MOST_CHARACTERS = 4_000_000
 
 /** `/api/assets` and everything below it. */
 export function assetRoutes(assets: Assets): Hono {
@@ -32,6 +37,11 @@ export function assetRoutes(assets: Assets): Hono {
     return c.json({ asset: publicInfo(info), meta: flatten(await assets.meta(ref)) })
   })
 
+  app.get('/:id/rows', async (c) => {
+    const { start, limit } = rowPage(c.req.query())
+    return rowsFrom(c, await assets.rows(refOf(c), { signal: c.req.raw.signal }), start, limit)
+  })
+
   app.get('/:id/content', async (c) => {
     const ref = refOf(c)
     const path = c.req.query('path')
@@ -44,6 +54,28 @@ export function assetRoutes(assets: Assets): Hono {
   })
 
   return app
+}
+
+/** Rows of a table, fewer where they are long, and where the next ones begin. */
+async function rowsFrom(
+  c: Context,
+  rows: TableRows,
+  start: number,
+  limit: number,
+): Promise<Response> {
+  const lines: string[] = []
+  let characters = 0
+  for await (const row of rows.select({ start, end: start + limit })) {
+    const line = jsonLine(row)
+    characters += line.length
+    if (characters > MOST_CHARACTERS && lines.length > 0) break
+    lines.push(line)
+  }
+  const next = start + lines.length
+  const isLast = lines.length === 0 || next >= rows.count
+  c.header('content-type', 'application/json')
+  c.header('cache-control', 'private, max-age=31536000, immutable')
+  return c.body(`{"rows":[${lines.join(',')}],"next":${isLast ? null : next}}`)
 }
 
 /** The asset that a path names. Throws `invalid_reference` for what can be no id. */

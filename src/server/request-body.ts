@@ -22,6 +22,16 @@ export function assetPage(query: Record<string, string | undefined>): z.infer<ty
   return parse(assets, query)
 }
 
+const rows = z.object({
+  start: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(500),
+})
+
+/** `start` and `limit` of a request for rows of a table. Throws `bad_request` for what is no number. */
+export function rowPage(query: Record<string, string | undefined>): z.infer<typeof rows> {
+  return parse(rows, query)
+}
+
 /** The JSON body of a request by a schema. Throws `bad_request` with path and reason. */
 export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   if (!c.req.header('content-type')?.toLowerCase().startsWith('application/json')) {

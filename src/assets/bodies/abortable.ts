@@ -72,3 +72,13 @@ export async function consume<T>(
     throw failure ? failure.error : error
   }
 }
+
+/** What is waited for, or the signal's reason where that comes first: nobody waits any longer then. */
+export async function orAborted<T>(waiting: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return waiting
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', abort))
+}

@@ -5,32 +5,8 @@ import { closeFile, openFile, syncAll } from './file-descriptor.ts'
 
 const MAX_KNOWN_FOLDERS = 20_000
 
-/**
- * Waits until the disk has the names in a folder. Calls that come while one is under way share the next, so that many
- * saves at once cost few syncs.
- */
-export function createFolderSync(): (path: string) => Promise<void> {
-  const running = new Map<string, { now: Promise<void>; next: Promise<void> | null }>()
-
-  async function start(path: string): Promise<void> {
-    const entry = { now: syncFolderNow(path), next: null }
-    running.set(path, entry)
-    try {
-      await entry.now
-    } finally {
-      if (running.get(path) === entry && entry.next === null) running.delete(path)
-    }
-  }
-
-  return function syncFolder(path) {
-    const entry = running.get(path)
-    if (!entry) return start(path)
-    entry.next ??= entry.now.catch(() => {}).then(() => start(path))
-    return entry.next
-  }
-}
-
-async function syncFolderNow(path: string): Promise<void> {
+/** Waits until the disk has the names in a folder. */
+export async function syncFolder(path: string): Promise<void> {
   let folder: number
   try {
     folder = await openFile(path, 'r')
@@ -57,7 +33,7 @@ export interface FolderMaker {
 }
 
 /** A maker whose list of folders is bounded. */
-export function createFolderMaker(syncFolder: (path: string) => Promise<void>): FolderMaker {
+export function createFolderMaker(): FolderMaker {
   const made = new Map<string, Promise<void>>()
 
   async function make(path: string): Promise<void> {

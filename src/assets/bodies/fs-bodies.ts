@@ -2,7 +2,7 @@ import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
 import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
-import { createFolderMaker, createFolderSync } from './folder-sync.ts'
+import { createFolderMaker, syncFolder } from './folder-sync.ts'
 import { together } from './together.ts'
 
 /** Options of {@link fsBodies}. */
@@ -21,8 +21,7 @@ const READ_SIZE = 256 * 1024
 export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodyStore {
   const root = resolve(folder)
   const baseUrl = options.baseUrl?.replace(/\/+$/, '')
-  const syncFolder = createFolderSync()
-  const folders = createFolderMaker(syncFolder)
+  const folders = createFolderMaker()
   const pathOf = (key: string) => join(root, key)
 
   /** Somebody may have removed the folder since it was made. */
@@ -38,21 +37,23 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
     return createFile(path)
   }
 
-  /** Files that come at once, and then each of their folders, once. */
+  /** Each folder once, for all that ask at once. */
+  const syncTogether = together<string>((paths) => {
+    const syncs = new Map([...new Set(paths)].map((path) => [path, syncFolder(path)]))
+    return Promise.allSettled(paths.map((path) => syncs.get(path)))
+  })
+
+  /** Files that come at once, and then their folders. */
   const putTogether = together<{ path: string; body: Uint8Array }>(async (files) => {
-    const errors: unknown[] = await Promise.all(
-      files.map(({ path, body }) =>
-        failureOf(create(path).then((fd) => writeDurable({ fd, path }, body))),
-      ),
-    )
-    const synced = new Map<string, Promise<unknown>>()
-    for (const [i, { path }] of files.entries()) {
-      const folder = dirname(path)
-      if (errors[i] !== null || synced.has(folder)) continue
-      synced.set(folder, failureOf(syncFolder(folder)))
-    }
-    return Promise.all(
-      files.map(async ({ path }, i) => errors[i] ?? (await synced.get(dirname(path)))),
+    const writing = files.map(async ({ path, body }) => {
+      await writeDurable({ fd: await create(path), path }, body)
+    })
+    await Promise.allSettled(writing)
+    return Promise.allSettled(
+      files.map(async ({ path }, i) => {
+        await writing[i]
+        await syncTogether(dirname(path))
+      }),
     )
   })
 
@@ -76,7 +77,7 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
         const path = pathOf(key)
         if (body instanceof Uint8Array) return putTogether({ path, body })
         await writeDurable({ fd: await create(path), path }, body, signal)
-        await syncFolder(dirname(path))
+        await syncTogether(dirname(path))
       }),
 
     open: (key, range) =>
@@ -123,15 +124,6 @@ function streamFile(file: FileHandle, { start, end }: BodyRange): ReadableStream
     },
     { highWaterMark: 0 },
   )
-}
-
-async function failureOf(work: Promise<void>): Promise<unknown> {
-  try {
-    await work
-    return null
-  } catch (error) {
-    return error
-  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | null> {

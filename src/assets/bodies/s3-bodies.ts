@@ -1,7 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import type { BodyStore } from './body-store.ts'
 import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './s3/connector.ts'
-import { withStorageErrors } from './s3/errors.ts'
+import { checkedConnector } from './s3/errors.ts'
 import { streamResumed } from './s3/stream-resumed.ts'
 
 /** A bucket; without a `connector`, also the options of {@link createS3Connector}. */
@@ -24,7 +24,7 @@ export interface S3BodiesOptions extends S3BucketOptions {
  */
 export function s3Bodies(options: S3BodiesOptions): BodyStore {
   const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
-  const connector = withStorageErrors(options.connector ?? createS3Connector(options))
+  const connector = checkedConnector(options.connector ?? createS3Connector(options))
   const folder = `${keyPrefix}bodies/`
   const at = (key: string) => ({ bucket, key: folder + key })
 
@@ -33,22 +33,24 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
     check: () => connector.check(bucket),
 
     async put(key, body, { mime, signal }) {
-      const object = { ...at(key), contentType: mime }
+      const object = { ...at(key), contentType: mime, signal }
       if (body instanceof Uint8Array) await connector.put({ ...object, body })
-      else await connector.putStream({ ...object, body, signal })
+      else await connector.putStream({ ...object, body })
     },
 
     async open(key, { start, end, size, signal }) {
-      const stream = streamResumed(
-        async (offset, ended) => {
-          const range = offset === 0 && end === size ? {} : { start: offset, end }
-          const found = await connector.get({ ...at(key), ...range, signal: ended })
-          if (found) return found
-          throw new ByrefError('asset_not_found', 'The body went from the bucket.')
-        },
-        { start, end, timeoutMs },
-      )
-      return startedStream(stream, signal)
+      const openAt = (offset: number, ended?: AbortSignal) => {
+        const range = offset === 0 && end === size ? {} : { start: offset, end }
+        return connector.get({ ...at(key), ...range, signal: ended })
+      }
+      const first = await openAt(start, signal)
+      if (!first) return null
+      const goOn = async (offset: number, ended: AbortSignal) => {
+        const found = await openAt(offset, ended)
+        if (found) return found
+        throw new ByrefError('asset_not_found', 'The body went from the bucket.')
+      }
+      return streamResumed(first, goOn, { start, end, timeoutMs })
     },
 
     delete: (key) => connector.delete(at(key)),
@@ -73,33 +75,4 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
       return `${publicBaseUrl.replace(/\/+$/, '')}/${path}`
     },
   }
-}
-
-/** The stream, once it has begun; null where there is nothing. */
-async function startedStream(
-  stream: ReadableStream<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<ReadableStream<Uint8Array> | null> {
-  const reader = stream.getReader()
-  const cancel = () => reader.cancel(signal?.reason)
-  signal?.addEventListener('abort', cancel, { once: true })
-  let first: Awaited<ReturnType<typeof reader.read>> | null
-  try {
-    first = await reader.read()
-  } catch (error) {
-    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
-    throw error
-  }
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { value, done } = first ?? (await reader.read())
-        first = null
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { mimeTypeOfName } from './file-extension.ts'
 import { isJsonStart, isNdjsonStart } from './json-start.ts'
 import { essenceOf, normalizeMimeType } from './mime-type.ts'
@@ -62,6 +63,8 @@ export function headText(
   complete: boolean,
 ): { text: string; encoding: string } | null {
   const encoding = markedEncoding(head)
+  // Bytes that are no text are told sooner than a decoder fails.
+  if (complete && encoding === 'utf-8' && !isUtf8(head)) return null
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
     return CONTROL.test(text) ? null : { text, encoding }

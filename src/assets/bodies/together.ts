@@ -6,9 +6,11 @@ interface Waiting<T> {
 
 /**
  * Gathers what comes while `run` is under way, and gives it to the next: many that come at once share what they have in
- * common. `run` gives what each of them failed with, or null.
+ * common. `run` gives what became of each.
  */
-export function together<T>(run: (items: T[]) => Promise<unknown[]>): (item: T) => Promise<void> {
+export function together<T>(
+  run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>,
+): (item: T) => Promise<void> {
   let waiting: Waiting<T>[] = []
   let isRunning = false
 
@@ -16,10 +18,11 @@ export function together<T>(run: (items: T[]) => Promise<unknown[]>): (item: T) 
     while (waiting.length > 0) {
       const group = waiting
       waiting = []
-      const errors = await run(group.map(({ item }) => item))
+      const results = await run(group.map(({ item }) => item))
       for (const [i, { done, failed }] of group.entries()) {
-        if (errors[i] === null) done()
-        else failed(errors[i])
+        const result = results[i]
+        if (result?.status === 'rejected') failed(result.reason)
+        else done()
       }
     }
     isRunning = false

@@ -1,18 +1,19 @@
-import type { AssetRecord } from '../asset-store.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { spaceName } from '../space-name.ts'
 import type { PlacedBody } from './record-index.ts'
+import type { RecordPlace } from './record-page.ts'
 
 /**
  * Keys below `records/`, all of hashes, so that none can leave its namespace.
  *
  * ```
  * self                                      the index's own id
+ * claims/<id>                               a writer that wants to say it
  * spaces/<space>.json                       the namespace in full
  * <space>/assets/<hash>.json                an entry, by the hash of its asset's id
- * <space>/newest/<time>-<id>-<hash>         the same, sorted: newest first
+ * <space>/newest/<time>-<id>-<hash>-<holder> the same, sorted: newest first
  * <space>/uses/<digest>/<body>/<holder>     one for each entry that needs the body
- * <space>/gone/<digest>/<body>              nobody may begin to use it any more
+ * <space>/gone/<digest>/<body>/<holder>     one who held it says that nobody may begin to use it
  * <space>/claims/<hash>/<id>                a writer that wants an id which somebody chose
  * ```
  */
@@ -24,10 +25,12 @@ export interface BucketSpace {
   gone: string
   claims: string
   asset(assetId: string): string
-  place(record: Pick<AssetRecord, 'createdAt' | 'assetId'>): string
+  place(record: RecordPlace, holder: string): string
+  /** What sorts right behind the place of a record, whoever holds it. */
+  behind(record: RecordPlace): string
   usesOf(digest: string): string
   usersOf(body: PlacedBody): string
-  goneMark(body: PlacedBody): string
+  marksOf(body: PlacedBody): string
   claimsOf(assetId: string): string
 }
 
@@ -38,6 +41,8 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 export function bucketSpace(prefix: string, namespace: string | null): BucketSpace {
   const name = spaceName(namespace)
   const folder = `${prefix}${name}/`
+  const stemOf = ({ createdAt, assetId }: RecordPlace) =>
+    `${folder}newest/${String(LAST_TIME - Date.parse(createdAt)).padStart(16, '0')}-${descending(assetId)}-${hashOf(assetId)}`
   const space = {
     description: `${prefix}spaces/${name}.json`,
     assets: `${folder}assets/`,
@@ -49,18 +54,18 @@ export function bucketSpace(prefix: string, namespace: string | null): BucketSpa
   return {
     ...space,
     asset: (assetId) => `${space.assets}${hashOf(assetId)}.json`,
-    place: ({ createdAt, assetId }) =>
-      `${space.newest}${String(LAST_TIME - Date.parse(createdAt)).padStart(16, '0')}-${descending(assetId)}-${hashOf(assetId)}`,
+    place: (record, holder) => `${stemOf(record)}-${holder}`,
+    behind: (record) => `${stemOf(record)}~`,
     usesOf: (digest) => `${space.uses}${digest}/`,
     usersOf: (body) => `${space.uses}${body.digest}/${nameOf(body)}/`,
-    goneMark: (body) => `${space.gone}${body.digest}/${nameOf(body)}`,
+    marksOf: (body) => `${space.gone}${body.digest}/${nameOf(body)}/`,
     claimsOf: (assetId) => `${space.claims}${hashOf(assetId)}/`,
   }
 }
 
 /** The entry's key in the key of its place. */
-export function assetOfPlace({ assets }: BucketSpace, place: string): string {
-  return `${assets}${place.slice(place.lastIndexOf('-') + 1)}.json`
+export function assetOfPlace({ assets, newest }: BucketSpace, place: string): string {
+  return `${assets}${place.slice(newest.length).split('-')[2]}.json`
 }
 
 /** The body and the holder in the key of a use. */

@@ -2,7 +2,7 @@ import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
 import { createS3Connector } from '../bodies/s3/connector.ts'
-import { withStorageErrors } from '../bodies/s3/errors.ts'
+import { checkedConnector } from '../bodies/s3/errors.ts'
 import type { S3BucketOptions } from '../bodies/s3-bodies.ts'
 import { nonce } from '../nonce.ts'
 import { assetOfPlace, type BucketSpace, bucketSpace, parseUse } from './bucket-layout.ts'
@@ -18,10 +18,13 @@ import {
 } from './bucket-objects.ts'
 import { tidyBucket } from './bucket-tidy.ts'
 import { createBodyUses } from './bucket-uses.ts'
+import { putOnce } from './claim.ts'
 import { createTurns } from './in-turn.ts'
-import { isWithin, quotaExceeded } from './quota.ts'
-import type { NewEntry, RecordIndex, StoreQuota } from './record-index.ts'
+import { checkRoom, usageOf } from './quota.ts'
+import type { NewEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'
+
+const ATTEMPTS = 5
 
 /**
  * Records as objects in a bucket, below `records/`: an index without a database, for servers whose reads and listings are
@@ -32,7 +35,7 @@ import { newestFirst } from './record-page.ts'
  */
 export function bucketRecords(options: S3BucketOptions): RecordIndex {
   const { bucket, keyPrefix = '' } = options
-  const connector = withStorageErrors(options.connector ?? createS3Connector(options))
+  const connector = checkedConnector(options.connector ?? createS3Connector(options))
   const at = { connector, bucket }
   const root = `${keyPrefix}records/`
   const uses = createBodyUses(at)
@@ -65,16 +68,12 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     return entries
   }
 
-  async function usageOf(namespace: string | null, now: number, more: NewEntry['bodies'] = []) {
+  async function usageIn(namespace: string | null, now: number, more: NewEntry['bodies'] = []) {
     const live = (await entriesOf(namespace)).filter(({ record }) => !isExpired(record, now))
-    const bodies = [...live.flatMap((entry) => entry.bodies), ...more]
-    const sizes = new Map(bodies.map(({ digest, size }) => [digest, size]))
-    return { assets: live.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
-  }
-
-  async function checkRoom({ record, bodies }: NewEntry, quota: StoreQuota): Promise<void> {
-    const live = await usageOf(record.namespace, Date.now(), bodies)
-    if (!isWithin({ ...live, assets: live.assets + 1 }, quota)) throw quotaExceeded(quota)
+    return usageOf(
+      live.map(({ bodies }) => bodies),
+      more,
+    )
   }
 
   async function add(entry: NewEntry): Promise<{ unused: string[]; missing: string[] }> {
@@ -91,7 +90,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
         await uses.end(space, bodies, holder)
         return { unused: [], missing }
       }
-      await putText(at, space.place(record), '')
+      await putText(at, space.place(record, holder), '')
       if (!(await putEntry(at, space, { record, bodies, holder, isChosen }))) {
         throw assetExists(record.assetId)
       }
@@ -103,18 +102,17 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     }
   }
 
-  /** The record goes first: it may be there although no answer said so. The place may be another asset's. */
+  /** The record goes first: it may be there although no answer said so. */
   async function withdraw(space: BucketSpace, { record, bodies }: NewEntry, holder: string) {
     const key = space.asset(record.assetId)
     const there = await readEntry(at, key)
-    const others = there !== null && there.holder !== holder
-    if (there && !others) await connector.delete({ bucket, key })
-    if (!others || there.record.createdAt !== record.createdAt) {
-      await connector.delete({ bucket, key: space.place(record) })
-    }
+    if (there?.holder === holder) await connector.delete({ bucket, key })
+    await connector.delete({ bucket, key: space.place(record, holder) })
     for (const { digest } of bodies) {
       for await (const { key: use } of objectsUnder(at, space.usesOf(digest))) {
-        if (parseUse(space, use).holder === holder) await connector.delete({ bucket, key: use })
+        const body = parseUse(space, use)
+        // Somebody else may use the body by now, or begin to.
+        if (body.holder === holder) await uses.end(space, [body], holder)
       }
     }
   }
@@ -126,10 +124,14 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     async open() {
       await connector.check(bucket)
       const key = `${root}self`
-      const known = await readText(at, key)
-      if (known) return known
-      await putText(at, key, newId())
-      return (await readText(at, key)) ?? ''
+      const self = { key, contentType: 'text/plain', claims: `${root}claims/` }
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const known = await readText(at, key)
+        if (known) return known
+        // Of many that come first, one may say the id: bodies belong to it.
+        await putOnce(at, { ...self, body: Buffer.from(newId()) })
+      }
+      throw new ByrefError('storage_failed', `The index cannot be begun: ${key} stays empty.`)
     },
 
     async bodies(namespace, digests) {
@@ -142,7 +144,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
     async add(entry, quota) {
       if (!quota) return add(entry)
       return inTurn(spaceOf(entry.record.namespace).description, async () => {
-        await checkRoom(entry, quota)
+        checkRoom(await usageIn(entry.record.namespace, Date.now(), entry.bodies), quota)
         return add(entry)
       })
     },
@@ -156,7 +158,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
 
     async list(namespace, { after, limit, now }) {
       const space = spaceOf(namespace)
-      const start = after ? space.place(after) : undefined
+      const start = after ? space.behind(after) : undefined
       const page = { bucket, prefix: space.newest, after: start, limit }
       const { objects, more } = await connector.list(page)
       const found = new Map<string, HeldEntry>()
@@ -165,7 +167,7 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
       const all = objects.flatMap(({ key }) => {
         const entry = found.get(assetOfPlace(space, key))
         // A place that was left over may lead to another asset of the same id.
-        return entry && space.place(entry.record) === key ? entry : []
+        return entry && space.place(entry.record, entry.holder) === key ? entry : []
       })
       const entries = all.filter(({ record }) => !isExpired(record, now))
       const last = all.at(-1)?.record
@@ -185,17 +187,17 @@ export function bucketRecords(options: S3BucketOptions): RecordIndex {
         if (text === null || (entry && isExpired(entry.record, now) !== expired)) return null
         await connector.delete({ bucket, key })
         if (!entry) return []
-        await connector.delete({ bucket, key: space.place(entry.record) })
+        await connector.delete({ bucket, key: space.place(entry.record, entry.holder) })
         return uses.end(space, entry.bodies, entry.holder)
       })
     },
 
-    usage: (namespace, now) => usageOf(namespace, now),
+    usage: (namespace, now) => usageIn(namespace, now),
 
     async namespaces(now) {
       const found: (string | null)[] = []
       for (const namespace of await spaces()) {
-        if ((await usageOf(namespace, now)).assets > 0) found.push(namespace)
+        if ((await usageIn(namespace, now)).assets > 0) found.push(namespace)
       }
       return found
     },

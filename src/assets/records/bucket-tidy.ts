@@ -38,7 +38,7 @@ export async function tidyBucket(
       if (!entry) isWhole = false
       else {
         holders.add(entry.holder)
-        known.add(space.place(entry.record))
+        known.add(space.place(entry.record, entry.holder))
       }
     })
     await remove(await oldUnder(space.claims))

@@ -5,8 +5,9 @@ import type { NewEntry, PlacedBody } from './record-index.ts'
 
 /**
  * How processes that know nothing of each other share bodies. Whoever needs a body first writes its use, then looks for a
- * mark that the body is going. Whoever gives up the last use first writes that mark, then looks for uses again. So of the
- * two one always sees the other: a body with a use and no mark stays.
+ * mark that the body is going. Whoever gives up the last use first writes a mark, then looks for uses again. So of the
+ * two one always sees the other: a body with a use and no mark stays. Each writes a mark of its own and takes back no other: two may give up
+ * the last uses at once, and only one of them meet a new one.
  */
 export interface BodyUses {
   /** The bodies of a digest that may be used. */
@@ -28,8 +29,13 @@ const AT_ONCE = 16
 /** Uses in a bucket. */
 export function createBodyUses(at: S3Bucket): BodyUses {
   const { connector, bucket } = at
-  const isGoing = async (space: BucketSpace, body: PlacedBody) =>
-    (await connector.head({ bucket, key: space.goneMark(body) })) !== null
+  const isGoing = (space: BucketSpace, body: PlacedBody) => hasAny(space.marksOf(body))
+  const isUsed = (space: BucketSpace, body: PlacedBody) => hasAny(space.usersOf(body))
+
+  async function hasAny(prefix: string): Promise<boolean> {
+    const { objects } = await connector.list({ bucket, prefix, limit: 1 })
+    return objects.length > 0
+  }
 
   async function find(space: BucketSpace, digest: string): Promise<PlacedBody[]> {
     const bodies = new Map<string, PlacedBody>()
@@ -55,11 +61,6 @@ export function createBodyUses(at: S3Bucket): BodyUses {
     return null
   }
 
-  async function isUsed(space: BucketSpace, body: PlacedBody): Promise<boolean> {
-    const { objects } = await connector.list({ bucket, prefix: space.usersOf(body), limit: 1 })
-    return objects.length > 0
-  }
-
   return {
     find,
 
@@ -68,7 +69,8 @@ export function createBodyUses(at: S3Bucket): BodyUses {
       const places = new Map<string, PlacedBody>()
       await inParallel(wanted, { limit: AT_ONCE }, async ({ digest, size, key }) => {
         const there = await useAny(space, digest, holder)
-        if (there && key) result.unused.push(key)
+        // Its own, when it begins again and another uses that by now.
+        if (there && key && there.key !== key) result.unused.push(key)
         if (there) places.set(digest, there)
         else if (key === null) result.missing.push(digest)
         else {
@@ -86,7 +88,7 @@ export function createBodyUses(at: S3Bucket): BodyUses {
       await inParallel(bodies, { limit: AT_ONCE }, async (body) => {
         await connector.delete({ bucket, key: `${space.usersOf(body)}${holder}` })
         if (await isUsed(space, body)) return
-        const mark = space.goneMark(body)
+        const mark = `${space.marksOf(body)}${holder}`
         await putText(at, mark, '')
         if (await isUsed(space, body)) await connector.delete({ bucket, key: mark })
         else freed.push(body)

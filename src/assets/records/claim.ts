@@ -25,8 +25,12 @@ export async function putOnce(
     const claim = `${claims}${nonce()}`
     await connector.put({ bucket, key: claim, body: new Uint8Array(), contentType: 'text/plain' })
     try {
-      if (await connector.head({ bucket, key: object.key })) return false
-      if (await isAlone(at, claims, claim)) {
+      const alone = await isAlone(at, claims, claim)
+      // Looked for last: who was alone before has written it by then.
+      const there = await connector.get({ bucket, key: object.key })
+      await there?.cancel()
+      if (there) return false
+      if (alone) {
         await connector.put({ bucket, ...written })
         return true
       }

@@ -1,7 +1,7 @@
 import { newId } from '../../content/new-id.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
 import type { StoreUsage } from '../asset-store.ts'
-import { isWithin, quotaExceeded } from './quota.ts'
+import { checkRoom, isWithin, usageOf } from './quota.ts'
 import type { NewEntry, PlacedBody, RecordEntry, RecordIndex, StoreQuota } from './record-index.ts'
 import { newestFirst } from './record-page.ts'
 
@@ -44,7 +44,7 @@ export function memoryRecords(): RecordIndex {
       if (space.entries.has(record.assetId)) throw assetExists(record.assetId)
       const missing = entry.bodies.filter((body) => !body.key && !space.bodies.has(body.digest))
       if (missing.length > 0) return { unused: [], missing: missing.map(({ digest }) => digest) }
-      if (quota) checkRoom(space, entry, quota)
+      if (quota) checkQuota(space, entry, quota)
       const bodies: PlacedBody[] = []
       const unused: string[] = []
       for (const { digest, size, key } of entry.bodies) {
@@ -57,7 +57,7 @@ export function memoryRecords(): RecordIndex {
         bodies.push({ digest, size, key: body.key })
       }
       space.held.assets++
-      space.entries.set(record.assetId, { record: structuredClone(record), bodies, objects })
+      space.entries.set(record.assetId, { record: jsonCopy(record), bodies, objects })
       return { unused, missing: [] }
     },
 
@@ -93,10 +93,10 @@ export function memoryRecords(): RecordIndex {
       return freed
     },
 
-    usage: async (namespace, now) => usageOf(spaceOf(namespace), now),
+    usage: async (namespace, now) => usageIn(spaceOf(namespace), now),
 
     async namespaces(now) {
-      const live = [...spaces].filter(([, space]) => usageOf(space, now).assets > 0)
+      const live = [...spaces].filter(([, space]) => usageIn(space, now).assets > 0)
       return live.map(([namespace]) => namespace)
     },
 
@@ -116,31 +116,27 @@ function newSpace(): Space {
 }
 
 function copyOf({ record, bodies, objects }: RecordEntry): RecordEntry {
-  return { record: structuredClone(record), bodies: structuredClone(bodies), objects }
+  return { record: jsonCopy(record), bodies: jsonCopy(bodies), objects }
+}
+
+/** Records are JSON, as in every index; this costs half of what a structured clone does. */
+function jsonCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value))
 }
 
 /** What is over needs no room, but counts until it is looked at. */
-function checkRoom(space: Space, { bodies }: NewEntry, quota: StoreQuota): void {
+function checkQuota(space: Space, { bodies }: NewEntry, quota: StoreQuota): void {
   const { assets, bytes } = space.held
   const fresh = bodies.filter(({ digest }) => !space.bodies.has(digest))
   const most = { assets: assets + 1, bytes: fresh.reduce((sum, { size }) => sum + size, bytes) }
-  if (isWithin(most, quota)) return
-  const live = usageOf(space, Date.now(), bodies)
-  if (!isWithin({ ...live, assets: live.assets + 1 }, quota)) throw quotaExceeded(quota)
+  if (!isWithin(most, quota)) checkRoom(usageIn(space, Date.now(), bodies), quota)
 }
 
 /** What the live records hold, and what `more` bodies would. */
-function usageOf(
-  { entries }: Space,
-  now: number,
-  more: readonly { digest: string; size: number }[] = [],
-): StoreUsage {
-  const sizes = new Map(more.map(({ digest, size }) => [digest, size]))
-  let assets = 0
-  for (const { record, bodies } of entries.values()) {
-    if (isExpired(record, now)) continue
-    assets++
-    for (const { digest, size } of bodies) sizes.set(digest, size)
-  }
-  return { assets, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+function usageIn({ entries }: Space, now: number, more: NewEntry['bodies'] = []): StoreUsage {
+  const live = [...entries.values()].filter(({ record }) => !isExpired(record, now))
+  return usageOf(
+    live.map(({ bodies }) => bodies),
+    more,
+  )
 }

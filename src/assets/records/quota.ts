@@ -2,9 +2,27 @@ import { ByrefError } from '../../errors.ts'
 import type { StoreUsage } from '../asset-store.ts'
 import type { StoreQuota } from './record-index.ts'
 
+/** Bodies by what names them, and what they cost. */
+type Sized = readonly { digest: string; size: number }[]
+
+/** What assets hold, each by its bodies: their number, and the bytes of the distinct bodies; `more` count too. */
+export function usageOf(assets: readonly Sized[], more: Sized = []): StoreUsage {
+  const sizes = new Map([...assets, more].flat().map(({ digest, size }) => [digest, size]))
+  return { assets: assets.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+}
+
 /** Whether so much is within the quota. */
 export function isWithin(held: StoreUsage, quota: StoreQuota): boolean {
   return held.assets <= quota.assets && held.bytes <= quota.bytes
+}
+
+/**
+ * Refuses one more asset; `held` has the bytes of its bodies already.
+ *
+ * @throws ByrefError `quota_exceeded`
+ */
+export function checkRoom(held: StoreUsage, quota: StoreQuota): void {
+  if (!isWithin({ ...held, assets: held.assets + 1 }, quota)) throw quotaExceeded(quota)
 }
 
 /** The error for what would not be. */

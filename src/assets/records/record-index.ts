@@ -25,7 +25,8 @@ export interface RecordIndex {
    * Adds a record with its bodies. Where the namespace has a body of a digest, that one is kept and the new one is
    * `unused`. A body without a key counts on being there: where one is not, nothing is added and its digest is `missing`.
    *
-   * @throws ByrefError `asset_exists` for an id that is used, also by a record whose time is over; `quota_exceeded`
+   * @throws ByrefError `asset_exists` for an id that is used, also by a record whose time is over; `quota_exceeded`. Of the
+   * refused bodies those go that are not {@link held}.
    */
   add(entry: NewEntry, quota?: StoreQuota): Promise<{ unused: string[]; missing: string[] }>
   /** A record and its bodies; null if there is none. */

@@ -30,24 +30,18 @@ export function pageSize({ limit = 200 }: StoreListOptions): number {
 /** One page of records that are in memory, copied, and the cursor of the next. */
 export function recordPage(
   records: Iterable<AssetRecord>,
-  options?: StoreListOptions,
-): { records: AssetRecord[]; next: string | null } {
-  const { page, next } = pageOf(records, options)
-  return { records: structuredClone(page), next }
-}
-
-/** One page of places in the order of {@link newestFirst}, and the cursor of the next. */
-export function pageOf<T extends RecordPlace>(
-  places: Iterable<T>,
   options: StoreListOptions = {},
-): { page: T[]; next: string | null } {
+): { records: AssetRecord[]; next: string | null } {
   const limit = pageSize(options)
   const after = options.cursor ? parseCursor(options.cursor) : null
-  const sorted = [...places].sort(newestFirst)
-  const rest = after ? sorted.filter((place) => newestFirst(after, place) < 0) : sorted
+  const sorted = [...records].sort(newestFirst)
+  const rest = after ? sorted.filter((record) => newestFirst(after, record) < 0) : sorted
   const page = rest.slice(0, limit)
   const last = page.at(-1)
-  return { page, next: last && rest.length > limit ? formatCursor(last) : null }
+  return {
+    records: structuredClone(page),
+    next: last && rest.length > limit ? formatCursor(last) : null,
+  }
 }
 
 /** The cursor behind a place. */

@@ -4,7 +4,7 @@ import { ByrefError } from '../../errors.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { assetExists } from '../asset-record.ts'
 import type { StoreUsage } from '../asset-store.ts'
-import { isWithin, quotaExceeded } from './quota.ts'
+import { checkRoom, isWithin } from './quota.ts'
 import type { NewEntry, PlacedBody, RecordEntry, RecordIndex, StoreQuota } from './record-index.ts'
 import { RECORDS_FILE, type RecordStatements } from './sqlite-tables.ts'
 
@@ -72,7 +72,7 @@ export function sqliteRecords(path: string, options: SqliteRecordsOptions = {}):
         return row ? release(sql, space, JSON.parse(String(row.bodies))) : null
       }),
 
-    usage: (namespace, now) => open().read((sql) => usageOf(sql, namespace ?? '', { now })),
+    usage: (namespace, now) => open().read((sql) => usageIn(sql, namespace ?? '', { now })),
 
     namespaces: (now) =>
       open().read((sql) =>
@@ -109,7 +109,7 @@ function addEntry(
   if (missing.length > 0) return { unused: [], missing: missing.map(({ digest }) => digest) }
   const fresh = found.filter(({ row }) => !row)
   const bytes = fresh.reduce((sum, { size }) => sum + size, 0)
-  if (quota) checkRoom(sql, space, { bodies, bytes, quota })
+  if (quota) checkQuota(sql, space, { bodies, bytes, quota })
 
   const placed: PlacedBody[] = found.map(({ digest, size, key, row }) => {
     if (row) sql.use.run(space, digest)
@@ -132,7 +132,7 @@ function release(sql: RecordStatements, space: string, bodies: PlacedBody[]): Pl
 }
 
 /** What is over needs no room, but counts until it is looked at. */
-function checkRoom(
+function checkQuota(
   sql: RecordStatements,
   space: string,
   added: { bodies: NewEntry['bodies']; bytes: number; quota: StoreQuota },
@@ -140,8 +140,7 @@ function checkRoom(
   const { bodies, bytes, quota } = added
   const held = heldBy(sql, space)
   if (isWithin({ assets: held.assets + 1, bytes: held.bytes + bytes }, quota)) return
-  const live = usageOf(sql, space, { now: Date.now(), more: bodies })
-  if (!isWithin({ ...live, assets: live.assets + 1 }, quota)) throw quotaExceeded(quota)
+  checkRoom(usageIn(sql, space, { now: Date.now(), more: bodies }), quota)
 }
 
 function heldBy(sql: RecordStatements, space: string): StoreUsage {
@@ -150,7 +149,7 @@ function heldBy(sql: RecordStatements, space: string): StoreUsage {
 }
 
 /** What the live records hold, and what `more` bodies would. */
-function usageOf(
+function usageIn(
   sql: RecordStatements,
   space: string,
   { now, more = [] }: { now: number; more?: NewEntry['bodies'] },

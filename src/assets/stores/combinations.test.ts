@@ -51,3 +51,10 @@ const COMBINATIONS = [
 describe.each(COMBINATIONS)('createStore of %s and %s', (index, bodies) => {
   testAssetStore(() => createStore({ records: INDEXES[index](), bodies: BODIES[bodies]() }), it)
 })
+
+describe('createStore with recordFiles', () => {
+  testAssetStore(
+    () => createStore({ records: memoryRecords(), bodies: memoryBodies(), recordFiles: true }),
+    it,
+  )
+})

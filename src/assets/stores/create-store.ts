@@ -18,6 +18,11 @@ export interface StoreParts {
   records: RecordIndex
   /** Where their bytes lie. Bodies belong to one index; a sweep refuses those of another. */
   bodies: BodyStore
+  /**
+   * Whether each record is kept among the bodies too, as a file of its own, so that a lost index can be made again
+   * (`rebuildRecords`). Default: false. Not for bodies that are published: records say names and who made what.
+   */
+  recordFiles?: boolean
 }
 
 const HOUR = 60 * 60
@@ -27,7 +32,8 @@ const HOUR = 60 * 60
  * committed, and a record goes before its bodies do: what is cut off in between leaves bodies that no record needs, and
  * a sweep removes those after the grace period. Any number of processes may share both.
  */
-export function createStore({ records, bodies }: StoreParts): FullAssetStore {
+export function createStore(parts: StoreParts): FullAssetStore {
+  const { records, bodies } = parts
   let opened: Promise<string> | undefined
 
   function ready(): Promise<string> {
@@ -50,7 +56,7 @@ export function createStore({ records, bodies }: StoreParts): FullAssetStore {
   }
 
   const streamBody = createBodyReader(bodies, find)
-  const save = createSave(records, bodies)
+  const save = createSave(parts)
   const wholeBody = (record: FoundRecord) =>
     readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size }))
 

@@ -17,7 +17,7 @@ import type {
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { isWithin, quotaExceeded } from '../records/quota.ts'
+import { checkRoom } from '../records/quota.ts'
 import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
 
@@ -132,13 +132,6 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
     )
   }
 
-  function checkRoom(bytes: number, { quota, ...where }: StoreSaveOptions): void {
-    if (!quota) return
-    const { assets, bytes: waitingThere } = usageIn(where)
-    const after = { assets: assets + 1, bytes: waitingThere + bytes }
-    if (!isWithin(after, quota)) throw quotaExceeded(quota)
-  }
-
   function usageIn(where?: StoreOptions): StoreUsage {
     const all = liveIn(where)
     return { assets: all.length, bytes: all.reduce((sum, entry) => sum + entry.bytes, 0) }
@@ -160,7 +153,8 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
     if (entries.has(key)) throw assetExists(record.assetId)
     if (bytes) bodies.set(record.digest, bytes)
     const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
-    checkRoom(held, options)
+    const { assets, bytes: waitingThere } = usageIn(options)
+    if (options.quota) checkRoom({ assets, bytes: waitingThere + held }, options.quota)
     const gone = `it is larger than ${maxBytes} bytes`
     entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
     waiting += held

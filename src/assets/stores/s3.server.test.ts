@@ -61,10 +61,10 @@ describe.skipIf(!swift)('createS3AssetStore on OpenStack Swift', () => {
   it('prefers inline, then a public URL, then a signed one', async () => {
     const store = createS3AssetStore(options({ publicBaseUrl: 'https://cdn.example.com/' }))
     const assets = createAssets({ store })
-    const { ref, digest } = await assets.save(Buffer.from('x'), 'text/plain')
+    const { ref } = await assets.save(Buffer.from('x'), 'text/plain')
     expect(await assets.urlFor(ref, { inline: true })).toBe('data:text/plain;base64,eA==')
     expect(await assets.urlFor(ref)).toMatch(
-      new RegExp(`^https://cdn\\.example\\.com/test-\\d+/_/bodies/${digest}$`),
+      /^https:\/\/cdn\.example\.com\/test-\d+\/bodies\/_\/\w{4}\/\w+\.txt$/,
     )
   })
 

@@ -100,6 +100,26 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect([...connector.objects.keys()].filter((key) => key.includes('claims'))).toEqual([])
   })
 
+  it('takes no body from who has the id, when another wanted it with the same bytes', async () => {
+    const connector = memoryConnector()
+    const other = createS3AssetStore({ bucket: 'b', connector })
+    const save = (store: FullAssetStore) =>
+      store.save(Buffer.from('both'), 'text/plain', { assetId: 'mine' })
+    let isFirst = true
+    const put: typeof connector.put = async (object) => {
+      if (object.ifAbsent && isFirst) {
+        isFirst = false
+        await save(other)
+      }
+      return connector.put(object)
+    }
+    const late = createS3AssetStore({ bucket: 'b', connector: { ...connector, put } })
+    await expect(save(late)).rejects.toEqual(code('asset_exists'))
+    expect(Buffer.from((await other.get('mine')).bytes).toString()).toBe('both')
+    expect(await problems(other)).toEqual([])
+    expect([...connector.objects.keys()].filter((key) => key.startsWith('bodies/'))).toHaveLength(1)
+  })
+
   it('sweeps what saves and removals left that were cut off', async () => {
     const connector = memoryConnector()
     const store = createS3AssetStore({ bucket: 'b', connector })
@@ -143,10 +163,10 @@ describe('createS3AssetStore over a connector of your own', () => {
           return result
         }
       }
-      const { put, head } = connector
+      const { put, get } = connector
       const store = createS3AssetStore({
         bucket: 'b',
-        connector: { ...connector, put: sweeping(put), head: sweeping(head) },
+        connector: { ...connector, put: sweeping(put), get: sweeping(get) },
       })
       const bytes = new Uint8Array(9_000_000).fill(7)
       const part = { digest: sha256('part'), bytes: Buffer.from('part') }
@@ -229,11 +249,7 @@ describe('createS3AssetStore over a connector of your own', () => {
       if (failure && object.key.includes('bodies/')) throw failure
       return connector.get(object)
     }
-    const head: typeof connector.head = async (object) => {
-      if (failure) throw failure
-      return connector.head(object)
-    }
-    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, get, head } })
+    const store = createS3AssetStore({ bucket: 'b', connector: { ...connector, get } })
     await store.save(Buffer.from('body'), 'text/plain')
     for (const error of [
       new Error('the network is down'),
@@ -386,6 +402,37 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect([...objects.keys()]).toEqual(['records/self'])
   }, 30_000)
 
+  it('outlives an outage of a second, also when many saves meet it', async () => {
+    let since = 0
+    const { store } = faulty(({ method, path }) => {
+      if (method !== 'PUT' || !path.includes('/bodies/')) return null
+      since ||= Date.now()
+      return Date.now() - since < 1_000 ? 'refused' : null
+    })
+    const saving = Array.from({ length: 120 }, (_, i) =>
+      store.save(Buffer.from(`${i}`), 'text/plain'),
+    )
+    await Promise.all(saving)
+    expect((await store.usage()).assets).toBe(120)
+  }, 30_000)
+
+  it('waits for no server when the save is aborted', async () => {
+    const abort = new AbortController()
+    let tries = 0
+    const { store } = faulty((request) => {
+      if (!isBody(request)) return null
+      if (++tries === 2) abort.abort(new Error('enough'))
+      return 503
+    })
+    const { signal } = abort
+    for (const body of [Buffer.from('x'), new Blob([new Uint8Array(70_000)]).stream()]) {
+      const saving = store.save(body, 'text/plain', { signal })
+      await expect(saving).rejects.toThrow('enough')
+    }
+    expect(tries).toBe(2)
+    expect((await store.usage()).assets).toBe(0)
+  })
+
   it('goes on where a download was cut', async () => {
     const bytes = Buffer.alloc(1_000_000, 'abcdefghij')
     let cuts = 0
@@ -464,17 +511,21 @@ describe('createS3AssetStore over the AWS SDK', () => {
   }, 30_000)
 
   it('says in words what the server refuses, without a secret', async () => {
-    for (const [status, name, words] of [
-      [403, 'config_invalid', /keys for bucket "b"/],
-      [507, 'storage_full', /is full/],
+    for (const [fault, name, words] of [
+      [403, 'config_invalid', /keys for bucket "b" \(SignatureDoesNotMatch\)/],
+      [507, 'storage_full', /Bucket "b" .* is full/],
+      [{ status: 404, name: 'NoSuchBucket' }, 'config_invalid', /no bucket "b"/],
+      ['refused', 'storage_failed', /bucket "b" \(ECONNREFUSED\)/],
+      [500, 'storage_failed', /bucket "b" \(InternalError 500\)/],
     ] as const) {
-      const { assets } = faulty(() => status)
+      const { assets } = faulty(() => fault)
       const failing = assets.save(Buffer.from('x'), 'text/plain')
       await expect(failing).rejects.toEqual(code(name))
       await expect(failing).rejects.toThrow(words)
+      await expect(failing).rejects.toThrow('http://s3.example.com')
       await expect(failing).rejects.not.toThrow(/secret-of-the-account/)
     }
-  })
+  }, 30_000)
 
   it('does not take its own first try for another asset of the same id', async () => {
     let lost = false

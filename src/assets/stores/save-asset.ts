@@ -20,7 +20,7 @@ const ATTEMPTS = 10
 const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
 
 /** A body of an asset that is being saved; without bytes it came as a stream and is written already. */
-interface NewBody {
+interface StagedBody {
   digest: string
   size: number
   mime: string
@@ -29,19 +29,32 @@ interface NewBody {
   key: string | null
 }
 
-/** The `save` of a store; `ready` is awaited when it is certain that something would be saved. */
-export function createSave(records: RecordIndex, bodies: BodyStore) {
-  async function place(draft: Draft, wanted: NewBody[]): Promise<void> {
+interface SaveParts {
+  records: RecordIndex
+  bodies: BodyStore
+  recordFiles?: boolean
+}
+
+/** How a record lies among the bodies, and what its key ends with. */
+const RECORD_TYPE = 'application/vnd.byref.record+json'
+export const RECORD_EXTENSION = 'record'
+
+/**
+ * The `save` of a store; `ready` is awaited when it is certain that something would be saved. With `recordFiles` the record
+ * itself is one more body of the asset.
+ */
+export function createSave({ records, bodies, recordFiles = false }: SaveParts) {
+  async function place(draft: Draft, wanted: StagedBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
       const key = await draft.newKey(body.mime)
-      await bodies.put(key, body.bytes, { mime: body.mime })
+      await bodies.put(key, body.bytes, { mime: body.mime, signal: draft.options.signal })
       draft.written()
       body.key = key
     })
   }
 
-  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<NewBody> {
+  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<StagedBody> {
     const { signal, owned } = draft.options
     const { head, complete, body } = await peek(source, SMALL, signal)
     if (source instanceof Uint8Array || complete) {
@@ -63,11 +76,12 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
   }
 
   /** Writes what is not there yet, and adds the record. */
-  async function commit(draft: Draft, all: NewBody[]): Promise<AssetRecord> {
+  async function commit(draft: Draft, all: StagedBody[]): Promise<AssetRecord> {
     const { options } = draft
     const namespace = options.namespace ?? null
     const [own] = all
-    const record = newRecord(own as NewBody, own?.mime ?? '', options)
+    const record = newRecord(own as StagedBody, own?.mime ?? '', options)
+    if (recordFiles) all.push(fileOf(record))
     const inMemory = all.filter(({ key }) => key === null)
     const known = await records.bodies(
       namespace,
@@ -83,13 +97,19 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
       const { missing, unused } = await records.add(entry, options.quota)
       if (missing.length === 0) {
-        await draft.discard(unused)
+        if (unused.length > 0) await draft.discard(unused)
         return record
       }
       // Whoever had them let them go meanwhile.
       wanted = all.filter(({ digest }) => missing.includes(digest))
     }
     throw interrupted()
+  }
+
+  /** Where an index is not transactional, another save may use what this one put. */
+  async function unheld({ keys }: Draft): Promise<string[]> {
+    const held = await records.held(keys).catch(() => new Set(keys))
+    return keys.filter((key) => !held.has(key))
   }
 
   return async function save(
@@ -110,7 +130,8 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
       const info = await commit(draft, [own, ...others])
       return { assetId: info.assetId, info }
     } catch (error) {
-      if (isCertain || isRefusal(error, options.signal)) await draft.discard()
+      if (isCertain) await draft.discard()
+      else if (isRefusal(error, options.signal)) await draft.discard(await unheld(draft))
       throw error
     }
   }
@@ -119,6 +140,8 @@ export function createSave(records: RecordIndex, bodies: BodyStore) {
 /** The keys of one save. */
 interface Draft {
   options: StoreSaveOptions
+  /** All that it made. */
+  keys: readonly string[]
   newKey(mime: string): Promise<string>
   /** A body is there, and waits for its record. */
   written(): void
@@ -134,10 +157,12 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
   let since = Infinity
   return {
     options,
+    keys,
     async newKey(mime) {
       const id = newId()
       // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const key = `${space}/${id.slice(0, 4)}/${id}.${await extensionOf(mime)}`
+      const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
+      const key = `${space}/${id.slice(0, 4)}/${id}.${extension}`
       keys.push(key)
       return key
     },
@@ -153,12 +178,17 @@ function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
   }
 }
 
-function inMemory(bytes: Uint8Array, mime: string): NewBody {
+/** Needed as long as its record is; what belongs to the store itself counts for nobody's quota. */
+function fileOf(record: AssetRecord): StagedBody {
+  return { ...inMemory(Buffer.from(JSON.stringify(record)), RECORD_TYPE), size: 0 }
+}
+
+function inMemory(bytes: Uint8Array, mime: string): StagedBody {
   return { digest: sha256(bytes), size: bytes.byteLength, mime, bytes, key: null }
 }
 
 /** @throws ByrefError `asset_invalid` for a part of another digest than its own */
-function distinctParts({ parts = [] }: StoreSaveOptions): NewBody[] {
+function distinctParts({ parts = [] }: StoreSaveOptions): StagedBody[] {
   const bodies = parts.map(({ digest, bytes }) => {
     const body = inMemory(copyBytes(bytes), 'application/octet-stream')
     checkDigest(digest, body.digest)

@@ -12,6 +12,11 @@ const DELETES_AT_ONCE = 16
 const OWNER = 'owner/'
 const CLOCK = 'clock/'
 
+/** Whether a body is the store's own, and no asset's. */
+export function isOfStore(key: string): boolean {
+  return key.startsWith(OWNER) || key.startsWith(CLOCK)
+}
+
 /** Removes bodies that no record needs any more. */
 export async function removeBodies(bodies: BodyStore, freed: readonly PlacedBody[]): Promise<void> {
   await inParallel(freed, { limit: DELETES_AT_ONCE }, ({ key }) => bodies.delete(key))
@@ -64,9 +69,7 @@ export async function* unneededBodies(
   { prefix, before }: { prefix: string; before: number },
 ): AsyncGenerator<ListedBody> {
   for await (const batch of batchesOf(bodies.list(prefix))) {
-    const old = batch.filter(
-      ({ key, putAt }) => putAt <= before && !key.startsWith(OWNER) && !key.startsWith(CLOCK),
-    )
+    const old = batch.filter(({ key, putAt }) => putAt <= before && !isOfStore(key))
     const held = await records.held(old.map(({ key }) => key))
     for (const body of old) if (!held.has(body.key)) yield body
   }
@@ -100,8 +103,13 @@ async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   }
   throw new ByrefError(
     'config_invalid',
-    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, remove the bodies below "${OWNER}".`,
+    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, make it again (rebuildRecords) or remove the bodies below "${OWNER}".`,
   )
+}
+
+/** Makes the bodies those of the index that sweeps next. */
+export async function disownBodies(bodies: BodyStore): Promise<void> {
+  for await (const { key } of bodies.list(OWNER)) await bodies.delete(key)
 }
 
 async function* batchesOf(listed: AsyncIterable<ListedBody>): AsyncGenerator<ListedBody[]> {

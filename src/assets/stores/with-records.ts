@@ -1,6 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import {
   assetExists,
+  bodiesOf,
   checkSave,
   isExpired,
   newRecord,
@@ -19,14 +20,13 @@ import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
-import { isWithin, quotaExceeded } from '../records/quota.ts'
+import { checkRoom, usageOf } from '../records/quota.ts'
 import type { StoreQuota } from '../records/record-index.ts'
 import { recordPage } from '../records/record-page.ts'
 import type { Bundle } from './bundle.ts'
 import { createRecordBook } from './record-book.ts'
 import { recordReader } from './record-reader.ts'
 import { type SmallStore, type SmallStoreContent, smallStoreContent } from './small-store.ts'
-import { usageOf } from './usage-of.ts'
 
 /**
  * A whole store over one of three methods. Names, namespaces and times are kept in this process, and come back after a
@@ -83,11 +83,10 @@ export function withRecords(store: SmallStore): FullAssetStore {
     return true
   }
 
-  function checkRoom(record: AssetRecord, quota?: StoreQuota): void {
-    if (!quota) return
-    const all = [...book.live(record), ...saving, record]
+  function checkQuota(record: AssetRecord, quota?: StoreQuota): void {
+    const all = [...book.live(record), ...saving]
     const here = all.filter(({ namespace }) => namespace === record.namespace)
-    if (!isWithin(usageOf(here), quota)) throw quotaExceeded(quota)
+    if (quota) checkRoom(usageOf(here.map(bodiesOf), bodiesOf(record)), quota)
   }
 
   async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
@@ -101,7 +100,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
     const draft = newRecord(about, mime, options)
-    checkRoom(draft, options.quota)
+    checkQuota(draft, options.quota)
     saving.add(draft)
     try {
       const assetId = await content.save(bytes, mime, options)
@@ -146,9 +145,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
       return record !== null && remove(record)
     },
 
-    async usage(where) {
-      return usageOf(book.live(where))
-    },
+    usage: async (where) => usageOf(book.live(where).map(bodiesOf)),
 
     async namespaces() {
       const live = book.all().filter((record) => !isExpired(record))

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { parse as parseAll } from 'csv-parse/sync'
+import { checkDense } from './check-dense.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
 import type { TableError } from './table-error.ts'
@@ -15,20 +15,46 @@ import {
 } from './table-text.ts'
 
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
+const PIECE = 64 * 1024
+/** So many may be empty in all rows but one. */
+const FEW_COLUMNS = 100
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** A CSV (RFC 4180, with the separator that its first line has most often) or TSV; the first line names the columns. */
+/**
+ * A CSV (RFC 4180, with the separator that its first line has most often) or TSV; the first line names the columns. Cells
+ * that a row has not are missing; those that it has beyond the header become columns.
+ */
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
   let columns: ColumnReader[] | null = null
+
+  /** Makes columns of what a row has beyond them; empty cells at its end are none. */
+  function widen(known: ColumnReader[], row: readonly string[]): void {
+    const width = row.findLastIndex((cell) => cell.trim() !== '') + 1
+    if (width <= known.length) return
+    const names = known.map((reader) => reader.column().name)
+    const all = columnNames(source, [...names, ...new Array(width - names.length).fill('')])
+    known.push(...all.slice(names.length).map(textColumn))
+  }
+
   return {
     get columns() {
       return columns ?? []
     },
     async *batches() {
+      const check = checkDense(source, 'a few of its rows are far longer than the others.')
       let isFirst = true
       for await (const batch of csvBatches(source, format)) {
-        if (isFirst) columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
-        yield isFirst ? batch.slice(1) : batch
+        columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
+        const rows = isFirst ? batch.slice(1) : batch
+        for (const row of rows) if (row.length > columns.length) widen(columns, row)
+        yield rows
+        if (columns.length > FEW_COLUMNS) {
+          check(
+            columns.length,
+            rows.length,
+            rows.reduce((sum, row) => sum + row.length, 0),
+          )
+        }
         isFirst = false
       }
       if (isFirst) throw broken(source, 1, 'the file is empty; a table starts with its header.')
@@ -39,26 +65,34 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
 /** The records of a CSV, header included, some at a time. */
 async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
   const head = await headOf(source)
-  const delimiter = delimiterOf(head, format)
   const parser = parse({
-    delimiter,
+    delimiter: delimiterOf(head, format),
+    record_delimiter: head.includes('\r\n') ? ['\r\n', '\n'] : undefined,
     bom: true,
     skip_empty_lines: true,
+    relax_column_count: true,
     // Inches and seconds of arc stand in fields that are not quoted.
     relax_quotes: true,
     max_record_size: MAX_RECORD,
   })
-  const input = Readable.from(textOf(source))
+  const input = Readable.from(source.encoding === 'utf-8' ? pieces(source) : textOf(source))
   input.on('error', (error) => parser.destroy(error))
   input.pipe(parser)
   try {
     yield* inBatches(parser)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw await csvError(source, { delimiter, head }, error)
+    throw await csvError(source, error)
   } finally {
     input.destroy()
     parser.destroy()
+  }
+}
+
+/** The bytes of a file, few at a time, so that nobody waits long while they are parsed. */
+async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
+  for await (const chunk of await source.open()) {
+    for (let at = 0; at < chunk.byteLength; at += PIECE) yield chunk.subarray(at, at + PIECE)
   }
 }
 
@@ -71,7 +105,7 @@ export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
 }
 
 /** Names for every column, each once: `column_3` where there is none, `name_2` for the second of a name. */
-export function columnNames(source: TableSource, cells: readonly string[]): string[] {
+export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
   const names = new Set<string>()
   const counts = new Map<string, number>()
@@ -87,31 +121,15 @@ export function columnNames(source: TableSource, cells: readonly string[]): stri
 }
 
 /** What is wrong with a CSV, and where. */
-async function csvError(
-  source: TableSource,
-  { delimiter, head }: { delimiter: string; head: string },
-  error: CsvError,
-): Promise<TableError> {
-  const { lines, bytes_records: bytes } = error as CsvError & {
-    lines?: number
-    bytes_records?: number
-  }
-  // The parser meets a missing quote at the end of the file; its record begins behind the last whole one.
-  const line = UNCLOSED.has(error.code) ? await lineAt(source, bytes ?? 0) : (lines ?? null)
-  const [header = []] = parseAll(head, { delimiter, bom: true, to: 1, relax_quotes: true })
-  return broken(source, line, reasonOf(error, header.length), error)
-}
-
-function reasonOf(error: CsvError, width: number): string {
-  switch (error.code) {
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
-      const found = Array.isArray(error.record) ? error.record.length : 'another number of'
-      return `it has ${found} ${found === 1 ? 'field' : 'fields'} where the first line has ${width}.`
-    }
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return 'a quote is opened and never closed.'
-    default:
-      return error.message
-  }
+async function csvError(source: TableSource, error: CsvError): Promise<TableError> {
+  const { lines, bytes } = error as CsvError & { lines?: number; bytes?: number }
+  // The parser meets a missing quote at the end of the file; `bytes` is where the last whole field ends.
+  const isUnclosed = UNCLOSED.has(error.code)
+  const line = isUnclosed ? await lineAt(source, bytes ?? 0) : (lines ?? null)
+  return broken(
+    source,
+    line,
+    isUnclosed ? 'a quote is opened and never closed.' : error.message,
+    error,
+  )
 }

@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
+import { WORTH_BYTES } from './duckdb.ts'
+import { writeByDuckdb } from './duckdb-csv.ts'
+import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
+import { openParquet } from './parquet-file.ts'
+import { readTable } from './read-table.ts'
+import { fileRows } from './table-rows.ts'
+import { type WrittenTable, writeTable } from './write-table.ts'
 
-const ROWS = 150_000
+const ROWS = 30_000
+/** Makes the file large enough for DuckDB. */
+const LONG = 'lorem ipsum '.repeat(12)
 
 /** A file that is large enough for DuckDB; `odd` is a line that stands late in it. */
 function csv(odd = ''): Buffer {
   const lines = Array.from({ length: ROWS }, (_, i) => {
     const day = `2024-0${(i % 9) + 1}-1${i % 10}`
-    return `${i},${day},"Oslo, ""${i % 7}""",${(i % 97) / 10},${i % 3 === 0 ? '' : i % 2 === 0},0${i % 50}`
+    return `${i},${day},"Oslo, ${LONG} ""${i % 7}""",${(i % 97) / 10},${i % 3 === 0 ? '' : i % 2 === 0},0${i % 50}`
   })
   lines.splice(ROWS - 10, 0, ...(odd === '' ? [] : [odd]))
   return Buffer.from(`n,day,city,rain,wet,code\n${lines.join('\n')}\n`)
@@ -21,7 +30,7 @@ async function bothWays(file: Buffer) {
     const ref = table?.ref ?? ''
     const rows: unknown[] = []
     const all = await assets.rows(ref)
-    for (const start of [0, 75_000, all.count - 12]) {
+    for (const start of [0, ROWS / 2, all.count - 12]) {
       for await (const row of all.select({ start, end: start + 12 })) rows.push(row)
     }
     return { count: all.count, columns: all.columns, rows }
@@ -41,7 +50,7 @@ describe('importFile of a large CSV', { timeout: 60_000 }, () => {
       ['string', 0],
     ])
     expect(fast?.rows[1]).toEqual({
-      ...{ n: 1, day: '2024-02-11', city: 'Oslo, "1"', rain: 0.1, wet: false, code: '01' },
+      ...{ n: 1, day: '2024-02-11', city: `Oslo, ${LONG} "1"`, rain: 0.1, wet: false, code: '01' },
     })
     expect(fast).toEqual(slow)
   })
@@ -53,18 +62,92 @@ describe('importFile of a large CSV', { timeout: 60_000 }, () => {
     ['a number that is no number', '1,2024-01-01,x,nan,true,1'],
     ['a day that does not exist', '1,2023-02-29,x,1,true,1'],
     ['a bare quote', '1,2024-01-01,5" pipe,1,true,1'],
+    ['a long whole number', '3000000000,2024-01-01,x,1,true,1'],
+    ['a whole number that a double would round', '9007199254740993,2024-01-01,x,1,true,1'],
+    ['a time among days', '1,2024-01-01 10:00:00,x,1,true,1'],
+    ['numbers in other ways', '1e2,2024-01-01,x,+1.5,TRUE,1'],
     ['empty cells', ',,,,,'],
+    ['too few cells', '1,2024-01-01'],
+    ['too many cells', '1,2024-01-01,x,1,true,1,,more'],
     ['lines in a text', '1,2024-01-01,"a\nb",1,true,1'],
   ])('makes the same table where it meets %s', async (_, odd) => {
     const [fast, slow] = await bothWays(csv(odd))
     expect(fast).toEqual(slow)
   })
 
-  it('names the line of a row that is too long', async () => {
+  it('knows times, and columns that begin empty', async () => {
+    const lines = Array.from({ length: ROWS }, (_, i) => {
+      const late = i < ROWS - 5 ? ',,,' : `${i},\u2003,,`
+      return `2024-01-31 1${i % 10}:00:0${i % 10}.5,${late}${LONG} ${i}`
+    })
+    const [fast, slow] = await bothWays(Buffer.from(`at,n,blank,none,t\n${lines.join('\n')}\n`))
+    expect(fast?.columns.map(({ type }) => type)).toEqual([
+      ...['date', 'number', 'empty', 'empty', 'string'],
+    ])
+    expect(fast?.rows.at(-1)).toEqual({
+      ...{ at: '2024-01-31T19:00:09.5', n: ROWS - 1, blank: null, none: null },
+      t: `${LONG} ${ROWS - 1}`,
+    })
+    expect(fast).toEqual(slow)
+  })
+
+  it('takes lines that end as on Windows', async () => {
+    const windows = Buffer.from(csv().toString().replaceAll('\n', '\r\n'))
+    const [fast, slow] = await bothWays(windows)
+    expect(fast?.count).toBe(ROWS)
+    expect(fast).toEqual(slow)
+  })
+
+  it('is told how far it is', async () => {
+    const told: number[] = []
+    const file = csv()
+    const { table } = await createAssets().importFile(new Blob([file]), {
+      name: 'x.csv',
+      onProgress: ({ bytes, size }) => told.push(bytes / size),
+    })
+    expect(table?.table?.rows).toBe(ROWS)
+    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    expect(told.at(-1)).toBe(1)
+  })
+
+  it('names the line of a quote that is not closed', async () => {
     const assets = createAssets()
-    await expect(assets.importFile(csv('1,2'), { name: 'x.csv' })).rejects.toMatchObject({
-      code: 'table_invalid',
-      line: ROWS - 8,
+    const file = Buffer.concat([csv(), Buffer.from('1,"2\n')])
+    await expect(assets.importFile(file, { name: 'x.csv' })).rejects.toMatchObject({
+      ...{ code: 'table_invalid', line: ROWS + 2 },
     })
   })
+})
+
+describe('writeByDuckdb', () => {
+  /** Small files, which it is told are large. */
+  async function bothWrite(csv: string) {
+    const open = async () => new Blob([csv]).stream()
+    const about = { name: 'x.csv', size: WORTH_BYTES, open }
+    const fast = await writeByDuckdb({ ...about, format: 'csv', aside: null }, {})
+    const slow = await writeTable(readTable({ ...about, encoding: 'utf-8' }, 'csv'))
+    return Promise.all([fast, slow].map((written) => written && valuesOf(written)))
+  }
+
+  async function valuesOf({ body, columns, rows: count }: WrittenTable) {
+    const rows: unknown[] = []
+    const open = () => openParquet(body, { name: 'x' })
+    for await (const row of fileRows(open, columns, { count })) rows.push(row)
+    await body.dispose()
+    return { columns, rows, count }
+  }
+
+  it.each([...SPECTRUM, ...MESSY])('makes the same of %s, or nothing', async (_, csv, rows) => {
+    const [fast, slow] = await bothWrite(csv)
+    if (fast) expect(fast).toEqual(slow)
+    expect(slow?.rows).toEqual(rows)
+  })
+
+  it.each(['empty', 'empty, crlf', 'escaped quotes', 'quotes and newlines', 'days and times'])(
+    'makes a table of %s',
+    async (name) => {
+      const [, csv = ''] = [...SPECTRUM, ...MESSY].find(([one]) => one === name) ?? []
+      expect((await bothWrite(csv))[0]).not.toBe(null)
+    },
+  )
 })

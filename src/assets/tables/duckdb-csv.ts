@@ -1,127 +1,106 @@
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import type { TextEncodingName } from '../bodies/text-encoding.ts'
-import { textEncodingOf } from '../bodies/text-encoding.ts'
-import { type ColumnReader, type Storage, type TableColumn, textColumn } from './column.ts'
+import { type ColumnReader, type TableColumn, textColumn } from './column.ts'
 import { columnNames, delimiterOf } from './csv-table.ts'
-import { loadDuckdb, named, quoted } from './duckdb.ts'
+import {
+  type DuckdbConnection,
+  loadDuckdb,
+  named,
+  quoted,
+  WORTH_BYTES,
+  withDuckdb,
+} from './duckdb.ts'
+import { type CellForm, cellForm, cellSql, failedCell, rawColumn } from './duckdb-cells.ts'
 import { openParquet } from './parquet-file.ts'
-import { spoolOf } from './spool.ts'
+import { type Spool, spoolFrom, spoolOf } from './spool.ts'
 import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
 import type { WrittenTable } from './write-table.ts'
 
-/** Below it, what is saved by DuckDB is less than what it takes to start. */
-const WORTH_BYTES = 4 * 1024 * 1024
-/** Records by which the columns' types are guessed; a cell that does not fit ends the attempt. */
+/** Records by which the columns' types are guessed. */
 const GUESSED_BY = 500
 const MEMORY = '192MB'
+/** Bytes that each thread reads ahead. */
+const BUFFER = 4_000_000
 const GROUP_ROWS = 20_480
-/** A number without plus, leading zeros and exponent, and a text of white space. */
-const PLAIN = String.raw`'-?(0|[1-9][0-9]*)(\.[0-9]+)?'`
-const BLANK = String.raw`'[\s\v\x{a0}\x{feff}]*'`
+/** How often a file is read from its beginning, because a later cell does not have its column's type. */
+const ATTEMPTS = 6
+const TELL_MS = 250
 
-/** What came of an attempt. */
-export interface DuckdbAttempt {
-  /** Null where it is nothing for DuckDB, or has cells that only the slow way reads. */
-  written: WrittenTable | null
-  /** Null where it was not looked for. */
-  encoding: TextEncodingName | null
+/** A file that DuckDB may make a table of. */
+export interface DuckdbSource extends Omit<TableSource, 'encoding'> {
+  format: 'csv' | 'tsv'
+  /** Its bytes, where they were laid aside when it was saved. */
+  aside: Spool | null
 }
 
 /**
- * A large CSV of plain numbers, days, booleans and texts as Parquet, by DuckDB where it is installed: the same table as
- * {@link writeTable} makes, in a tenth of the time.
+ * A large CSV of plain numbers, days, times, booleans and texts as Parquet, by DuckDB where it is installed: the same table
+ * as `writeTable` makes, in a tenth of the time. Null where it is nothing for DuckDB, or has cells that only the slow way
+ * reads.
  */
 export async function writeByDuckdb(
-  source: Omit<TableSource, 'encoding'>,
-  format: 'csv' | 'tsv',
-  signal: AbortSignal | undefined,
-): Promise<DuckdbAttempt> {
+  source: DuckdbSource,
+  { signal, onRead }: { signal?: AbortSignal; onRead?: (bytes: number) => void },
+): Promise<WrittenTable | null> {
   const duckdb = source.size < WORTH_BYTES ? null : await loadDuckdb()
-  if (!duckdb) return { written: null, encoding: null }
+  const plan = duckdb && (await planOf(source))
+  if (!plan) return null
+  const bytes = source.aside ?? (await spoolFrom(await source.open()))
   const folder = await mkdtemp(join(tmpdir(), 'byref-'))
-  const [csv, parquet] = [join(folder, 'table.csv'), join(folder, 'table.parquet')]
-  let kept = false
+  let written: WrittenTable | null = null
   try {
-    const encoding = await textEncodingOf(copied(await source.open(), csv))
-    const plan = encoding === 'utf-8' ? await planOf(source, format) : null
-    if (!plan) return { written: null, encoding }
-    const statements = [false, true].map((asDoubles) =>
-      copyStatement(plan, { csv, parquet, asDoubles }),
+    const paths = { csv: await bytes.path(), parquet: join(folder, 'table.parquet') }
+    const tell = (part: number): void => onRead?.(Math.round(part * source.size))
+    const scope = { memory: MEMORY, files: null, signal }
+    const isDone = await withDuckdb(duckdb, scope, (connection) =>
+      telling(connection, tell, () => runPlan(connection, plan, paths)),
     )
-    if (!(await runOneOf(duckdb, statements, signal))) return { written: null, encoding }
-    await rm(csv)
-    const written = await describe(plan, await spoolOf(parquet, folder))
-    kept = true
-    return { written, encoding }
-  } finally {
-    if (!kept) await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Runs the first of the statements that can be run; false where none can. */
-async function runOneOf(
-  { DuckDBInstance }: NonNullable<Awaited<ReturnType<typeof loadDuckdb>>>,
-  statements: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const settings = { threads: '2', memory_limit: MEMORY, max_temp_directory_size: '0KB' }
-  const instance = await DuckDBInstance.create(':memory:', settings)
-  const connection = await instance.connect()
-  const stop = (): void => connection.interrupt()
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    for (const statement of statements) {
-      signal?.throwIfAborted()
-      const isDone = await connection.run(statement).then(
-        () => true,
-        () => false,
-      )
-      if (isDone) return true
-    }
     signal?.throwIfAborted()
-    return false
+    if (isDone) written = await describe(plan, await spoolOf(paths.parquet, folder))
+    return written
   } finally {
-    signal?.removeEventListener('abort', stop)
-    connection.closeSync()
-    instance.closeSync()
+    if (bytes !== source.aside) await bytes.dispose()
+    if (!written) await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The chunks, while they are written to a file. */
-async function* copied(
-  stream: ReadableStream<Uint8Array>,
-  path: string,
-): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'wx', 0o600)
+/** Runs what may take long, and tells which part of it is done. */
+async function telling<T>(
+  connection: DuckdbConnection,
+  tell: (part: number) => void,
+  run: () => Promise<T>,
+): Promise<T> {
+  await connection.run('set enable_progress_bar=true')
+  await connection.run('set enable_progress_bar_print=false')
+  const timer = setInterval(() => {
+    const { percentage } = connection.progress
+    if (percentage > 0) tell(percentage / 100)
+  }, TELL_MS)
   try {
-    for await (const chunk of stream) {
-      await file.write(chunk)
-      yield chunk
-    }
+    const result = await run()
+    tell(1)
+    return result
   } finally {
-    await file.close()
+    clearInterval(timer)
   }
 }
 
 interface Plan {
   columns: readonly ColumnReader[]
-  stored: readonly string[]
+  names: readonly string[]
   delimiter: string
-  lineEnd: string
 }
 
 /** How the file is read, by its beginning; null for what only the slow way reads. */
-async function planOf(
-  source: Omit<TableSource, 'encoding'>,
-  format: 'csv' | 'tsv',
-): Promise<Plan | null> {
+async function planOf(source: DuckdbSource): Promise<Plan | null> {
   const plain: TableSource = { ...source, encoding: 'utf-8' }
   const head = await headOf(plain)
-  const delimiter = delimiterOf(head, format)
+  // A header of another encoding, which DuckDB does not look at.
+  if (head.includes('\ufffd')) return null
+  const delimiter = delimiterOf(head, source.format)
   const end = head.lastIndexOf('\n', head.length - 2)
   let records: string[][]
   try {
@@ -134,58 +113,65 @@ async function planOf(
   const names = columnNames(plain, header)
   const columns = names.map(textColumn)
   for (const row of rows) for (const [i, column] of columns.entries()) column.see(row[i])
-  const isPlain = columns.every((column) => {
-    const { type } = column.column()
-    return type !== 'empty' && (type === 'string' || column.storage() !== 'text')
-  })
-  const lineEnd = head.includes('\r\n') ? '\\r\\n' : '\\n'
-  return isPlain ? { columns, stored: storedNames(names), delimiter, lineEnd } : null
+  return { columns, names: storedNames(names), delimiter }
 }
 
-/** @param to.asDoubles Whether whole numbers are taken for doubles, because later ones may have a fraction. */
-function copyStatement(
-  { columns, stored, delimiter, lineEnd }: Plan,
-  to: { csv: string; parquet: string; asDoubles: boolean },
-): string {
-  const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
-  const cells = columns.map((column, i) => {
-    const storage = column.storage()
-    const isWhole = storage === 'int32' || storage === 'int64'
-    const cell = cellOf(`c${i}`, isWhole && to.asDoubles ? 'double' : storage)
-    return `${cell} as ${named(stored[i] as string)}`
-  })
-  const options = `delim=${quoted(delimiter)}, quote='"', escape='"', new_line='${lineEnd}', header=true`
-  const rows = `read_csv(${quoted(to.csv)}, columns={${raw}}, auto_detect=false, strict_mode=true, ${options})`
-  const form = `format parquet, codec 'snappy', row_group_size ${GROUP_ROWS}`
-  return `copy (select ${cells.join(', ')} from ${rows}) to ${quoted(to.parquet)} (${form})`
-}
-
-/** A cell as it is stored; one that is not written in the plainest way ends the statement. */
-function cellOf(cell: string, storage: Storage): string {
-  const checked = (fits: string, value: string): string =>
-    `case when ${cell} is null or ${cell} = '' then null when ${fits} then ${value} else error('another way') end`
-  const same = (type: string): string =>
-    checked(`try_cast(${cell} as ${type})::varchar = ${cell}`, `try_cast(${cell} as ${type})`)
-  switch (storage) {
-    case 'int32':
-      return same('integer')
-    case 'int64':
-      return checked(
-        `try_cast(${cell} as bigint)::varchar = ${cell} and length(${cell}) <= 15`,
-        `try_cast(${cell} as bigint)`,
-      )
-    case 'date':
-      return same('date')
-    case 'double':
-      return checked(
-        `regexp_full_match(${cell}, ${PLAIN}) and (length(${cell}) <= 15 or try_cast(${cell} as double)::varchar = ${cell})`,
-        `try_cast(${cell} as double)`,
-      )
-    case 'boolean':
-      return checked(`lower(${cell}) in ('true', 'false')`, `lower(${cell}) = 'true'`)
-    default:
-      return `case when regexp_full_match(${cell}, ${BLANK}) then null else ${cell} end`
+/** Makes the Parquet; false where it cannot be made so. */
+async function runPlan(
+  connection: DuckdbConnection,
+  plan: Plan,
+  { csv, parquet }: { csv: string; parquet: string },
+): Promise<boolean> {
+  const copy = (forms: readonly CellForm[]): Promise<unknown> => {
+    const cells = forms.map((form, i) => `${cellSql(form, i)} as ${named(plan.names[i] as string)}`)
+    const select = `select ${cells.join(', ')} from ${rowsOf(plan, csv)}`
+    const form = `format parquet, codec 'snappy', row_group_size ${GROUP_ROWS}, write_bloom_filter false`
+    return connection.run(`copy (${select}) to ${quoted(parquet)} (${form})`)
   }
+
+  if (!(await lookFurther(connection, plan, csv))) return false
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const forms = plan.columns.map(cellForm)
+    if (forms.includes(null)) return false
+    try {
+      await copy(forms as CellForm[])
+      return true
+    } catch (error) {
+      const failed = failedCell(error)
+      const reader = plan.columns[failed?.place ?? -1]
+      if (!failed || !reader) return false
+      reader.see(failed.cell)
+      if (cellForm(reader) === forms[failed.place]) return false
+    }
+  }
+  return false
+}
+
+/** Shows columns that begin empty the first and the last of their texts; false where the file cannot be read so. */
+async function lookFurther(
+  connection: DuckdbConnection,
+  plan: Plan,
+  csv: string,
+): Promise<boolean> {
+  const places = plan.columns.flatMap((reader, i) => (reader.column().type === 'empty' ? [i] : []))
+  if (places.length === 0) return true
+  const ends = ['min', 'max'].flatMap((end) => places.map((place) => `${end}(${rawColumn(place)})`))
+  const sql = `select ${ends.join(', ')} from ${rowsOf(plan, csv)}`
+  const read = await connection.runAndReadAll(sql).catch(() => null)
+  const [found = []] = read?.getRowsJson() ?? []
+  for (const [i, cell] of found.entries()) {
+    plan.columns[places[i % places.length] as number]?.see(cell)
+  }
+  return read !== null
+}
+
+/** The rows of the file, with cells as they are written there. */
+function rowsOf({ columns, delimiter }: Plan, csv: string): string {
+  const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
+  const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true`
+  // Without `new_line`, with which it reads no row at all of lines that end otherwise (DuckDB 1.5).
+  const reading = `auto_detect=false, strict_mode=true, buffer_size=${BUFFER}`
+  return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`
 }
 
 /** What DuckDB wrote; the empty cells are counted in the file's own statistics. */

@@ -4,8 +4,8 @@ type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a database of its own. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
 
-/** Memory that a query may take. */
-const MEMORY = '512MB'
+/** Bytes of a file below which what is saved by DuckDB is less than what it takes to start. */
+export const WORTH_BYTES = 4 * 1024 * 1024
 
 let loaded: Promise<Duckdb | null> | undefined
 
@@ -20,30 +20,30 @@ export function loadDuckdb(): Promise<Duckdb | null> {
 
 /** What a database may use. */
 export interface DuckdbScope {
-  /** Paths that it reads. */
-  files: readonly string[]
+  /** Such as `512MB`. */
+  memory: string
+  /** Paths that it reads; null where it is ours, and may read and write any. */
+  files: readonly string[] | null
   signal?: AbortSignal
 }
 
-/** A database that reads these files and nothing else: no other path, no network, no extension, no settings. */
+/**
+ * A database of its own, in memory. One that has `files` reads these and nothing else: no other path, no network, no
+ * extension, no settings.
+ */
 export async function withDuckdb<T>(
   { DuckDBInstance }: Duckdb,
-  { files, signal }: DuckdbScope,
+  { memory, files, signal }: DuckdbScope,
   use: (connection: DuckdbConnection) => Promise<T>,
 ): Promise<T> {
-  const settings = { threads: '2', memory_limit: MEMORY, max_temp_directory_size: '0KB' }
+  const settings = { threads: '2', memory_limit: memory, max_temp_directory_size: '0KB' }
   const instance = await DuckDBInstance.create(':memory:', settings)
   const connection = await instance.connect()
   const stop = (): void => connection.interrupt()
   try {
     signal?.throwIfAborted()
     signal?.addEventListener('abort', stop, { once: true })
-    // Paths first; then the door is shut, and the key thrown away.
-    await connection.run(`set allowed_paths=[${files.map(quoted).join(', ')}]`)
-    await connection.run('set enable_external_access=false')
-    await connection.run('set autoinstall_known_extensions=false')
-    await connection.run('set autoload_known_extensions=false')
-    await connection.run('set lock_configuration=true')
+    if (files) await shut(connection, files)
     return await use(connection)
   } catch (error) {
     signal?.throwIfAborted()
@@ -53,6 +53,15 @@ export async function withDuckdb<T>(
     connection.closeSync()
     instance.closeSync()
   }
+}
+
+/** Paths first; then the door is shut, and the key thrown away. */
+async function shut(connection: DuckdbConnection, files: readonly string[]): Promise<void> {
+  await connection.run(`set allowed_paths=[${files.map(quoted).join(', ')}]`)
+  await connection.run('set enable_external_access=false')
+  await connection.run('set autoinstall_known_extensions=false')
+  await connection.run('set autoload_known_extensions=false')
+  await connection.run('set lock_configuration=true')
 }
 
 /** A text as SQL writes it. */

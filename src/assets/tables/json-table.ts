@@ -1,6 +1,7 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../errors.ts'
 import { isDeeper } from '../is-deeper.ts'
+import { checkDense } from './check-dense.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber } from './long-number.ts'
 import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
@@ -21,8 +22,6 @@ const LEVELS: ReadonlyMap<TokenType, number> = new Map([
   [TokenType.RIGHT_BRACE, -1],
   [TokenType.RIGHT_BRACKET, -1],
 ])
-/** Cells that a table may have whatever is in them. */
-const MAX_SPARSE = 1_000_000
 /** Levels of one value in a row. */
 const MAX_DEPTH = 1_000
 /** Only such texts hold numbers that a double would round. */
@@ -62,26 +61,19 @@ function objectTable(source: TableSource, items: () => AsyncIterable<unknown>): 
   return {
     columns,
     async *batches() {
+      const check = checkDense(source, 'its rows have too few keys in common to be a table.')
       let rows = 0
-      let filled = 0
       for await (const batch of inBatches(items())) {
         const found = batch.filter(isRow)
         if (found.length < batch.length) return yield null
         rows += found.length
-        for (const row of found) filled += Object.keys(row).length
         yield found.map(cellsOf)
-        if (isSparse(rows * columns.length, filled)) {
-          throw broken(source, null, 'its rows have too few keys in common to be a table.')
-        }
+        const cells = found.reduce((sum, row) => sum + Object.keys(row).length, 0)
+        check(columns.length, found.length, cells)
       }
       if (rows === 0) yield null
     },
   }
-}
-
-/** Whether a table would be mostly empty cells, so many that a small file becomes a huge one. */
-function isSparse(size: number, filled: number): boolean {
-  return size > MAX_SPARSE && size > filled * 10
 }
 
 /** The items of the list that the file is, as they are parsed; none where it is no list. */

@@ -10,6 +10,7 @@ import {
   type SchemaElement,
   type SchemaTree,
 } from 'hyparquet'
+import { errorMessage } from '../../errors.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { ContentCache } from '../content-cache.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
@@ -110,6 +111,8 @@ interface FilePart {
   metadata: FileMetaData
   names: string[]
   start: number
+  /** Whether bytes that are declared as nothing else are text. */
+  utf8: boolean
 }
 
 /** The group in which a row is; the library looks for each column among all that it is told of. */
@@ -132,6 +135,7 @@ function partOf(
       ],
     },
     names: columns.map(({ name }) => name),
+    utf8: !columns.some(({ element }) => isDecimal(element) && element.type === 'BYTE_ARRAY'),
     start: row - (groups[index]?.start ?? 0),
   }
 }
@@ -164,7 +168,7 @@ function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
 
 function cells(
   file: AsyncBuffer,
-  { metadata, names, start }: FilePart,
+  { metadata, names, start, utf8 }: FilePart,
   count: number,
 ): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
@@ -175,6 +179,7 @@ function cells(
       rowStart: start,
       rowEnd: start + count,
       rowFormat: 'array',
+      utf8,
       compressors: COMPRESSORS,
       parsers: PARSERS,
       geoparquet: false,
@@ -266,6 +271,9 @@ async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, cause?: unknown): TableError {
-  const reason = 'it is no Parquet file that can be read, or it is damaged.'
+  const codec = /unsupported compression codec: (\w+)/.exec(errorMessage(cause))?.[1]
+  const reason = codec
+    ? `its pages are compressed by ${codec}, which is not known here: write it with Zstandard or Snappy.`
+    : 'it is no Parquet file that can be read, or it is damaged.'
   return new TableError({ name, line: null, reason }, { cause })
 }

@@ -82,12 +82,16 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'boolean':
       return (cell) => cell
     default:
-      return (cell) => (typeof cell === 'string' ? cell : String(plainValue(cell)))
+      return (cell) => {
+        if (typeof cell === 'string') return cell
+        const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
+        return isText ? new TextDecoder().decode(cell) : String(plainValue(cell))
+      }
   }
 }
 
 /** Digits with a point before the last `scale` of them. */
-function decimalText(cell: unknown, scale: number): string {
+export function decimalText(cell: unknown, scale: number): string {
   const value = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
   const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
   const sign = value < 0n ? '-' : ''
@@ -102,7 +106,7 @@ function signed(bytes: Uint8Array): bigint {
 }
 
 /** A nested value as JSON has it: whole numbers beyond 2^53 as text, bytes as base64. */
-function plainValue(value: unknown): unknown {
+export function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : String(value)

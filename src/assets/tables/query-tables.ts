@@ -59,6 +59,8 @@ interface BoundTable {
 }
 
 const MAX_SQL = 100_000
+/** Memory that a query may take. */
+const MEMORY = '512MB'
 /** Of DuckDB's statements, what only reads. */
 const SELECT = 1
 const SECONDLESS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
@@ -88,11 +90,15 @@ export async function queryTables(
       { folder, signal: either, ...where },
     )
     const files = bound.map(({ path }) => path)
-    const table = await withDuckdb(duckdb, { files, signal: either }, async (connection) => {
-      for (const one of bound) await createView(connection, one)
-      await checkStatement(connection, sql)
-      return parquetOfResult(await connection.stream(sql), { most: limits.rows, signal: either })
-    })
+    const table = await withDuckdb(
+      duckdb,
+      { memory: MEMORY, files, signal: either },
+      async (connection) => {
+        for (const one of bound) await createView(connection, one)
+        await checkStatement(connection, sql)
+        return parquetOfResult(await connection.stream(sql), { most: limits.rows, signal: either })
+      },
+    )
     return { table, sources: [...new Set(bound.map(({ assetId }) => assetId))] }
   } catch (error) {
     signal?.throwIfAborted()

@@ -1,32 +1,8 @@
-import { essenceOf } from '../bodies/mime-type.ts'
 import { readCsvTable } from './csv-table.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
-import { PARQUET_TYPE } from './parquet-type.ts'
 import type { TableInput } from './table.ts'
+import type { TextTableFormat } from './table-format.ts'
 import type { TableSource } from './table-text.ts'
-
-/** The forms of text in which byref knows tables. */
-export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
-/** The forms in which byref knows tables. */
-export type TableFormat = TextTableFormat | 'parquet'
-
-/** The form of table that files of this type have, or null. */
-export function tableFormat(mime: string): TableFormat | null {
-  switch (essenceOf(mime)) {
-    case 'text/csv':
-      return 'csv'
-    case 'text/tab-separated-values':
-      return 'tsv'
-    case 'application/json':
-      return 'json'
-    case 'application/x-ndjson':
-      return 'ndjson'
-    case PARQUET_TYPE:
-      return 'parquet'
-    default:
-      return null
-  }
-}
 
 /** A table in a file of text, to be read as often as needed. */
 export function readTable(source: TableSource, format: TextTableFormat): TableInput {

@@ -15,6 +15,8 @@ export interface Spooled {
 /** Bytes that are written first: in memory while they are few, else in a temporary file. */
 export interface Spool extends Spooled {
   append(bytes: Uint8Array): Promise<void>
+  /** The file that they are in from now on. */
+  path(): Promise<string>
 }
 
 const IN_MEMORY = 16 * 1024 * 1024
@@ -44,7 +46,7 @@ export function createSpool(): Spool {
   async function toFile(): Promise<FileHandle> {
     if (file) return file.handle
     const folder = await mkdtemp(join(tmpdir(), 'byref-'))
-    const handle = await open(join(folder, 'table'), 'wx+', 0o600)
+    const handle = await open(pathIn(folder), 'wx+', 0o600)
     file = { folder, handle }
     for (const bytes of memory) await handle.appendFile(bytes)
     memory = []
@@ -65,6 +67,10 @@ export function createSpool(): Spool {
     get size() {
       return size
     },
+    async path() {
+      await toFile()
+      return pathIn(file?.folder ?? '')
+    },
     async append(bytes) {
       size += bytes.byteLength
       if (!file && size <= IN_MEMORY) memory.push(copyBytes(bytes))
@@ -78,6 +84,22 @@ export function createSpool(): Spool {
       await file.handle.close()
       await rm(file.folder, { recursive: true, force: true })
     },
+  }
+}
+
+function pathIn(folder: string): string {
+  return join(folder, 'table')
+}
+
+/** A spool of all that comes. */
+export async function spoolFrom(stream: AsyncIterable<Uint8Array>): Promise<Spool> {
+  const spool = createSpool()
+  try {
+    for await (const chunk of stream) await spool.append(chunk)
+    return spool
+  } catch (error) {
+    await spool.dispose()
+    throw error
   }
 }
 

@@ -2,10 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { SchemaElement } from 'hyparquet'
+import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
 import { fetchAssetTool, searchAssetTool } from '../native-tools.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
+import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
 
 async function imported(text: string | Uint8Array, name = 'x.csv') {
   const assets = createAssets()
@@ -19,91 +22,33 @@ async function imported(text: string | Uint8Array, name = 'x.csv') {
   return { assets, asset, ref, table, ...content }
 }
 
-/** The cases of csv-spectrum (github.com/maxogden/csv-spectrum). */
-const SPECTRUM: [string, string, Record<string, unknown>[]][] = [
-  [
-    'comma in quotes',
-    'first,last,address,city,zip\nJohn,Doe,120 any st.,"Anytown, WW",08123',
-    [{ first: 'John', last: 'Doe', address: '120 any st.', city: 'Anytown, WW', zip: '08123' }],
-  ],
-  [
-    'empty',
-    'a,b,c\n1,"",""\n2,3,4\n',
-    [
-      { a: 1, b: null, c: null },
-      { a: 2, b: 3, c: 4 },
-    ],
-  ],
-  [
-    'empty, crlf',
-    'a,b,c\r\n1,"",""\r\n2,3,4\r\n',
-    [
-      { a: 1, b: null, c: null },
-      { a: 2, b: 3, c: 4 },
-    ],
-  ],
-  [
-    'escaped quotes',
-    'a,b\n1,"ha ""ha"" ha"\n3,4\n',
-    [
-      { a: 1, b: 'ha "ha" ha' },
-      { a: 3, b: '4' },
-    ],
-  ],
-  [
-    'json',
-    'key,val\n1,"{""type"": ""Point"", ""coordinates"": [102.0, 0.5]}"\n',
-    [{ key: 1, val: '{"type": "Point", "coordinates": [102.0, 0.5]}' }],
-  ],
-  [
-    'location coordinates',
-    'Contact Phone Number,Location Coordinates,Cities,Counties\n2023-06-15,"37°36\'37.8""N 121°2\'17.9""W",Sunol,Alameda\nx,37°36\'37.8"N 121°2\'17.9"W,Sunol,Alameda\n',
-    [
-      {
-        'Contact Phone Number': '2023-06-15',
-        'Location Coordinates': '37°36\'37.8"N 121°2\'17.9"W',
-        ...{ Cities: 'Sunol', Counties: 'Alameda' },
-      },
-      {
-        'Contact Phone Number': 'x',
-        'Location Coordinates': '37°36\'37.8"N 121°2\'17.9"W',
-        ...{ Cities: 'Sunol', Counties: 'Alameda' },
-      },
-    ],
-  ],
-  [
-    'newlines',
-    'a,b,c\n1,2,3\n"Once upon \na time",5,6\n7,8,9\n',
-    [
-      { a: '1', b: 2, c: 3 },
-      { a: 'Once upon \na time', b: 5, c: 6 },
-      { a: '7', b: 8, c: 9 },
-    ],
-  ],
-  ['newlines, crlf', 'a,b\r\n"Once upon \r\na time",5\r\n', [{ a: 'Once upon \r\na time', b: 5 }]],
-  [
-    'quotes and newlines',
-    'a,b\n1,"ha \n""ha"" \nha"\n3,4\n',
-    [
-      { a: 1, b: 'ha \n"ha" \nha' },
-      { a: 3, b: '4' },
-    ],
-  ],
-  ['simple', 'a,b,c\n1,2,3\n', [{ a: 1, b: 2, c: 3 }]],
-  ['simple, crlf', 'a,b,c\r\n1,2,3\r\n', [{ a: 1, b: 2, c: 3 }]],
-  [
-    'utf8',
-    'a,b,c\n1,2,3\n4,5,ʤ\n',
-    [
-      { a: 1, b: 2, c: '3' },
-      { a: 4, b: 5, c: 'ʤ' },
-    ],
-  ],
-]
-
 describe('a table of csv-spectrum', () => {
   it.each(SPECTRUM)('%s', async (_, csv, rows) => {
     expect((await imported(csv)).rows).toEqual(rows)
+  })
+})
+
+describe('a table as people have it', () => {
+  it.each(MESSY)('%s', async (_, csv, rows) => {
+    expect((await imported(csv)).rows).toEqual(rows)
+  })
+
+  it('has columns of what one late row has beyond the header', async () => {
+    const lines = Array.from({ length: 25_000 }, (_, i) => `${i},x`)
+    lines.push('1,y,late')
+    const { columns, rows } = await imported(`a,b\n${lines.join('\n')}\n`)
+    expect(columns.map(({ name, missing }) => [name, missing])).toEqual([
+      ['a', 0],
+      ['b', 0],
+      ['column_3', 25_000],
+    ])
+    expect(rows.at(-1)).toEqual({ a: 1, b: 'y', column_3: 'late' })
+  })
+
+  it('is refused where one row has very many cells', async () => {
+    const csv = `a,b\n${'1,2\n'.repeat(20_000)}${'x,'.repeat(500)}\n`
+    await expect(imported(csv)).rejects.toThrow(/far longer than the others/)
+    await expect(imported(`a,b\n${'x,'.repeat(6_000)}x\n`)).rejects.toThrow(/at most 5,000/)
   })
 })
 
@@ -341,6 +286,33 @@ describe('a Parquet file as a table', () => {
     })
     expect(columns.find(({ name }) => name === 'half')?.missing).toBe(1)
     expect(table?.digest).toBe(asset.digest)
+  })
+
+  it('keeps decimals that are bytes of any length, beside text that is declared as bytes', async () => {
+    const schema = [
+      { name: 'root', num_children: 2 },
+      {
+        ...{ name: 'd', type: 'BYTE_ARRAY', converted_type: 'DECIMAL', scale: 2, precision: 20 },
+        repetition_type: 'OPTIONAL',
+      },
+      { name: 't', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+    ] satisfies SchemaElement[]
+    const columnData = [
+      { name: 'd', data: [2.56, -0.01, null] },
+      {
+        name: 't',
+        data: [Buffer.from('ö'), null, Buffer.from('x')].map((b) => b && Uint8Array.from(b)),
+      },
+    ]
+    const { rows } = await imported(
+      new Uint8Array(parquetWriteBuffer({ columnData, schema })),
+      'x.parquet',
+    )
+    expect(rows).toEqual([
+      { d: '2.56', t: 'ö' },
+      { d: '-0.01', t: null },
+      { d: null, t: 'x' },
+    ])
   })
 
   it('is refused where it is damaged, at any byte, and never hangs', {

@@ -9,7 +9,6 @@ import { copyContent } from '../copy-content.ts'
 import type { FoundField } from '../found-field.ts'
 import { jsonLine } from './json-line.ts'
 import type { ByteSource } from './parquet-file.ts'
-import { openParquet } from './parquet-file.ts'
 import type { TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow, type TableRows } from './table-rows.ts'
 
@@ -26,7 +25,10 @@ export function tableRows(
   const name = record.name ?? record.assetId
   const key = JSON.stringify([record.namespace, record.assetId, record.digest, 'parquet'])
   const kept = store.readsOnce ? {} : { cache: { cache, key } }
-  const open = async () => openParquet(await byteSource(record, store, signal), { name, ...kept })
+  const open = async () => {
+    const { openParquet } = await import('./parquet-file.ts')
+    return openParquet(await byteSource(record, store, signal), { name, ...kept })
+  }
   return fileRows(open, columns, { count: rows, signal })
 }
 

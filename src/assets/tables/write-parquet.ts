@@ -8,13 +8,13 @@ import type { Spool } from './spool.ts'
 /** Writes a Parquet file, a group of rows after the other. */
 export interface ParquetOutput {
   readonly storage: readonly Storage[]
-  /** Writes a group: the values of each column, as they are stored, null for empty cells. */
-  write(columns: readonly unknown[][]): Promise<void>
+  /** Writes a group: for each column its values, as they are stored, null for empty cells. */
+  write(rows: number, valuesOf: (column: number) => unknown[]): Promise<void>
   finish(): Promise<void>
 }
 
-/** Columns that are written at once: the writer looks for each among all of them, and gives nobody else a turn. */
-const TOGETHER = 100
+/** What is written at once: the writer looks for each column among all of them, and gives nobody else a turn. */
+const TOGETHER = { columns: 100, cells: 25_000 }
 const FEW_ROWS = 1_000
 
 /** How a column is declared. */
@@ -55,14 +55,16 @@ export function createParquetOutput(
   let rows = 0n
 
   /** Writes some columns of a group; the writer takes them for a group of their own. */
-  async function writePart(values: readonly unknown[][], first: number): Promise<RowGroup> {
-    const part = elements.slice(first, first + TOGETHER)
+  async function writePart(
+    part: readonly SchemaElement[],
+    rowGroupSize: number,
+    valuesOf: (column: number) => unknown[],
+  ): Promise<RowGroup> {
     parquet.schema = schemaOf(part)
-    const rowGroupSize = values[0]?.length ?? 0
     // A page of Zstandard costs a tenth of a millisecond, however small.
     const codec = rowGroupSize < FEW_ROWS ? 'SNAPPY' : 'ZSTD'
     const columnData = part.map(({ name }, i) => {
-      return { name, data: values[first + i] as unknown[], codec } as const
+      return { name, data: valuesOf(i), codec } as const
     })
     await parquet.write({ columnData, rowGroupSize })
     await setImmediate()
@@ -71,16 +73,18 @@ export function createParquetOutput(
 
   return {
     storage: columns.map(({ storage }) => storage),
-    async write(values) {
-      const count = BigInt(values[0]?.length ?? 0)
-      if (count === 0n) return
-      const group: RowGroup = { columns: [], total_byte_size: 0n, num_rows: count }
-      for (let first = 0; first < columns.length; first += TOGETHER) {
-        const part = await writePart(values, first)
+    async write(count, valuesOf) {
+      if (count === 0) return
+      const group: RowGroup = { columns: [], total_byte_size: 0n, num_rows: BigInt(count) }
+      const most = Math.max(1, Math.floor(TOGETHER.cells / count))
+      const size = Math.min(TOGETHER.columns, most)
+      for (let first = 0; first < columns.length; first += size) {
+        const some = elements.slice(first, first + size)
+        const part = await writePart(some, count, (i) => valuesOf(first + i))
         group.columns.push(...part.columns)
         group.total_byte_size += part.total_byte_size
       }
-      rows += count
+      rows += group.num_rows
       parquet.row_groups.push(group)
     },
     async finish() {

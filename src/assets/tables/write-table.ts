@@ -100,7 +100,10 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
     if (output) fits &&= isStoredAs(input.columns, output.storage)
     if (!fits) return
     output ??= begin()
-    await output.write(storing.map((store, i) => written.map((row) => store(row[i]))))
+    await output.write(written.length, (i) => {
+      const store = storing[i] as (cell: unknown) => unknown
+      return written.map((row) => store(row[i]))
+    })
   }
 
   return {

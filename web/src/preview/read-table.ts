@@ -31,6 +31,6 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
 }
 
 /** Whether a value is a row: an object of cells. */
-export function isRow(value: unknown): value is Record<string, unknown> {
+function isRow(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { AssetInfo } from 'byref/client'
 import { useState } from 'react'
 import { client } from '../app/client.ts'
@@ -6,27 +6,24 @@ import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { ScrollArea } from '../ui/scroll-area.tsx'
-import { isRow, type TableSample } from './read-table.ts'
+import type { TableSample } from './read-table.ts'
 
-const PAGE = 100
-/** A larger table is not loaded whole into a page. */
-const MOST_BYTES = 24_000_000
+const PAGE = 500
 
 /** The first rows of a table, and more of them on request. */
 export function TablePreview({ table, asset }: { table: TableSample; asset: AssetInfo }) {
-  const [shown, setShown] = useState(Math.min(PAGE, table.rows.length))
-  const all = useQuery({
+  const [wantsMore, setWantsMore] = useState(false)
+  const more = useInfiniteQuery({
     queryKey: ['rows', asset.assetId],
-    queryFn: async () => {
-      const response = await client.assetContent(asset.ref, { path: ['content', 'rows'] })
-      return ((await response.json()) as unknown[]).filter(isRow)
-    },
-    enabled: shown > table.rows.length,
+    queryFn: ({ pageParam: start, signal }) =>
+      client.assetRows(asset.ref, { start, limit: PAGE, signal }),
+    initialPageParam: table.rows.length,
+    getNextPageParam: ({ next }) => next,
+    enabled: wantsMore,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   })
-  const rows = (all.data ?? table.rows).slice(0, shown)
-  const canLoad = (asset.size ?? 0) < MOST_BYTES
+  const rows = [...table.rows, ...(more.data?.pages.flatMap((page) => page.rows) ?? [])]
   return (
     <div className="overflow-hidden rounded-lg border border-line">
       <ScrollArea className="max-h-[26rem]">
@@ -76,18 +73,22 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
         <span>
           {formatCount(rows.length)} of {formatCount(table.total)} rows
         </span>
-        {rows.length < table.total && canLoad && !all.error && (
+        {rows.length < table.total && !more.error && (
           <Button
             className="h-6 text-xs"
-            disabled={all.isFetching}
-            onClick={() => setShown(shown + PAGE * 5)}
+            disabled={more.isFetching}
+            onClick={() => (wantsMore ? void more.fetchNextPage() : setWantsMore(true))}
           >
-            {all.isFetching ? 'Loading…' : 'Show more'}
+            {more.isFetching ? 'Loading…' : 'Show more'}
           </Button>
         )}
       </div>
-      {all.error && (
-        <LoadError what="The rows" error={all.error} onRetry={() => void all.refetch()} />
+      {more.error && (
+        <LoadError
+          what="The rows"
+          error={more.error}
+          onRetry={() => void (more.data ? more.fetchNextPage() : more.refetch())}
+        />
       )}
     </div>
   )

@@ -1,4 +1,6 @@
 import { ByrefError } from '../../../errors.ts'
+import { orAborted } from '../abortable.ts'
+import { createRetries } from './retries.ts'
 import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
 /** An object in a bucket. */
@@ -26,7 +28,12 @@ export interface S3Connector {
    * else is writing it; where the server has no such writes, rejects with `asset_unsupported`.
    */
   put(
-    object: S3Object & { body: Uint8Array; contentType: string; ifAbsent?: boolean },
+    object: S3Object & {
+      body: Uint8Array
+      contentType: string
+      ifAbsent?: boolean
+      signal?: AbortSignal
+    },
   ): Promise<boolean>
   /** Writes an object of unknown length; nothing stays of it when the stream fails. */
   putStream(
@@ -40,8 +47,6 @@ export interface S3Connector {
   get(
     object: S3Object & { start?: number; end?: number; signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array> | null>
-  /** Size and age of an object; null if there is none. */
-  head(object: S3Object): Promise<{ size: number; modifiedAt: number } | null>
   /** Removes an object; no error if there is none. */
   delete(object: S3Object): Promise<void>
   /** Objects whose keys start with `prefix`, in the order of their keys, at most 1,000, behind the key `after`. */
@@ -68,7 +73,10 @@ export interface S3ConnectorOptions {
   sessionToken?: string
   /** The bucket in the path instead of the host name. Default: true for an endpoint that is not of AWS. */
   forcePathStyle?: boolean
-  /** How often a request is tried in all, with growing pauses, when the server fails or does not answer. Default: 4. */
+  /**
+   * How often a request is tried in all when the server fails or does not answer. Default: 6, with pauses that grow to
+   * two or three seconds together.
+   */
   maxAttempts?: number
   /** How long a server may be silent. Default: 30 seconds. */
   timeoutMs?: number
@@ -94,14 +102,16 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   }
 
   async function request<T>(
-    object: { bucket: string; key?: string },
+    { bucket, key, signal }: { bucket: string; key?: string; signal?: AbortSignal },
     run: (sdk: Sdk, client: InstanceType<Sdk['S3Client']>) => Promise<T>,
   ): Promise<T> {
     const { sdk, client } = await load()
     try {
-      return await run(sdk, client)
+      // The SDK's own pauses know no signal.
+      return await orAborted(run(sdk, client), signal)
     } catch (error) {
-      throw s3Error(error, { ...object, endpoint: options.endpoint })
+      signal?.throwIfAborted()
+      throw s3Error(error, { bucket, key, endpoint: options.endpoint })
     }
   }
 
@@ -111,12 +121,13 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
       }),
 
-    put: ({ bucket, key, body, contentType, ifAbsent }) =>
-      request({ bucket, key }, async (sdk, client) => {
+    put: ({ bucket, key, body, contentType, ifAbsent, signal }) =>
+      request({ bucket, key, signal }, async (sdk, client) => {
         const input = { Bucket: bucket, Key: key, Body: body, ContentType: contentType }
         const condition = ifAbsent ? { IfNoneMatch: '*' } : {}
         try {
-          await client.send(new sdk.PutObjectCommand({ ...input, ...condition }))
+          const command = new sdk.PutObjectCommand({ ...input, ...condition })
+          await client.send(command, { abortSignal: signal })
           return true
         } catch (error) {
           if (!ifAbsent) throw error
@@ -129,7 +140,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
       }),
 
     putStream: ({ bucket, key, body, contentType, signal }) =>
-      request({ bucket, key }, async (_sdk, client) => {
+      request({ bucket, key, signal }, async (_sdk, client) => {
         const { Upload } = await importSdk(() => import('@aws-sdk/lib-storage'))
         const upload = new Upload({
           client,
@@ -148,7 +159,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
       }),
 
     get: ({ bucket, key, start = 0, end, signal }) =>
-      request({ bucket, key }, async (sdk, client) => {
+      request({ bucket, key, signal }, async (sdk, client) => {
         const last = end === undefined ? '' : end - 1
         const Range = start === 0 && end === undefined ? undefined : `bytes=${start}-${last}`
         const found = await orNull(
@@ -164,15 +175,6 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
           'storage_failed',
           'The S3 server gave other bytes than it was asked for.',
         )
-      }),
-
-    head: ({ bucket, key }) =>
-      request({ bucket, key }, async (sdk, client) => {
-        const found = await orNull(
-          client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key })),
-        )
-        if (!found) return null
-        return { size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 }
       }),
 
     delete: ({ bucket, key }) =>
@@ -213,14 +215,14 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
 
 function clientConfig(options: S3ConnectorOptions) {
   const { endpoint, region = 'us-east-1', accessKeyId, secretAccessKey, sessionToken } = options
-  const { maxAttempts = 4, timeoutMs = 30_000, requestHandler } = options
+  const { maxAttempts = 6, timeoutMs = 30_000, requestHandler } = options
   const ofAws =
     endpoint === undefined || /\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname)
   return {
     endpoint,
     region,
     forcePathStyle: options.forcePathStyle ?? !ofAws,
-    maxAttempts,
+    retryStrategy: createRetries(maxAttempts),
     // Other servers do not know the SDK's own checksums; every body is verified by its SHA-256 anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED' as const,
     responseChecksumValidation: 'WHEN_REQUIRED' as const,

@@ -10,7 +10,7 @@ export function asStorageError(error: unknown): ByrefError {
 }
 
 /** The connector, with errors of byref. */
-export function withStorageErrors(connector: S3Connector): S3Connector {
+export function checkedConnector(connector: S3Connector): S3Connector {
   function safe<A, R>(run: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
     return async (argument) => {
       try {
@@ -25,7 +25,6 @@ export function withStorageErrors(connector: S3Connector): S3Connector {
     put: safe(connector.put),
     putStream: safe(connector.putStream),
     get: safe(connector.get),
-    head: safe(connector.head),
     delete: safe(connector.delete),
     list: safe(connector.list),
     signedUrl: safe(connector.signedUrl),

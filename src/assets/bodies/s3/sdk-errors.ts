@@ -9,25 +9,22 @@ export function s3Error(
   const status = statusOf(error)
   const name = nameOf(error)
   const options = { cause: error }
+  const server = `The S3 server (${endpoint})`
   if (name === 'NoSuchBucket' || (status === 404 && key === undefined)) {
-    return new ByrefError(
-      'config_invalid',
-      `There is no bucket "${bucket}" on the S3 server.`,
-      options,
-    )
+    return new ByrefError('config_invalid', `${server} has no bucket "${bucket}".`, options)
   }
   if (status === 401 || status === 403 || name === 'CredentialsProviderError') {
     return new ByrefError(
       'config_invalid',
-      `The S3 server refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and what they may do.`,
+      `${server} refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and what they may do.`,
       options,
     )
   }
   if (status === 507 || name === 'QuotaExceeded' || name === 'XMinioStorageFull') {
-    return new ByrefError('storage_full', `Bucket "${bucket}" is full.`, options)
+    return new ByrefError('storage_full', `Bucket "${bucket}" of ${endpoint} is full.`, options)
   }
   const reason = status === null ? systemCode(error) || name : `${name} ${status}`
-  const message = `The S3 server (${endpoint}) failed (${reason}); try again.`
+  const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
   return new ByrefError('storage_failed', message, options)
 }
 

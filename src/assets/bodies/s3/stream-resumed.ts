@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ByrefError } from '../../../errors.ts'
+import { orAborted } from '../abortable.ts'
 import type { ByteRange } from '../byte-range.ts'
 import { asStorageError } from './errors.ts'
 
@@ -9,16 +10,23 @@ const ATTEMPTS = 5
 export type OpenAt = (offset: number, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 
 /**
- * The bytes from `start` to `end` of what `open` opens, which it does at the first read. When the line is cut, or nothing
- * comes for `timeoutMs`, it goes on where it stopped, after a pause that grows; after five attempts that brought nothing
- * it fails with `storage_failed`. Cancelling it ends all of that at once.
+ * The bytes from `start` to `end`, of which `first` has begun. When the line is cut, or nothing comes for `timeoutMs`,
+ * `open` goes on where it stopped, after a pause that grows; after five attempts that brought nothing it fails with
+ * `storage_failed`. Cancelling it ends all of that at once.
  */
 export function streamResumed(
+  first: ReadableStream<Uint8Array>,
   open: OpenAt,
   options: ByteRange & { timeoutMs: number },
 ): ReadableStream<Uint8Array> {
   const ended = new AbortController()
-  const chunks = readResumed(open, { ...options, signal: ended.signal })
+  let unread: ReadableStream<Uint8Array> | null = first
+  const openNext: OpenAt = async (offset, signal) => {
+    const stream = unread ?? (await open(offset, signal))
+    unread = null
+    return stream
+  }
+  const chunks = readResumed(openNext, { ...options, signal: ended.signal })
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -28,6 +36,7 @@ export function streamResumed(
       },
       async cancel(reason) {
         ended.abort(reason)
+        await unread?.cancel(reason)
         await chunks.return(undefined)
       },
     },
@@ -86,12 +95,4 @@ async function inTime<T>(waiting: Promise<T>, timeoutMs: number): Promise<T> {
   const error = () => reject(new ByrefError('storage_failed', `Nothing came for ${timeoutMs} ms.`))
   const timer = setTimeout(error, timeoutMs)
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
-}
-
-async function orAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }

@@ -1,0 +1,99 @@
+import { ByrefError } from '../../errors.ts'
+import { bodiesOf } from '../asset-record.ts'
+import type { AssetRecord } from '../asset-store.ts'
+import { readBytes, streamOf } from '../bodies/body.ts'
+import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
+import { createDigester, sha256 } from '../bodies/digest.ts'
+import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
+import { spaceName } from '../space-name.ts'
+import { RECORD_EXTENSION } from './save-asset.ts'
+import { disownBodies, isOfStore } from './sweep-store.ts'
+
+/** What {@link rebuildRecords} did. */
+export interface RebuiltRecords {
+  /** How many assets the index has got. */
+  assets: number
+  /** Keys of records that cannot be read, or whose bodies are not all there: those assets are lost. */
+  lost: string[]
+}
+
+/**
+ * Fills an index that was lost from the records among the bodies, which a store with `recordFiles` keeps. Every body is read
+ * again, so that each record gets the bytes that its digests name. The bodies are the new index's then. An asset whose
+ * removal was cut off may be there again; what is there already stays. Nobody else may use the bodies meanwhile.
+ */
+export async function rebuildRecords(
+  { records, bodies }: { records: RecordIndex; bodies: BodyStore },
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<RebuiltRecords> {
+  await bodies.check?.()
+  await records.open()
+  /** By folder of the namespace, and digest. */
+  const places = new Map<string, PlacedBody>()
+  const found: { key: string; digest: string; record: AssetRecord | null }[] = []
+  for await (const body of bodies.list('')) {
+    signal?.throwIfAborted()
+    const { key, size } = body
+    if (isOfStore(key)) continue
+    const [space = ''] = key.split('/')
+    if (key.endsWith(`.${RECORD_EXTENSION}`))
+      found.push({ key, ...(await readRecord(bodies, body)) })
+    else {
+      const digest = await digestOf(bodies, body)
+      places.set(`${space} ${digest}`, { digest, size, key })
+    }
+  }
+
+  let assets = 0
+  const lost: string[] = []
+  for (const { key, digest, record } of found) {
+    const space = spaceName(record?.namespace ?? null)
+    const needed = record
+      ? bodiesOf(record).map((body) => places.get(`${space} ${body.digest}`))
+      : []
+    const placed = needed.filter((body) => body !== undefined)
+    if (!record || placed.length < needed.length) lost.push(key)
+    else if (await added(records, { record, bodies: [...placed, { digest, size: 0, key }] }))
+      assets++
+  }
+  await disownBodies(bodies)
+  return { assets, lost }
+}
+
+async function added(
+  records: RecordIndex,
+  entry: { record: AssetRecord; bodies: PlacedBody[] },
+): Promise<boolean> {
+  try {
+    await records.add({ ...entry, isChosen: true })
+    return true
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'asset_exists') return false
+    throw error
+  }
+}
+
+async function openWhole(bodies: BodyStore, { key, size }: ListedBody) {
+  const stream = size === 0 ? null : await bodies.open(key, { start: 0, end: size, size })
+  return stream ?? streamOf(new Uint8Array())
+}
+
+async function digestOf(bodies: BodyStore, body: ListedBody): Promise<string> {
+  const digester = createDigester()
+  for await (const chunk of await openWhole(bodies, body)) digester.update(chunk)
+  return digester.finish().digest
+}
+
+async function readRecord(bodies: BodyStore, body: ListedBody) {
+  const bytes = await readBytes(await openWhole(bodies, body))
+  return { digest: sha256(bytes), record: parseRecord(Buffer.from(bytes).toString('utf8')) }
+}
+
+function parseRecord(text: string): AssetRecord | null {
+  try {
+    const record = JSON.parse(text) as AssetRecord | null
+    return record?.version === 1 && Array.isArray(record.parts) ? record : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,105 @@
+import { open } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { zstdDecompressSync } from 'node:zlib'
+import type { DataType, Decimal, RecordBatch, Timestamp, Vector } from 'apache-arrow'
+import { errorMessage } from '../../errors.ts'
+import { type ColumnReader, valueColumn } from './column.ts'
+import { columnNames } from './csv-table.ts'
+import { LongNumber } from './long-number.ts'
+import { optionalLibrary } from './optional-library.ts'
+import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
+import type { TableInput } from './table.ts'
+import { TableError } from './table-error.ts'
+import { broken } from './table-text.ts'
+
+type Arrow = typeof import('apache-arrow')
+/** The value of a cell by its row. */
+type Cells = (row: number) => unknown
+
+const BATCH = 1_000
+const DAY_MS = 86_400_000n
+const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
+
+/** An Arrow file or stream (IPC), of which a batch of rows is read at a time. Needs `apache-arrow`. */
+export function readArrowTable({ name, path }: { name: string; path: string }): TableInput {
+  let columns: ColumnReader[] = []
+  return {
+    get columns() {
+      return columns
+    },
+    async *batches() {
+      const library = optionalLibrary('apache-arrow', { name, form: 'Arrow' })
+      const arrow = (await import(pathToFileURL(library).href)) as Arrow
+      arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, {
+        decode: (data) => zstdDecompressSync(data),
+      })
+      const file = await open(path, 'r')
+      try {
+        const reader = await (await arrow.RecordBatchReader.from(file)).open()
+        const names = reader.schema.fields.map((field) => field.name)
+        if (columns.length === 0) columns = columnNames({ name }, names).map(valueColumn)
+        for await (const batch of reader) yield* rowsOf(arrow, batch)
+      } catch (error) {
+        if (error instanceof TableError) throw error
+        const reason = `it is no Arrow file that can be read, or it is damaged (${errorMessage(error)}).`
+        throw broken({ name }, null, reason, error)
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+async function* rowsOf(arrow: Arrow, batch: RecordBatch): AsyncGenerator<unknown[][]> {
+  const cells = batch.schema.fields.map((field, i) => {
+    return cellsOf(arrow, batch.getChildAt(i) as Vector, field.type)
+  })
+  for (let start = 0; start < batch.numRows; start += BATCH) {
+    // What is in memory gives nobody else a turn.
+    await setImmediate()
+    const count = Math.min(BATCH, batch.numRows - start)
+    yield Array.from({ length: count }, (_, i) => cells.map((cell) => cell(start + i)))
+  }
+}
+
+/** How the cells of a column are read without loss; times as ISO 8601. */
+function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Cells {
+  const [data] = vector.data
+  const values = data?.values as ArrayLike<number | bigint>
+  const orNull =
+    (read: Cells): Cells =>
+    (row) =>
+      vector.isValid(row) ? read(row) : null
+  if (types.isDecimal(type)) return orNull((row) => decimalOf(type, vector.get(row)))
+  if (types.isTimestamp(type)) {
+    const { unit, timezone } = type as Timestamp
+    const zone = timezone ? 'Z' : ''
+    return orNull((row) => `${timeText(BigInt(values[row] ?? 0), PER_SECOND[unit] ?? 1n)}${zone}`)
+  }
+  if (types.isDate(type)) {
+    const isDays = !(values instanceof BigInt64Array)
+    return orNull((row) =>
+      dayText(Number(isDays ? values[row] : BigInt(values[row] ?? 0) / DAY_MS)),
+    )
+  }
+  return (row) => {
+    const value: unknown = vector.get(row)
+    // Whole numbers stay as they are: their column finds what they need.
+    return typeof value === 'bigint' || typeof value === 'number' ? value : jsonOf(value)
+  }
+}
+
+function decimalOf({ scale }: Decimal, words: Uint32Array): LongNumber {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength).toReversed()
+  return new LongNumber(decimalText(bytes, scale))
+}
+
+/** A nested value, in which the library has views of its own. */
+function jsonOf(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: () => unknown }
+  if (typeof toJSON !== 'function' || value instanceof Date) return plainValue(value)
+  const plain = toJSON.call(value)
+  if (Array.isArray(plain)) return plain.map(jsonOf)
+  return Object.fromEntries(Object.entries(Object(plain)).map(([key, item]) => [key, jsonOf(item)]))
+}

@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises'
+import * as arrow from 'apache-arrow'
+import { describe, expect, it, vi } from 'vitest'
+import { createAssets } from '../assets.ts'
+
+async function imported(bytes: Uint8Array, name: string, mime?: string) {
+  const assets = createAssets()
+  const { table } = await assets.importFile(bytes, { name, mime })
+  const ref = table?.ref ?? ''
+  const content = (await assets.resolve(ref)) as {
+    columns: { name: string; type: string; missing: number }[]
+    rows: Record<string, unknown>[]
+  }
+  return { ...content, types: content.columns.map(({ name, type }) => [name, type]) }
+}
+
+function arrowTable(): arrow.Table {
+  const { vectorFromArray: vector } = arrow
+  const decimals = [123456789012345678n, -150n, 0n].map((value) => {
+    return new Uint32Array(
+      new BigUint64Array([BigInt.asUintN(64, value), value < 0n ? ~0n : 0n]).buffer,
+    )
+  })
+  return new arrow.Table({
+    n: vector([1, 2, null], new arrow.Int32()),
+    big: vector([9007199254740993n, null, 1n], new arrow.Int64()),
+    half: vector([0.5, 1e300, -0.1], new arrow.Float64()),
+    exact: vector(decimals, new arrow.Decimal(2, 30)),
+    text: vector(['a', null, 'ö'], new arrow.Utf8()),
+    city: vector(
+      ['Oslo', 'Bonn', 'Oslo'],
+      new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32()),
+    ),
+    wet: vector([true, false, null], new arrow.Bool()),
+    day: vector([new Date('2024-02-29'), null, new Date('1969-12-31')], new arrow.DateDay()),
+    at: vector([0.001, 1_500, null], new arrow.TimestampMicrosecond()),
+    utc: vector([0, null, 1_000], new arrow.TimestampSecond('UTC')),
+    list: vector([[1], [2, 3], null], new arrow.List(new arrow.Field('x', new arrow.Int32()))),
+    object: vector(
+      [{ a: 1n, b: 'x' }, null, { a: 9007199254740993n, b: null }],
+      new arrow.Struct([
+        new arrow.Field('a', new arrow.Int64()),
+        new arrow.Field('b', new arrow.Utf8()),
+      ]),
+    ),
+  })
+}
+
+describe('an Arrow file as a table', () => {
+  it.each([
+    ['file', 'x.arrow', undefined],
+    ['stream', 'x.arrows', undefined],
+    ['stream', 'x', 'application/vnd.apache.arrow.stream'],
+  ] as const)('keeps every value of a %s (%s)', async (kind, name, mime) => {
+    const { types, rows } = await imported(arrow.tableToIPC(arrowTable(), kind), name, mime)
+    expect(Object.fromEntries(types)).toEqual({
+      ...{ n: 'number', big: 'integer', half: 'number', exact: 'decimal', text: 'string' },
+      ...{ city: 'string', wet: 'boolean', day: 'date', at: 'date', utc: 'date' },
+      ...{ list: 'array', object: 'object' },
+    })
+    expect(rows).toEqual([
+      {
+        ...{ n: 1, big: 9007199254740993n, half: 0.5, exact: '1234567890123456.78', text: 'a' },
+        ...{ city: 'Oslo', wet: true, day: '2024-02-29', at: '1970-01-01T00:00:00.000001' },
+        ...{ utc: '1970-01-01T00:00:00Z', list: [1], object: { a: 1, b: 'x' } },
+      },
+      {
+        ...{ n: 2, big: null, half: 1e300, exact: '-1.50', text: null, city: 'Bonn', wet: false },
+        ...{ day: null, at: '1970-01-01T00:00:01.5', utc: null, list: [2, 3], object: null },
+      },
+      {
+        ...{ n: null, big: 1n, half: -0.1, exact: '0.00', text: 'ö', city: 'Oslo', wet: null },
+        ...{ day: '1969-12-31', at: null, utc: '1970-01-01T00:00:01Z', list: null },
+        object: { a: '9007199254740993', b: null },
+      },
+    ])
+  })
+
+  it('reads many batches, and refuses what is damaged', async () => {
+    const batches = [1, 2, 3].flatMap((part) => {
+      return arrow.tableFromArrays({ n: Float64Array.from({ length: 2_500 }, (_, i) => part + i) })
+        .batches
+    })
+    const bytes = arrow.tableToIPC(new arrow.Table(batches), 'file')
+    const { rows } = await imported(bytes, 'x.arrow')
+    expect([rows.length, rows[2_500], rows.at(-1)]).toEqual([7_500, { n: 2 }, { n: 2_502 }])
+    for (const broken of [bytes.slice(0, 40), bytes.slice(0, -20), bytes.fill(7, 100, 200)]) {
+      await expect(imported(broken, 'x.arrow')).rejects.toMatchObject({ code: 'table_invalid' })
+    }
+  })
+})
+
+describe('a spreadsheet as a table', () => {
+  const fixture = (path: string) => readFile(new URL(path, import.meta.url))
+
+  it('has the rows of its first sheet', async () => {
+    const { types, rows } = await imported(await fixture('./fixtures/trips.xlsx'), 'trips.xlsx')
+    expect(types).toEqual([
+      ['city', 'string'],
+      ['day', 'date'],
+      ['at', 'date'],
+      ['n', 'number'],
+      ['code', 'string'],
+      ['wet', 'boolean'],
+      ['city_2', 'string'],
+      ['column_8', 'string'],
+    ])
+    expect(rows).toEqual([
+      {
+        ...{ city: 'Oslo', day: '2024-02-29', at: '2024-02-29T10:30:00', n: 1.5, code: '007' },
+        ...{ wet: true, city_2: 'x', column_8: null },
+      },
+      {
+        ...{ city: 'Zürich <1>', day: '2024-03-01', at: null, n: -2, code: '12', wet: false },
+        ...{ city_2: null, column_8: 'extra' },
+      },
+    ])
+  })
+
+  it('is refused where it is damaged', async () => {
+    const bytes = await fixture('./fixtures/trips.xlsx')
+    await expect(imported(bytes.fill(0, 300, 900), 'x.xlsx')).rejects.toMatchObject({
+      code: 'table_invalid',
+    })
+  })
+})
+
+describe('importFile without a library', () => {
+  it.each([
+    ['x.xlsx', 'read-excel-file'],
+    ['x.arrows', 'apache-arrow'],
+  ])('says what to install for %s, and keeps the file', async (name, library) => {
+    vi.doMock('./optional-library.ts', async (original) => {
+      const { optionalLibrary } = await original<typeof import('./optional-library.ts')>()
+      return {
+        optionalLibrary: (specifier: string, table: Parameters<typeof optionalLibrary>[1]) =>
+          optionalLibrary(specifier.replace(library, `${library}-missing`), table),
+      }
+    })
+    vi.resetModules()
+    const { createAssets } = await import('../assets.ts')
+    const assets = createAssets()
+    const mime = name.endsWith('xlsx')
+      ? 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+      : undefined
+    const bytes =
+      mime === undefined
+        ? arrow.tableToIPC(arrowTable(), 'stream')
+        : await readFile(new URL('./fixtures/trips.xlsx', import.meta.url))
+    const error = await assets.importFile(bytes, { name, mime }).catch((error: unknown) => error)
+    expect(error).toMatchObject({ code: 'table_invalid', asset: { name } })
+    expect((error as Error).message).toMatch(`npm install ${library}`)
+    vi.doUnmock('./optional-library.ts')
+  })
+})

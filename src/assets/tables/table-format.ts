@@ -1,0 +1,37 @@
+import { essenceOf } from '../bodies/mime-type.ts'
+import { PARQUET_TYPE } from './parquet-type.ts'
+
+/** The forms of text in which byref knows tables. */
+export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
+/** The forms in which byref knows tables. */
+export type TableFormat = TextTableFormat | 'parquet' | 'arrow' | 'xlsx'
+
+const ARROW_STREAM = 'application/vnd.apache.arrow.stream'
+
+/** The type of a file that only its name tells; null for any other. */
+export function typeByName(name: string): string | null {
+  return /\.arrows$/i.test(name) ? ARROW_STREAM : null
+}
+
+/** The form of table that files of this type have, or null. */
+export function tableFormat(mime: string): TableFormat | null {
+  switch (essenceOf(mime)) {
+    case 'text/csv':
+      return 'csv'
+    case 'text/tab-separated-values':
+      return 'tsv'
+    case 'application/json':
+      return 'json'
+    case 'application/x-ndjson':
+      return 'ndjson'
+    case PARQUET_TYPE:
+      return 'parquet'
+    case 'application/vnd.apache.arrow.file':
+    case ARROW_STREAM:
+      return 'arrow'
+    case 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet':
+      return 'xlsx'
+    default:
+      return null
+  }
+}
