@@ -67,14 +67,20 @@ export type {
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
 export type { StoreQuota } from './assets/records/record-index.ts'
-export { type SweepOptions, type SweepResult, sweepAssets } from './assets/sweep-assets.ts'
+export type { SweepOptions, SweepResult } from './assets/sweep-assets.ts'
 export type { ColumnType, TableColumn } from './assets/tables/column.ts'
 export type { TableQuery } from './assets/tables/query-tables.ts'
 export { TableError } from './assets/tables/table-error.ts'
 export type { TableRow, TableRows } from './assets/tables/table-rows.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'
 export { assetMeta, type MetaOptions } from './content/asset-meta.ts'
-export { type Board, type BoardOptions, createBoard } from './content/board.ts'
+export {
+  type Board,
+  type BoardEntry,
+  type BoardOptions,
+  type BoardPoint,
+  createBoard,
+} from './content/board.ts'
 export {
   type ApprovalState,
   type CallState,

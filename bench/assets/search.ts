@@ -1,8 +1,8 @@
 // node --expose-gc bench/assets/search.ts [MB=100]: search_asset in a long text and a long table on fs, in time and memory.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { searchAssetTool } from '../../src/assets/asset-tools.ts'
 import { createAssets } from '../../src/assets/assets.ts'
-import { searchAssetTool } from '../../src/assets/native-tools.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { printMachine } from './measure.ts'
 

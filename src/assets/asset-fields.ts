@@ -10,7 +10,7 @@ import type { AssetPlace } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
-import { valueAsBody } from './value-body.ts'
+import { valueAsFile } from './value-as-file.ts'
 
 /** What is read where a reference names the asset itself (spec R3). */
 const CONTENT: readonly FieldKey[] = ['content']
@@ -64,7 +64,7 @@ export async function valueBody(
 ): Promise<{ bytes: Uint8Array; mime: string }> {
   const refOf = (path: readonly FieldKey[]): string =>
     core.locator.refOf(record.assetId, record.namespace, [...fieldPath, ...path])
-  return valueAsBody(await valueAt(core, record, fieldPath), { refOf })
+  return valueAsFile(await valueAt(core, record, fieldPath), { refOf })
 }
 
 /** The meta of a file, which has none of its own. */

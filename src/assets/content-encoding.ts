@@ -145,6 +145,7 @@ function encodeList(
   path: string,
   level: number,
 ): readonly unknown[] {
+  if (items.length > MAX_NODES) throw tooManyNodes()
   let copy: unknown[] | null = null
   for (let i = 0; i < items.length; i++) {
     const item = items[i]

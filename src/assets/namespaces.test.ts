@@ -3,10 +3,10 @@ import { errorMessage } from '../errors.ts'
 import type { AssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore } from './asset-store.ts'
+import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'
 import { createAssets } from './assets.ts'
 import type { Assets } from './assets-contract.ts'
 import { everyStore, testFolder } from './fixtures/stores.ts'
-import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
 
 const stores = everyStore(testFolder())
 

@@ -1,7 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { isFieldKey } from '../refs/field-key.ts'
 import { formatLabel, isKind, parseVariableRef } from '../refs/variable-ref.ts'
-import { isPlainObject } from './json.ts'
+import { isPlainObject, shownJson } from './json.ts'
 import type { DataBlock, Message, OutputMethod } from './message.ts'
 
 const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
@@ -33,12 +33,13 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
     _outputMethod = 'set',
   } = block
   const isText = typeof description === 'string' && typeof _instance === 'string' && _instance
-  const isNamed = (isShort || type === 'data') && isKind(kindOf(block)) && kind !== 'result'
+  const isName = named === undefined || (typeof named === 'string' && isKind(named))
+  const isNamed = (isShort || type === 'data') && isName && kind !== 'result'
   const areSchemas = isPlainObject(schema) && (kindOf(block) !== 'input' || isPlainObject(output))
   if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify({ ...block, type })?.slice(0, 200)} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" but not result, schema and output objects, description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
+    `${shownJson({ ...block, type })} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" but not result, schema and output objects, description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
   )
 }
 
@@ -71,11 +72,11 @@ export function methodOf(block: DataBlock): OutputMethod {
 function toPath(path: unknown): DataBlock['_path'] {
   if (path === undefined || path === null) return undefined
   if (Array.isArray(path) && path.every(isFieldKey)) return path
-  const steps = /^[.[]|^$/.test(String(path)) ? path : `.${path}`
-  const read = typeof path === 'string' ? parseVariableRef(`†_${steps}`) : null
+  const steps = typeof path === 'string' ? (/^[.[]|^$/.test(path) ? path : `.${path}`) : null
+  const read = steps === null ? null : parseVariableRef(`†_${steps}`)
   if (read?.type === 'variable' && read.kind === '_' && !read.instance) return read.path
   throw new ByrefError(
     'invalid_message',
-    `${JSON.stringify(path)} is no _path: give a list of keys, such as ["items", 0, "name"].`,
+    `${shownJson(path)} is no _path: give a list of keys, such as ["items", 0, "name"].`,
   )
 }

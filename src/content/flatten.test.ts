@@ -143,6 +143,21 @@ describe('flatten', () => {
 })
 
 describe('unflatten', () => {
+  it('refuses fields of what is no container', () => {
+    const refused = (flat: object) =>
+      expect(() => unflatten(flat)).toThrow(expect.objectContaining({ code: 'invalid_data' }))
+    refused({ a: 1, 'a/b': 2 })
+    refused({ a: null, 'a/b': 2 })
+    refused({ a: 5n, 'a/b/c': 2 })
+    expect(() => unflatten({ x: 1, 'x/y/z': 2 })).toThrow('"x" is 1 and has no fields')
+  })
+
+  it("never changes the caller's object", () => {
+    const flat = { a: { y: 1 }, 'a/x': 2, list: [1], 'list/1': 3 }
+    expect(unflatten(flat)).toEqual({ a: { y: 1, x: 2 }, list: [1, 3] })
+    expect(flat).toEqual({ a: { y: 1 }, 'a/x': 2, list: [1], 'list/1': 3 })
+  })
+
   it("gives the reference's example back", () => {
     expect(JSON.stringify(unflatten(flatten(META)))).toBe(JSON.stringify(META))
     expect(unflatten(flatten(META, { sep: '.' }), { sep: '.' })).toEqual(META)

@@ -2,7 +2,7 @@ import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import { decodeSegment } from '../refs/asset-ref.ts'
 import type { AssetMeta } from './asset.ts'
-import { putKey } from './json.ts'
+import { putKey, shownJson } from './json.ts'
 import { walkFields } from './walk-fields.ts'
 
 /** Options of {@link flatten} and {@link unflatten}. */
@@ -48,7 +48,7 @@ type Tree = Record<string, unknown>
 /**
  * The meta that {@link flatten} made these lines from, with the same options. Without container lines, empty
  * containers are gone, and what has the keys 0 to n-1 is taken for a list. Throws `invalid_data` for an item of a list
- * that is not the next one.
+ * that is not the next one, and for a field of what is no container.
  */
 export function unflatten(
   flat: object,
@@ -61,13 +61,13 @@ export function unflatten(
     if (path.length > 1 && path.at(-1) === '') path.pop()
     const key = path.pop() as string
     let parent = root
-    for (const step of path) {
+    for (const [depth, step] of path.entries()) {
       if (!Object.hasOwn(parent, step)) {
         const value = {}
         put(parent, step, value, name)
         guessed.push({ parent, key: step, value })
       }
-      parent = parent[step] as Tree
+      parent = containerIn(parent, step, () => path.slice(0, depth + 1).join(sep))
     }
     put(parent, key, TEXT_FIELDS.includes(name) ? line : readLine(line, keepContainerType), name)
   }
@@ -78,7 +78,19 @@ export function unflatten(
   return root as unknown as AssetMeta
 }
 
+/** The container under a key that an earlier line made. @throws ByrefError `invalid_data` */
+function containerIn(parent: Tree, key: string, name: () => string): Tree {
+  const value = parent[key]
+  if (typeof value === 'object' && value !== null) return value as Tree
+  throw new ByrefError(
+    'invalid_data',
+    `${JSON.stringify(name())} is ${shownJson(value)} and has no fields, but other lines are below it.`,
+  )
+}
+
 function readLine(line: unknown, typed: boolean): unknown {
+  // A value that came as one is the caller's: it is not written into.
+  if (typeof line === 'object') return structuredClone(line)
   if (typeof line !== 'string' || !LOOKALIKE.test(line)) return line
   if (line.startsWith('\\')) return line.slice(1)
   return typed ? (line === LIST ? [] : {}) : line

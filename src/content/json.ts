@@ -27,6 +27,15 @@ export function putKey<T>(target: Record<string, T>, key: string, value: T): voi
   Object.defineProperty(target, key, { value, ...rest })
 }
 
+/** A value as an error shows it: the beginning of its JSON, or its type where it has none. Never throws. */
+export function shownJson(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? typeof value).slice(0, 200)
+  } catch {
+    return typeof value
+  }
+}
+
 /** The name of the class of a value that is no plain data: `Uint8Array`, `Map`, `Chart`. */
 export function className(value: unknown): string {
   let prototype = Object.getPrototypeOf(Object(value))

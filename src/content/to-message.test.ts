@@ -231,3 +231,38 @@ describe('MessageInput', () => {
     expectTypeOf(toMessage).returns.toEqualTypeOf<Message>()
   })
 })
+
+describe('toMessage, of anything', () => {
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  const odd = [null, 5, 5n, Symbol('x'), () => 1, {}, [], [5n], [Symbol('y')], circular, '', '†']
+  const bases = [
+    { type: 'data', data: 1 },
+    { type: 'input', input: {} },
+    { type: 'text', text: 'x' },
+    { content: 'a' },
+    { content_type: 'data', content: { kind: 'a', data: 1 } },
+  ]
+  const keys = [
+    'kind',
+    '_path',
+    '_instance',
+    '_outputMethod',
+    'timestamp',
+    'schema',
+    'type',
+    'role',
+  ]
+
+  it.each(keys)('takes an odd %s or refuses it as a message', (key) => {
+    for (const base of bases) {
+      for (const value of [...odd, Object.create(null), new Date(Number.NaN)]) {
+        try {
+          toMessage({ ...base, [key]: value } as unknown as MessageInput)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid_message' })
+        }
+      }
+    }
+  })
+})

@@ -97,7 +97,8 @@ export function toMessage(input: MessageInput): Message {
   const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
   if (!isText) throw invalid('an id and a content_type that are text')
   if (!TYPES.includes(message.message_type)) throw invalid(`a message_type of ${TYPES.join(', ')}`)
-  if (Number.isNaN(isoTime(timestamp))) throw invalid('a timestamp in ISO 8601')
+  if (typeof timestamp !== 'string' || Number.isNaN(isoTime(timestamp)))
+    throw invalid('a timestamp in ISO 8601')
   if (!isPlainObject(metadata)) throw invalid('an object as metadata')
   return message
 }

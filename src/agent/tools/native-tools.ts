@@ -1,4 +1,4 @@
-import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../../assets/native-tools.ts'
+import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'

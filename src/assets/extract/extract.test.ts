@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets.ts'
 import {
   extract,
   JPEG,
@@ -342,6 +343,71 @@ describe('extractAssets', () => {
       failing: { assetError: { message: 'Saving failed: cut' } },
     })
     expect(errors).toHaveLength(2)
+  })
+})
+
+describe('extractAssets, of data URLs that are unusual', () => {
+  it.each([
+    ['parameters of an image', `data:image/png;name=x;base64,${PNG}`, 'image/png'],
+    ['spaces under a key', { dataUrl: 'data:application/json,{"a": 1}' }, 'application/json'],
+    ['spaces in a value that is no sentence', 'data:image/png,X X', 'image/png'],
+    [
+      'spaces in markup',
+      'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" />',
+      'image/svg+xml',
+    ],
+  ])('takes %s', async (_, input, mimeType) => {
+    const { value, errors } = await extract(input)
+    expect(errors).toEqual([])
+    expect(value).toMatchObject({ assetRef: ref, mimeType })
+  })
+
+  it.each([
+    'data:image/png;base64,@@@@',
+    'data:image/png;base64,@@ @@',
+    'data:image/png;base64,*** x',
+  ])('says that %s does not decode', async (input) => {
+    const { value, errors } = await extract(input)
+    expect(value).toMatchObject({ assetError: { code: 'asset_invalid' }, mimeType: 'image/png' })
+    expect(errors).toHaveLength(1)
+  })
+
+  it.each([
+    'data:text/html, is a type. What next?',
+    'data: hello world',
+    'data:text/plain is a type',
+  ])('leaves %j as it is', async (input) => expect((await extract(input)).value).toBe(input))
+})
+
+describe('extractAssets, of many numbers', () => {
+  it('makes structured content of long typed arrays', async () => {
+    const floats = Float32Array.from({ length: 5000 }, (_, i) => i / 4)
+    const { value, created, assets } = await extract({ floats, assetRef: 'asset://a' })
+    expect(value).toEqual({
+      floats: { assetRef: ref, mimeType: 'application/json', kind: 'file' },
+      assetRef: 'asset://a',
+    })
+    expect(created).toMatchObject([{ structured: true, origin: '/floats', by: 'tool' }])
+    const { assetRef } = (value as { floats: { assetRef: string } }).floats
+    expect(await assets.resolve(assetRef)).toEqual(floats)
+    expect(await assets.resolve(`${assetRef}/content/4999`)).toBe(4999 / 4)
+    expect((await assets.get(assetRef)).bytes).toEqual(new Uint8Array(floats.buffer))
+  })
+
+  it('counts their bytes', async () => {
+    const config = { limits: { resultBytes: 10_000 } }
+    const result = extract(new Float64Array(5000), { config })
+    await expect(result).rejects.toMatchObject({ code: 'result_too_large' })
+  })
+
+  it('refuses lists that are longer than any JSON', async () => {
+    const sparse: number[] = []
+    sparse[4_000_000_000] = 1
+    for (const value of [sparse, { a: [sparse] }, { toJSON: () => sparse }]) {
+      await expect(extract(value)).rejects.toMatchObject({ code: 'result_too_large' })
+    }
+    const asset = { content_type: 'data', content: { sparse } }
+    await expect(createAssets().saveAsset(asset)).rejects.toMatchObject({ code: 'too_many_assets' })
   })
 })
 

@@ -29,7 +29,7 @@ export interface Extracted {
  * Saves every body in a value and puts a reference in its place (spec X1–X6). The value itself is never changed; what
  * holds no body is shared. A body that has the shape and does not decode, or cannot be saved, becomes an `assetError`
  * in its place, and costs the others nothing; a stream that stands at several places is one asset. Typed arrays of
- * numbers become lists. Date, Map and Set stay what they are; instances of classes on the way to a body become plain
+ * numbers become lists, longer ones structured content. Date, Map and Set stay what they are; instances of classes on the way to a body become plain
  * objects. Keys of objects and Maps are left alone.
  *
  * @throws ByrefError before anything is saved: `too_deep`, `too_many_assets`, `result_too_large`; the last one also when

@@ -57,7 +57,8 @@ type Node = TreeNode<Leaf>
  * is what that gives, as in the log; what throws when it is read is a body that cannot be saved. Keys are left alone,
  * also where they are base64. When it throws, the streams that it found are ended.
  *
- * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`
+ * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`, `result_too_large` for a list that
+ * JSON could not hold
  */
 export function findAssets(value: unknown, limits: { depth: number; items: number }): FoundAssets {
   const nodes = new Map<object, Node>()
@@ -89,7 +90,7 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
     if (seen?.type === 'contents') visitContents(item, seen, parent, position)
     else if (seen?.type === 'numbers') setLeaf(parent, position, seen)
     else if (seen?.type === 'text' && !isCarrier) visitText(seen.text, parent, position)
-    else if (seen?.type === 'body' && !(isCarrier && seen.body.type !== 'unreadable')) {
+    else if (seen?.type === 'body' && !(isCarrier && isCopy(seen.body))) {
       const { body } = seen
       const origin = originOf(parent, position)
       const found: Finding = { type: 'value', body, mime: null, name: null, rest: {}, origin }
@@ -163,6 +164,11 @@ function findInText(text: string, parent: Node, position: number): Finding | nul
 function setLeaf(node: Node, position: number, leaf: Leaf): void {
   node.leaves ??= new Map()
   node.leaves.set(position, leaf)
+}
+
+/** Whether a body beside a reference is what the reference stands for. */
+function isCopy({ type }: FoundBody): boolean {
+  return type !== 'unreadable' && type !== 'numbers'
 }
 
 /** Whether a data URL with spaces is one by its type: text about `data:text/html, …` is a sentence. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { typeString } from '../../content/asset-meta.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
@@ -13,6 +14,8 @@ export type FoundBody =
   | { type: 'stream'; stream: ReadableStream<Uint8Array> }
   | { type: 'response'; response: Response }
   | { type: 'node-stream'; stream: Readable }
+  /** Too many numbers for a list: they become structured content, of which each has an address. */
+  | { type: 'numbers'; view: ArrayBufferView }
   /** What a getter or a Proxy threw in place of a value. */
   | { type: 'unreadable'; error: unknown }
 
@@ -25,12 +28,20 @@ export interface LoadedBody {
   owned: boolean
 }
 
+/** Structured content that can be saved. */
+export interface LoadedContent {
+  content: unknown
+  contentType: string
+}
+
 /**
  * Decodes a body that was found.
  *
  * @throws ByrefError `asset_invalid` when it does not decode, was read before, or cannot be read at all
  */
-export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): LoadedBody {
+export function loadBody(
+  body: FoundBody | { type: 'data-url'; url: DataUrl },
+): LoadedBody | LoadedContent {
   switch (body.type) {
     case 'base64':
       return loadBase64(body.text)
@@ -50,6 +61,8 @@ export function loadBody(body: FoundBody | { type: 'data-url'; url: DataUrl }): 
       const { body: input, mime, name } = takeResponse(body.response)
       return { input, mime, name, owned: false }
     }
+    case 'numbers':
+      return { content: body.view, contentType: typeString(body.view) }
     case 'unreadable':
       throw unreadable(body.error)
   }
@@ -84,6 +97,8 @@ export function sizeOf(body: FoundBody): number {
       return body.text.length * 0.75
     case 'bytes':
       return body.bytes.byteLength
+    case 'numbers':
+      return body.view.byteLength
     case 'blob':
       return body.blob.size
     case 'response':

@@ -7,7 +7,10 @@ import {
   shapeOf,
 } from './asset-shapes.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
-import { type Contents, contentsOf, readableContents } from './value-tree.ts'
+import { type Contents, contentsOf, ListTooLongError, readableContents } from './value-tree.ts'
+
+/** Numbers of a typed array that become a list; more of them are bytes. */
+const MAX_LISTED = 4096
 
 /** A typed array of numbers: a list of them says the same, and JSON can carry it. */
 export interface FoundNumbers {
@@ -47,11 +50,14 @@ class Unreadable {
 /**
  * What an object is that stands under `key`; null for what stays as it is. Reads it, by its `toJSON` where it has one, and
  * never throws: what does is a body that cannot be saved.
+ *
+ * @throws ListTooLongError
  */
 export function lookAt(item: object, key: unknown): Seen | null {
   try {
     return see(item, key)
   } catch (error) {
+    if (error instanceof ListTooLongError) throw error
     return { type: 'body', body: { type: 'unreadable', error } }
   }
 }
@@ -83,7 +89,7 @@ function seeBinary(item: object): Seen | null {
   }
   const body = binaryBody(item)
   if (body) return { type: 'body', body }
-  return ArrayBuffer.isView(item) ? { type: 'numbers', list: numbersIn(item) } : null
+  return ArrayBuffer.isView(item) ? seeNumbers(item) : null
 }
 
 function seeContents(item: object, key: unknown): SeenContents {
@@ -95,7 +101,8 @@ function seeContents(item: object, key: unknown): SeenContents {
 function readContents(item: object): Contents {
   try {
     return contentsOf(item)
-  } catch {
+  } catch (error) {
+    if (error instanceof ListTooLongError) throw error
     return readableContents(item, (error) => new Unreadable(error))
   }
 }
@@ -119,8 +126,11 @@ function shapeIn(item: object, { keys, items }: Contents, parentKey: unknown): S
   return { ...shape, rest: Object.fromEntries(kept) }
 }
 
-function numbersIn(view: ArrayBufferView): readonly (number | bigint)[] {
-  return Array.from(view as unknown as Iterable<number | bigint>)
+function seeNumbers(view: ArrayBufferView): Seen {
+  const numbers = view as ArrayBufferView & ArrayLike<number | bigint>
+  return numbers.length > MAX_LISTED
+    ? { type: 'body', body: { type: 'numbers', view } }
+    : { type: 'numbers', list: Array.from(numbers) }
 }
 
 /** Whether a value has fields or items. */

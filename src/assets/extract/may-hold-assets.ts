@@ -24,7 +24,7 @@ export function isPlainJson(value: unknown): boolean {
     if (typeof item !== 'object' || item === null) {
       return item === null || typeof item === 'boolean' || Number.isFinite(item)
     }
-    if (Array.isArray(item)) return item.every(isPlain)
+    if (Array.isArray(item)) return item.length <= MAX_VALUES && item.every(isPlain)
     const prototype: unknown = Object.getPrototypeOf(item)
     if (prototype !== Object.prototype && prototype !== null) return false
     for (const key of Reflect.ownKeys(item)) {

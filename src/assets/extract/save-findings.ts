@@ -4,7 +4,7 @@ import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
 import { kindOf, parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import { endStreams, type Finding, type FoundText, type FoundValue } from './find-assets.ts'
-import { type LoadedBody, loadBody, sizeOf, streamIn } from './found-body.ts'
+import { type LoadedBody, type LoadedContent, loadBody, sizeOf, streamIn } from './found-body.ts'
 import { createResultMeter, type ResultMeter, sizeOfFinding } from './result-meter.ts'
 
 /** How findings are saved. */
@@ -27,7 +27,7 @@ export interface SavedFindings {
 
 /** A body to save, and what stood beside it. */
 interface BodyToSave {
-  load(): LoadedBody
+  load(): LoadedBody | LoadedContent
   /** Bytes that are counted already. */
   size: number
   mime: string | null
@@ -132,6 +132,10 @@ async function saveInTurn(
   })
   try {
     const body = load()
+    if ('content' in body) {
+      const { content, contentType: content_type } = body
+      return { info: await scoped.saveAsset({ content_type, content }, { origin, signal }) }
+    }
     const claim = [mime, body.mime].find(isMimeType)
     checkContent(body, claim)
     const about = { name: name ?? body.name, origin, owned: body.owned, signal }

@@ -1,4 +1,5 @@
 import { putKey } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
 import { pointerStep } from '../../refs/json-pointer.ts'
 
 /** What a container held when it was looked at: each item was read once. */
@@ -49,9 +50,26 @@ export function createNode<Leaf>(
   }
 }
 
-/** Reads a container, once. A getter runs here and nowhere else. */
+/** Structured content takes no more values either. */
+const MAX_LIST = 20_000_000
+
+/** A list that is longer than any result: most often one of a few items at large indices. */
+export class ListTooLongError extends ByrefError {
+  constructor(length: number) {
+    super('result_too_large', `The result has a list of ${length} items; save it as bytes or rows.`)
+  }
+}
+
+/**
+ * Reads a container, once. A getter runs here and nowhere else.
+ *
+ * @throws ListTooLongError
+ */
 export function contentsOf(value: object): Contents {
-  if (Array.isArray(value)) return { of: value, keys: null, items: value.slice() }
+  if (Array.isArray(value)) {
+    if (value.length > MAX_LIST) throw new ListTooLongError(value.length)
+    return { of: value, keys: null, items: value.slice() }
+  }
   if (value instanceof Map) {
     return { of: value, keys: [...value.keys()], items: [...value.values()] }
   }

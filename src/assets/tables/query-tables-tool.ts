@@ -1,6 +1,6 @@
 import { ByrefError } from '../../errors.ts'
-import { textOf } from '../native-input.ts'
-import type { NativeAssetTool } from '../native-tools.ts'
+import { textOf } from '../asset-tool-input.ts'
+import type { AssetTool } from '../asset-tools.ts'
 import { jsonLine } from './json-line.ts'
 
 /** Rows of a result that the model is shown at once; it reads on by the reference. */
@@ -8,7 +8,7 @@ const SHOWN = 20
 const SHOWN_CHARACTERS = 4_000
 
 /** `query_tables`: asks tables by SQL, and gives the result as a table with its first rows. */
-export const queryTablesTool: NativeAssetTool = {
+export const queryTablesTool: AssetTool = {
   id: 'query_tables',
   description:
     'Asks tables by one SQL SELECT (DuckDB), each named by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',

@@ -1,27 +1,27 @@
 import { ByrefError } from '../errors.ts'
 import { parseAssetRef } from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
+import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
 import type { AssetInfo, Assets } from './assets-contract.ts'
 import { chunksOf, peek, readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { isJsonType } from './bodies/mime-type.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
-import { countOf, fieldBelow, fullRef, refOf, textOf } from './native-input.ts'
 import { readRowPage } from './tables/row-page.ts'
 import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
-import { valueAsBody } from './value-body.ts'
+import { valueAsFile } from './value-as-file.ts'
 
 /** A tool as agents take it: these need only the assets of the call. */
-export interface NativeAssetTool {
+export interface AssetTool {
   id: string
   description: string
   inputSchema: { readonly [key: string]: unknown }
-  execute(input: Record<string, unknown>, context: NativeContext): Promise<unknown>
+  execute(input: Record<string, unknown>, context: AssetToolContext): Promise<unknown>
 }
 
 /** What a native tool is given. */
-export interface NativeContext {
+export interface AssetToolContext {
   assets: Assets
   signal?: AbortSignal
 }
@@ -37,7 +37,7 @@ const MAX_HITS = 100
 const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
 /** `save_asset` (binary-assets.md): keeps bytes that the model has, or looks up an asset that is there. */
-export const saveAssetTool: NativeAssetTool = {
+export const saveAssetTool: AssetTool = {
   id: 'save_asset',
   description:
     'Saves data as an asset and gives its reference; with ref, tells what is known of that asset',
@@ -65,7 +65,7 @@ export const saveAssetTool: NativeAssetTool = {
 }
 
 /** `fetch_asset` (binary-assets.md): the body of an asset, of a field in it, or of a part of either. */
-export const fetchAssetTool: NativeAssetTool = {
+export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
   description: 'Reads an asset or a field of it: text in pages, or data',
   inputSchema: {
@@ -98,7 +98,7 @@ export const fetchAssetTool: NativeAssetTool = {
 }
 
 /** `search_asset` (spec X7): where an asset has a text or matches an expression. */
-export const searchAssetTool: NativeAssetTool = {
+export const searchAssetTool: AssetTool = {
   id: 'search_asset',
   description: 'Finds text or a regex in the lines or fields of an asset',
   inputSchema: {
@@ -210,7 +210,7 @@ async function textAt(
   }
   const value = await assets.resolve(ref)
   if (typeof value === 'string') return value
-  const { bytes, mime } = await valueAsBody(value, {
+  const { bytes, mime } = await valueAsFile(value, {
     refOf: (path) => fieldBelow(ref, ['content'], path),
   })
   const found = Buffer.from(bytes).toString()

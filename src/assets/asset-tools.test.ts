@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'
 import { createAssets } from './assets.ts'
 import { extractAssets } from './extract/extract.ts'
-import { fetchAssetTool, saveAssetTool } from './native-tools.ts'
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='

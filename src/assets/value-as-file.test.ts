@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { valueAsBody } from './value-body.ts'
+import { valueAsFile } from './value-as-file.ts'
 
 const TEXT = 'text/plain; charset=utf-8'
 
 async function body(value: unknown): Promise<[text: string, mime: string]> {
-  const { bytes, mime } = await valueAsBody(value)
+  const { bytes, mime } = await valueAsFile(value)
   return [Buffer.from(bytes).toString(), mime]
 }
 
-describe('valueAsBody', () => {
+describe('valueAsFile', () => {
   it.each<[string, unknown, string, string]>([
     ['text', 'ö', 'ö', TEXT],
     [
@@ -79,7 +79,7 @@ describe('valueAsBody', () => {
     ['a live object further down', [new Chart()], 'the Chart at 0'],
     ['a cycle', cycle, 'the cycle at up/0'],
   ])('refuses %s and names it', async (_, value, message) => {
-    await expect(valueAsBody(value)).rejects.toMatchObject({
+    await expect(valueAsFile(value)).rejects.toMatchObject({
       code: 'asset_unsupported',
       message: expect.stringContaining(message),
     })
@@ -88,20 +88,20 @@ describe('valueAsBody', () => {
   it('puts references where JSON ends, as it is told', async () => {
     const refOf = (path: readonly unknown[]) => `asset://x/content/${path.join('/')}`
     const value = { images: [new Uint8Array(1)], draw: () => 1, chart: new Chart(), n: 1 }
-    const { bytes } = await valueAsBody(value, { refOf })
+    const { bytes } = await valueAsFile(value, { refOf })
     expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({
       images: ['asset://x/content/images/0'],
       draw: 'asset://x/content/draw',
       chart: 'asset://x/content/chart',
       n: 1,
     })
-    await expect(valueAsBody(new Chart(), { refOf })).rejects.toThrow('A live Chart')
-    await expect(valueAsBody(cycle, { refOf })).rejects.toThrow('the cycle at up/0')
+    await expect(valueAsFile(new Chart(), { refOf })).rejects.toThrow('A live Chart')
+    await expect(valueAsFile(cycle, { refOf })).rejects.toThrow('the cycle at up/0')
   })
 
   it('says what is too deep to be written', async () => {
     let deep: unknown = 1
     for (let i = 0; i < 20_000; i++) deep = [deep]
-    await expect(valueAsBody(deep)).rejects.toMatchObject({ code: 'too_deep' })
+    await expect(valueAsFile(deep)).rejects.toMatchObject({ code: 'too_deep' })
   })
 })

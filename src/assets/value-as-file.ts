@@ -6,8 +6,8 @@ import { isByteView } from './bodies/body.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { jsonText } from './json-text.ts'
 
-/** Options of {@link valueAsBody}. */
-export interface ValueBodyOptions {
+/** Options of {@link valueAsFile}. */
+export interface ValueAsFileOptions {
   /** The reference of a field below the value, which stands for what JSON cannot carry. Default: that is refused. */
   refOf?: (path: readonly FieldKey[]) => string
 }
@@ -24,9 +24,9 @@ export interface ValueBodyOptions {
  * @throws ByrefError `asset_unsupported` for a live object by itself, for one that has no reference, and for a cycle;
  * `too_deep` and `asset_too_large` beyond what the process can write as JSON
  */
-export async function valueAsBody(
+export async function valueAsFile(
   value: unknown,
-  options: ValueBodyOptions = {},
+  options: ValueAsFileOptions = {},
 ): Promise<{ bytes: Uint8Array; mime: string }> {
   const binary = await binaryBody(value)
   if (binary) return binary
@@ -57,7 +57,7 @@ function scalarText(value: unknown): string | null {
   return value instanceof Date ? (value.toJSON() ?? String(value)) : null
 }
 
-function jsonTree(root: unknown, { refOf }: ValueBodyOptions) {
+function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
   function visit(value: unknown, open: readonly Branch[]): Branch | JsonValue | undefined {
     const text = scalarText(value)
     if (text !== null) return text
