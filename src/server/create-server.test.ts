@@ -366,16 +366,6 @@ describe('createServer', () => {
     expect(asset).toMatchObject({ name: 'rain.csv', mime: 'text/csv', kind: 'file' })
     const cell = await get(`/api/assets/${table?.assetId}/content?path=/content/rows/1/rain`)
     expect(await cell.json()).toBe(2)
-    const rows = async (query: string) =>
-      (await get(`/api/assets/${table?.assetId}/rows${query}`)).json()
-    const [first, second] = [
-      { day: '2026-01-01', rain: 1.5 },
-      { day: '2026-01-02', rain: 2 },
-    ]
-    expect(await rows('')).toEqual({ rows: [first, second], next: null })
-    expect(await rows('?limit=1')).toEqual({ rows: [first], next: 1 })
-    expect(await rows('?start=1&limit=1')).toEqual({ rows: [second], next: null })
-    expect(await rows('?start=9')).toEqual({ rows: [], next: null })
     const none = await get(`/api/assets/${asset?.assetId}/rows`)
     expect(await errorOf(none)).toEqual({ status: 422, code: 'invalid_arguments' })
     const { meta } = (await (await get(`/api/assets/${table?.assetId}`)).json()) as { meta: object }
