@@ -60,7 +60,7 @@ export function serverInfoRoutes(
         role: null,
         body: sessionBody,
         answers: { 204: null },
-        errors: ['unauthorized'],
+        errors: ['unauthorized', 'unreachable'],
       },
       async ({ c, body }) => {
         if (auth.required && !(await auth.read(body.token))) {
