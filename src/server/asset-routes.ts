@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import type { AssetInfo } from '../assets/asset-info.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { jsonLine } from '../assets/tables/json-line.ts'
 import type { TableRows } from '../assets/tables/table-rows.ts'
 import { flatten } from '../content/flatten.ts'

@@ -1,4 +1,4 @@
-import type { AssetInfo } from '../assets/assets-contract.ts'
+import type { AssetInfo } from '../assets/asset-info.ts'
 
 /** What the API says of an asset (docs/http-api.md). */
 export function publicInfo(info: AssetInfo): Record<string, unknown> {
