@@ -1,6 +1,7 @@
 import { assetsCommand } from './cli/assets.ts'
 import { runCommand } from './cli/run.ts'
 import { serveCommand } from './cli/serve.ts'
+import { tokenCommand } from './cli/token.ts'
 import { UsageError } from './cli/usage-error.ts'
 import { ByrefError, errorMessage } from './errors.ts'
 import { version } from './version.ts'
@@ -10,6 +11,7 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref serve    the workbench and its API on http://127.0.0.1:4114
   byref run      one question, answered in the terminal
   byref assets   list, read, add and check stored assets
+  byref token    a token for a server that asks for one
 
   byref <command> --help says more. byref --version prints the version.
 `
@@ -18,6 +20,7 @@ const COMMANDS: Record<string, (args: string[]) => Promise<number>> = {
   serve: serveCommand,
   run: runCommand,
   assets: assetsCommand,
+  token: tokenCommand,
 }
 
 async function main([name, ...args]: string[]): Promise<number> {

@@ -30,6 +30,8 @@ export type ByrefErrorCode =
   | 'log_failed'
   | 'lease_held'
   | 'message_not_found'
+  | 'message_exists'
+  | 'agent_not_found'
   | 'model_failed'
   | 'model_unauthorized'
   | 'tool_not_found'
@@ -46,7 +48,13 @@ export type ByrefErrorCode =
   | 'interrupted'
   // around it
   | 'bad_request'
+  | 'body_too_large'
+  | 'method_not_allowed'
+  | 'not_found'
+  | 'unauthorized'
   | 'forbidden'
+  | 'rate_limited'
+  | 'shutting_down'
   | 'config_invalid'
   | 'dependency_missing'
   // a client's view of a server

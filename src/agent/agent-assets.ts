@@ -1,6 +1,10 @@
 import type { AssetStore } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
-import type { AssetsConfig, ResolvedAssetsConfig } from '../assets/assets-config.ts'
+import {
+  type AssetsConfig,
+  createConfiguredStore,
+  type ResolvedAssetsConfig,
+} from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import type { AssetEvent } from '../content/events.ts'
@@ -9,8 +13,8 @@ import type { AssetEvent } from '../content/events.ts'
 export interface AgentAssets {
   /** Those of a namespace, for its runs: what is saved through them is told by the run. */
   in(namespace: string | null): Assets
-  /** Those of the agent's namespace, for everybody else: what is saved through them is told at once. */
-  readonly told: Assets
+  /** Those of a namespace, for everybody else: what is saved through them is told at once. */
+  toldIn(namespace: string | null): Assets
   readonly config: ResolvedAssetsConfig
 }
 
@@ -32,18 +36,27 @@ export function openAssets(
     views.set(of, view)
     return view
   }
-  const own = inNamespace(namespace)
-  return { in: inNamespace, told: own.scoped({ onEvent }), config: own.config }
+  return {
+    in: inNamespace,
+    toldIn: (of) => inNamespace(of).scoped({ onEvent }),
+    config: inNamespace(namespace).config,
+  }
 }
 
 function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {
   if (assets === undefined) {
-    const store = createMemoryAssetStore()
-    return (namespace) => {
-      if (namespace === null) return createAssets({ store })
-      return createAssets({ store, namespace, config: { namespacing: { mode: 'context' } } })
-    }
+    return maker({ store: createMemoryAssetStore() })
   }
-  const base = 'resolve' in assets ? assets : createAssets(assets)
-  return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
+  if ('resolve' in assets) {
+    return (namespace) => (namespace === null ? assets : assets.scoped({ namespace }))
+  }
+  const { config = {}, store = createConfiguredStore(config) } = assets
+  const base = createAssets({ config, store })
+  // Who gives no view of their own has no say about namespaces either: each conversation's assets are in its own.
+  const mode = config.namespacing?.mode ?? 'context'
+  const spaced = createAssets({
+    config: { ...config, namespacing: { ...config.namespacing, mode } },
+    store,
+  })
+  return (namespace) => (namespace === null ? base : spaced.scoped({ namespace }))
 }

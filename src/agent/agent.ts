@@ -30,7 +30,13 @@ import { type EventHandlers, type Processor, tellHandlers } from './processors.t
 import { type PromptOptions, resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { type RunOptions, type SendOptions, sendMessages, startRun } from './start-run.ts'
+import {
+  addMessages,
+  type RunOptions,
+  type SendOptions,
+  sendMessages,
+  startRun,
+} from './start-run.ts'
 import { type SubAgentOptions, subAgentTool } from './sub-agent.ts'
 import { type NativeToolName, resolveTools } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
@@ -117,6 +123,15 @@ export interface Agent {
     options?: SendOptions,
   ): Promise<{ messageIds: string[] }>
   /**
+   * Says something that nobody answers: data that a person edits, notes, what was said elsewhere. Resolves when it is in
+   * the log; rejects with `conversation_busy` during a run.
+   */
+  add(
+    conversation: string,
+    messages: MessageInput | readonly MessageInput[],
+    options?: InNamespace,
+  ): Promise<{ messageIds: string[] }>
+  /**
    * Goes on with what is under way: after a crash, a closed process, another process's death; where one lives that runs
    * it, follows. What has ended already is the result. `result` rejects with `run_not_found` where there never was a run.
    */
@@ -150,6 +165,8 @@ export interface Agent {
    * Tells of events that only stream and are not in the log, of all namespaces. Returns the function that ends it.
    */
   onStream(listener: StreamListener): () => void
+  /** The same agent in another namespace: its log, its assets, and the default of every method. */
+  scoped(namespace: string | null): Agent
   /**
    * Stops working and leaves what is under way to others, who may go on at once: nothing is cancelled, `result`s of open
    * runs reject with `interrupted`. Log and assets stay open: they are the caller's.
@@ -252,61 +269,72 @@ export function createAgent(options: AgentOptions): Agent {
     return made
   }
 
-  const parts: AgentParts = {
-    settings: { ...settings, assets: assets.in(namespace) },
-    log,
-    ...{ assets, namespace, owner, leaseMs, conversations },
+  async function resumeAll(): Promise<number> {
+    let count = 0
+    for await (const { id, namespace: its } of listAll(log, { due: true, allNamespaces: true })) {
+      const { wake } = await conversations(its).get(id)
+      wake()
+      count++
+    }
+    return count
   }
-  const of = (given: InNamespace = {}): string | null =>
-    given.namespace === undefined ? namespace : given.namespace
-  const get = async (id: string, given?: InNamespace): Promise<OpenConversation> =>
-    conversations(of(given)).get(id)
 
-  return {
-    model,
-    tools,
-    assets: assets.told,
-    log: logOf(namespace),
-    run: (runOptions) => startRun(parts, runOptions).run,
-    async start(runOptions) {
-      const { run, accepted } = startRun(parts, runOptions)
-      await accepted
-      return run
-    },
-    send: (conversation, messages, sendOptions) =>
-      sendMessages(parts, conversation, messages, sendOptions),
-    resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
-    async resumeAll() {
-      let count = 0
-      for await (const { id, namespace: its } of listAll(log, { due: true, allNamespaces: true })) {
-        const { wake } = await conversations(its).get(id)
-        wake()
-        count++
-      }
-      return count
-    },
-    async approve(conversation, toolCallId, answer, given) {
-      const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
-      const { answerApproval } = await import('./approve.ts')
-      await answerApproval(checkedWith, await get(conversation, given), toolCallId, answer)
-    },
-    cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
-    fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
-    asTool: (subOptions) => subAgentTool(parts, subOptions),
-    debug: async (conversation, messageId, given) => {
-      const its = of(given)
-      const source = { log: logOf(its), assets: assets.in(its), namespace: its }
-      const { deriveDebug } = await import('./steps/derive-debug.ts')
-      return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
-    },
-    onStream(listener) {
-      streamListeners.add(listener)
-      return () => {
-        streamListeners.delete(listener)
-      }
-    },
-    async close() {
-      await Promise.all([...open.values()].map((one) => one.close()))
-    },
+  function onStream(listener: StreamListener): () => void {
+    streamListeners.add(listener)
+    return () => {
+      streamListeners.delete(listener)
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...open.values()].map((one) => one.close()))
+  }
+
+  const shared = { model, tools, resumeAll, onStream, close }
+  const base = { log, assets, owner, leaseMs, conversations }
+  return agentIn(namespace)
+
+  function agentIn(namespace: string | null): Agent {
+    const parts: AgentParts = {
+      ...base,
+      settings: { ...settings, assets: assets.in(namespace) },
+      namespace,
+    }
+    const of = (given: InNamespace = {}): string | null =>
+      given.namespace === undefined ? namespace : given.namespace
+    const get = async (id: string, given?: InNamespace): Promise<OpenConversation> =>
+      conversations(of(given)).get(id)
+
+    const agent: Agent = {
+      ...shared,
+      assets: assets.toldIn(namespace),
+      log: logOf(namespace),
+      run: (runOptions) => startRun(parts, runOptions).run,
+      async start(runOptions) {
+        const { run, accepted } = startRun(parts, runOptions)
+        await accepted
+        return run
+      },
+      send: (conversation, messages, sendOptions) =>
+        sendMessages(parts, conversation, messages, sendOptions),
+      add: (conversation, messages, given) => addMessages(parts, conversation, messages, given),
+      resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
+      async approve(conversation, toolCallId, answer, given) {
+        const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
+        const { answerApproval } = await import('./approve.ts')
+        await answerApproval(checkedWith, await get(conversation, given), toolCallId, answer)
+      },
+      cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
+      fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
+      asTool: (subOptions) => subAgentTool(parts, subOptions),
+      debug: async (conversation, messageId, given) => {
+        const its = of(given)
+        const source = { log: logOf(its), assets: assets.in(its), namespace: its }
+        const { deriveDebug } = await import('./steps/derive-debug.ts')
+        return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
+      },
+      scoped: (other) => (other === namespace ? agent : agentIn(other)),
+    }
+    return agent
   }
 }

@@ -1,4 +1,4 @@
-import { openRun } from '../content/conversation-state.ts'
+import { type ConversationState, openRun } from '../content/conversation-state.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../content/events.ts'
 import type { JsonObject, JsonValue } from '../content/json.ts'
@@ -193,6 +193,7 @@ async function appendRun(
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
+      refuseKnown(state, events)
       const run = openRun(state)
       taker = runId
       if (!run && !isHeld && state.inbox.length === 0) {
@@ -249,6 +250,19 @@ function askOf(
   return Object.keys(ask).length > 0 ? ask : undefined
 }
 
+/** Throws `message_exists` for a message whose id the conversation, or another of these, has. */
+function refuseKnown(state: ConversationState, events: readonly ConversationEvent[]): void {
+  const ids = messagesIn(events).map(({ id }) => id)
+  const fresh = new Set(ids)
+  const known =
+    ids.find((id, i) => ids.indexOf(id) !== i) ??
+    state.messages.find(({ id }) => fresh.has(id))?.id ??
+    state.inbox.find(({ message }) => fresh.has(message.id))?.message.id
+  if (known !== undefined) {
+    throw new ByrefError('message_exists', `There is a message "${known}" already`)
+  }
+}
+
 function messagesIn(events: readonly ConversationEvent[]): Message[] {
   return events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
 }
@@ -283,7 +297,33 @@ export async function sendMessages(
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
   const own = ask ? { ask } : {}
-  await thread.append(() => ({ events: events.map((event) => queued(event, deliver, own)) }))
+  await thread.append((state) => {
+    refuseKnown(state, events)
+    return { events: events.map((event) => queued(event, deliver, own)) }
+  })
   wake()
+  return { messageIds }
+}
+
+/**
+ * Appends messages that nobody answers: data that a person edits, notes, what was said elsewhere.
+ *
+ * @throws ByrefError `conversation_busy` during a run
+ */
+export async function addMessages(
+  parts: AgentParts,
+  conversation: string,
+  messages: MessageInput | readonly MessageInput[],
+  { namespace = parts.namespace, ...rest }: InNamespace = {},
+): Promise<{ messageIds: string[] }> {
+  knownOptions('add', rest, ['namespace'])
+  const { thread } = await parts.conversations(namespace).get(conversation)
+  const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
+  const { events, messageIds } = await acceptFor(parts, thread, inputs, namespace)
+  await thread.append((state) => {
+    refuseKnown(state, events)
+    if (openRun(state)) throw busy(conversation)
+    return { events }
+  })
   return { messageIds }
 }

@@ -60,13 +60,13 @@ describe('byref assets', { timeout: 60_000 }, () => {
   it('takes stdin, goes on after what it cannot take, and leaves no half file', async () => {
     const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
     expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
-    await writeFile(join(folder, 'broken.csv'), 'a,b\n1\n')
+    await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
     await writeFile(join(folder, 'fine.txt'), 'fine')
     const files = ['none.txt', 'broken.csv', 'fine.txt'].map((name) => join(folder, name))
     const mixed = byref('put', ...files)
     expect(mixed.status).toBe(1)
     expect(mixed.err).toMatch(
-      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: it has 1 field /,
+      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: a quote is opened and never closed/,
     )
     expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
     const [fine] = json('ls')

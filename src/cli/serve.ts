@@ -1,20 +1,28 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { destination, pino } from 'pino'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import type { AuthOptions } from '../server/auth/auth.ts'
 import { createServer } from '../server/create-server.ts'
 import { DEFAULT_DATA, openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
+import { signingSecret } from './secret.ts'
 import { UsageError } from './usage-error.ts'
 
 const HELP = `byref serve: the workbench and its API
 
-  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1] [--allow-host NAME]
+  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1] [--auth] …
 
   --data   folder of the conversations and assets; made if it is not there
   --port   port to listen on; 0 takes any that is free
-  --host   address to listen on; anything but loopback lets others in, without a login
-  --allow-host   a name that requests may use beside localhost and addresses; may be repeated
+  --host   address to listen on; anything but loopback needs --auth or --jwks
+  --auth   ask for tokens, which byref token makes
+  --jwks URL --issuer NAME --audience NAME   take JWTs of an identity provider, checked by its public keys
+  --allow-host     a name that requests may use beside localhost and addresses; * for any; may be repeated
+  --allow-origin   an origin whose pages may use the API; may be repeated
+  --log    what is logged as JSON on stderr: info (every request), error or silent; default error
 
 The model that answers is chosen by the environment, the first of these that is set:
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
@@ -33,6 +41,12 @@ export async function serveCommand(args: string[]): Promise<number> {
     port: { type: 'string', default: '4114' },
     host: { type: 'string', default: '127.0.0.1' },
     'allow-host': { type: 'string', multiple: true, default: [] },
+    'allow-origin': { type: 'string', multiple: true, default: [] },
+    auth: { type: 'boolean', default: false },
+    jwks: { type: 'string' },
+    issuer: { type: 'string' },
+    audience: { type: 'string' },
+    log: { type: 'string', default: 'error' },
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help) {
@@ -44,10 +58,21 @@ export async function serveCommand(args: string[]): Promise<number> {
   if (!/^\d+$/.test(values.port) || port > 65535) {
     throw new UsageError(`--port takes a number from 0 to 65535, not "${values.port}"`)
   }
+  const level = values.log
+  if (!['info', 'error', 'silent'].includes(level)) {
+    throw new UsageError(`--log is info, error or silent, not "${level}"`)
+  }
   const stop = stopSignal()
   const { agent, folder, close } = await openAgent(values.data)
   try {
-    const server = createServer({ agent, allowedHosts: [values.host, ...values['allow-host']] })
+    const server = createServer({
+      agents: agent,
+      auth: authOf(values, folder),
+      allowedHosts: [values.host, ...values['allow-host']],
+      allowedOrigins: values['allow-origin'],
+      uploads: join(folder, 'uploads'),
+      log: pino({ level }, destination({ dest: 2, sync: true })),
+    })
     const listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
     process.stdout.write(
@@ -68,6 +93,23 @@ export async function serveCommand(args: string[]): Promise<number> {
     await close()
   }
   return 0
+}
+
+interface AuthFlags {
+  auth: boolean
+  jwks?: string
+  issuer?: string
+  audience?: string
+}
+
+/** Who may use the server; undefined for everybody on this machine. */
+function authOf({ auth, jwks: url, issuer, audience }: AuthFlags, folder: string) {
+  if (!auth && url === undefined) return undefined
+  const options: AuthOptions = { secret: signingSecret(folder) }
+  if (url === undefined) return options
+  if (!URL.canParse(url)) throw new UsageError(`--jwks takes a URL, not "${url}"`)
+  if (!issuer || !audience) throw new UsageError('--jwks needs --issuer and --audience')
+  return { ...options, jwks: { url, issuer, audience } }
 }
 
 /** How many conversations have something to go on with. */

@@ -2,15 +2,27 @@ import type {
   ApprovalAnswer,
   AssetDetails,
   AssetInfo,
+  AssetsPage,
+  BoardEntryInfo,
   ConversationSummary,
+  ConversationsPage,
+  ConversationsQuery,
+  DataEdit,
   EventsPage,
+  ForkAsk,
+  MessagesPage,
+  MessagesQuery,
+  NewConversation,
   OutgoingMessage,
+  PromptInfo,
+  RetryResult,
+  RowCondition,
   RowsPage,
-  SendOptions,
   SendResult,
   ServerInfo,
+  SignedUrl,
   UploadResult,
-} from './api.ts'
+} from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'
 import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
@@ -27,10 +39,32 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
+/** How a message is said. */
+export interface SendOptions {
+  /**
+   * During a run: `queue` waits for a run of its own, `steer` for the next step of the run. Absent: `conversation_busy`
+   * is thrown.
+   */
+  ifBusy?: 'queue' | 'steer'
+  /** Which agent answers. */
+  agent?: string
+}
+
 /** A page of a log: what comes after a position, `limit` records at most. */
 export interface PageOptions {
   after?: number
   limit?: number
+  signal?: AbortSignal
+}
+
+/** Which rows of a table. */
+export interface RowsOptions {
+  offset?: number
+  limit?: number
+  columns?: readonly string[]
+  /** A column, with `-` before it for the largest first. */
+  sort?: string
+  where?: readonly RowCondition[]
   signal?: AbortSignal
 }
 
@@ -40,9 +74,32 @@ export interface PageOptions {
  */
 export interface Client {
   info(): Promise<ServerInfo>
-  /** Newest first. */
-  conversations(): Promise<ConversationSummary[]>
-  createConversation(): Promise<{ id: string }>
+  /** Last changed first, by pages. */
+  conversations(options?: ConversationsQuery): Promise<ConversationsPage>
+  /** How a conversation stands; null where there is none. */
+  conversationSummary(id: string): Promise<ConversationSummary | null>
+  createConversation(options?: NewConversation): Promise<{ id: string }>
+  /** Names it; null gives it its own title again. */
+  renameConversation(id: string, title: string | null): Promise<ConversationSummary>
+  deleteConversation(id: string): Promise<void>
+  /** A conversation that begins as this one does, up to the message `at`. */
+  forkConversation(id: string, options?: ForkAsk): Promise<{ id: string }>
+  /** The whole conversation as lines of JSON (docs/conversation-log.md); with debug data for owners. */
+  exportConversation(id: string, options?: { debug?: boolean }): Promise<Response>
+  /** Makes a conversation of an export. */
+  importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
+  /** Messages by pages; without a cursor the last ones. */
+  messages(conversation: string, options?: MessagesQuery): Promise<MessagesPage>
+  /** Says a person's message again in a fork, as it was or with other content. */
+  retry(
+    conversation: string,
+    message: string,
+    options?: { content?: unknown },
+  ): Promise<RetryResult>
+  /** The data of a conversation, now or after a message. */
+  data(conversation: string, options?: { at?: string }): Promise<BoardEntryInfo[]>
+  /** Writes data as a person does. */
+  editData(conversation: string, edit: DataEdit): Promise<{ messageId: string }>
   events(conversation: string, options?: PageOptions): Promise<EventsPage>
   /** Says something, which starts a run. Throws `conversation_busy` while one is going on, unless `ifBusy` is given. */
   send(conversation: string, message: OutgoingMessage, options?: SendOptions): Promise<SendResult>
@@ -57,20 +114,34 @@ export interface Client {
   cancel(conversation: string): Promise<boolean>
   /** Request and response of the step that wrote the message; null where there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
+  /** What the model was given for an answer, and what is new beside the one before, or `against`; null where none was asked. */
+  prompt(
+    conversation: string,
+    message: string,
+    options?: { against?: string },
+  ): Promise<PromptInfo | null>
   upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
-  /** The newest assets; `limit` defaults to 200. */
-  assets(options?: { limit?: number }): Promise<AssetInfo[]>
+  /** Assets by pages, newest first. */
+  assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
+  deleteAsset(ref: string): Promise<void>
+  /** A page of a table's rows. */
+  rows(ref: string, options?: RowsOptions): Promise<RowsPage>
+  /** Asks tables by SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
+  query(query: { sql: string; tables?: Record<string, string>; name?: string }): Promise<AssetInfo>
+  /** An address of an asset that needs no token until it expires. */
+  signAsset(
+    ref: string,
+    options?: { expiresIn?: number; path?: string; download?: boolean },
+  ): Promise<SignedUrl>
+  /** Keeps the token as a cookie of the page's browser, for its pictures and streams. */
+  openSession(token: string): Promise<void>
+  closeSession(): Promise<void>
   /** An asset by reference or id; null when there is none. Throws `invalid_reference`. */
   asset(ref: string): Promise<AssetDetails | null>
   /** Where the body of an asset is, or the field that the reference or `path` names. Throws `invalid_reference`. */
   assetUrl(ref: string, options?: AssetUrlOptions): string
   /** The body, or the JSON of a field, to read as the caller likes. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
-  /** Rows of a table from `start` on, at most `limit` (500, up to 1,000), fewer where they are long. */
-  assetRows(
-    ref: string,
-    options?: { start?: number; limit?: number; signal?: AbortSignal },
-  ): Promise<RowsPage>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
     id: string,
@@ -89,23 +160,46 @@ export function createClient(options: ClientOptions = {}): Client {
   }
   const client: Client = {
     info: () => requestJson(transport, '/api/info'),
-    async conversations() {
-      const answer = await requestJson<{ conversations: ConversationSummary[] }>(
-        transport,
-        '/api/conversations',
-      )
-      return answer.conversations
+    conversations: (query) => requestJson(transport, `/api/conversations${queryOf(query)}`),
+    conversationSummary: (id) =>
+      nullWhere('conversation_not_found', requestJson<ConversationSummary>(transport, at(id))),
+    createConversation: (options = {}) =>
+      requestJson(transport, '/api/conversations', { method: 'POST', json: options }),
+    renameConversation: (id, title) =>
+      requestJson(transport, at(id), { method: 'PATCH', json: { title } }),
+    async deleteConversation(id) {
+      await request(transport, at(id), { method: 'DELETE' })
     },
-    createConversation: () =>
-      requestJson(transport, '/api/conversations', { method: 'POST', json: {} }),
+    forkConversation: (id, options = {}) =>
+      requestJson(transport, `${at(id)}/fork`, { method: 'POST', json: options }),
+    exportConversation: (id, options) => request(transport, `${at(id)}/export${queryOf(options)}`),
+    importConversation: (lines, options) =>
+      requestJson(transport, `/api/conversations/import${queryOf(options)}`, {
+        method: 'POST',
+        body: lines,
+        headers: { 'content-type': 'application/x-ndjson' },
+      }),
+    messages: (conversation, options) =>
+      requestJson(transport, `${at(conversation)}/messages${queryOf(options)}`),
+    retry: (conversation, message, options = {}) =>
+      requestJson(transport, `${at(conversation)}/messages/${encodeURIComponent(message)}/retry`, {
+        method: 'POST',
+        json: options,
+      }),
+    async data(conversation, options) {
+      const path = `${at(conversation)}/data${queryOf(options)}`
+      return (await requestJson<{ entries: BoardEntryInfo[] }>(transport, path)).entries
+    },
+    editData: (conversation, edit) =>
+      requestJson(transport, `${at(conversation)}/data`, { method: 'POST', json: edit }),
     events: (conversation, { after = 0, limit = 500, signal } = {}) =>
       requestJson(transport, `${at(conversation)}/events?after=${after}&limit=${limit}`, {
         signal,
       }),
-    send: (conversation, message, { ifBusy } = {}) =>
+    send: (conversation, message, { ifBusy, agent } = {}) =>
       requestJson(transport, `${at(conversation)}/messages`, {
         method: 'POST',
-        json: { ...message, ifBusy },
+        json: { ...message, ifBusy, agent },
       }),
     async approve(conversation, call, answer) {
       const path = `${at(conversation)}/calls/${encodeURIComponent(call)}/approval`
@@ -125,20 +219,48 @@ export function createClient(options: ClientOptions = {}): Client {
       const path = `${at(conversation)}/messages/${encodeURIComponent(message)}/debug`
       return nullWhere('message_not_found', requestJson<unknown>(transport, path, { signal }))
     },
+    prompt: (conversation, message, options) => {
+      const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
+      return nullWhere('message_not_found', requestJson<PromptInfo>(transport, path))
+    },
     upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
-    async assets({ limit = 200 } = {}) {
-      const path = `/api/assets?limit=${limit}`
-      return (await requestJson<{ assets: AssetInfo[] }>(transport, path)).assets
+    assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),
+    async deleteAsset(ref) {
+      await request(transport, assetPath(ref), { method: 'DELETE' })
+    },
+    rows: (ref, { columns, where, signal, ...page } = {}) => {
+      const query = queryOf({
+        ...page,
+        ...(columns ? { columns: JSON.stringify(columns) } : {}),
+        ...(where ? { where: JSON.stringify(where) } : {}),
+      })
+      return requestJson(transport, `${assetPath(ref)}/rows${query}`, { signal })
+    },
+    async query(query) {
+      const made = await requestJson<{ asset: AssetInfo }>(transport, '/api/query', {
+        method: 'POST',
+        json: query,
+      })
+      return made.asset
+    },
+    async signAsset(ref, options = {}) {
+      const signed = await requestJson<SignedUrl>(transport, `${assetPath(ref)}/sign`, {
+        method: 'POST',
+        json: options,
+      })
+      return { ...signed, url: transport.baseUrl + signed.url }
+    },
+    async openSession(token) {
+      await request(transport, '/api/session', { method: 'POST', json: { token } })
+    },
+    async closeSession() {
+      await request(transport, '/api/session', { method: 'DELETE' })
     },
     asset: async (ref) =>
       nullWhere('asset_not_found', requestJson<AssetDetails>(transport, assetPath(ref))),
     assetUrl: (ref, urlOptions = {}) => transport.baseUrl + contentPath(ref, urlOptions),
     assetContent: async (ref, { signal, ...urlOptions } = {}) =>
       request(transport, contentPath(ref, urlOptions), { signal }),
-    assetRows: async (ref, { start = 0, limit = 500, signal } = {}) =>
-      requestJson<RowsPage>(transport, `${assetPath(ref)}/rows?start=${start}&limit=${limit}`, {
-        signal,
-      }),
     conversation: (id, liveOptions = {}) =>
       followConversation(id, {
         ...liveOptions,
@@ -151,6 +273,14 @@ export function createClient(options: ClientOptions = {}): Client {
 
 function at(conversation: string): string {
   return `/api/conversations/${encodeURIComponent(conversation)}`
+}
+
+/** The query of a request, without what is undefined. */
+function queryOf(values: object = {}): string {
+  const entries = Object.entries(values).flatMap(([key, value]) =>
+    value === undefined || value === null ? [] : [[key, String(value)] as [string, string]],
+  )
+  return entries.length > 0 ? `?${new URLSearchParams(entries)}` : ''
 }
 
 async function openStream(

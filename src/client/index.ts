@@ -53,18 +53,38 @@ export type {
   ApprovalAnswer,
   AssetDetails,
   AssetInfo,
+  AssetsPage,
+  BoardEntryInfo,
   ConversationSummary,
+  ConversationsPage,
+  ConversationsQuery,
+  DataEdit,
   EventsPage,
+  ForkAsk,
+  MessagesPage,
+  MessagesQuery,
+  NewConversation,
   OutgoingMessage,
+  PromptInfo,
+  RetryResult,
+  Role,
+  RowCondition,
   RowsPage,
   RunStatus,
-  SendOptions,
   SendResult,
   ServerInfo,
+  SignedUrl,
   UploadResult,
-} from './api.ts'
+} from '../wire/types.ts'
 export { ApiError } from './api-error.ts'
 export type { AssetUrlOptions } from './asset-path.ts'
-export { type Client, type ClientOptions, createClient, type PageOptions } from './create-client.ts'
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type PageOptions,
+  type RowsOptions,
+  type SendOptions,
+} from './create-client.ts'
 export type { ConversationStatus, LiveConversation, LiveOptions } from './live-conversation.ts'
 export type { UploadOptions } from './upload.ts'

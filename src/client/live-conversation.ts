@@ -1,7 +1,7 @@
 import { type ConversationState, emptyConversation } from '../content/conversation-state.ts'
 import type { LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
-import type { EventsPage } from './api.ts'
+import type { EventsPage } from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { readEventStream } from './event-stream.ts'
 
@@ -45,7 +45,7 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   const { loadPage, openStream, notifyEvery = 30, idleTimeout = 45_000, retryDelay = 500 } = options
   const listeners = new Set<() => void>()
   const closing = new AbortController()
-  const folding = createFold()
+  let folding = createFold()
   /** Of the last record that came, also where it could not be folded. */
   let position = 0
   let published = emptyConversation
@@ -100,8 +100,16 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
     try {
       const body = await openStream(position, either)
       onOpen()
-      for await (const { data } of readEventStream(body, alive)) {
-        const record = readRecord(data)
+      for await (const { event, data } of readEventStream(body, alive)) {
+        if (event === 'deleted') {
+          throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
+        }
+        // It is another one of the same name: what was known is gone.
+        if (event === 'reset') {
+          folding = createFold()
+          position = 0
+        }
+        const record = event === undefined ? readRecord(data) : null
         if (record && take(record)) timer ??= setTimeout(publish, notifyEvery)
       }
     } finally {

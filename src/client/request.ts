@@ -13,11 +13,11 @@ export interface Transport {
 
 /** Options of one request. */
 export interface RequestOptions {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   json?: unknown
   /** Sent as it is. */
-  body?: Blob
+  body?: Blob | string
   headers?: Record<string, string>
   signal?: AbortSignal
 }

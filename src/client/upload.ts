@@ -1,4 +1,4 @@
-import type { UploadResult } from './api.ts'
+import type { UploadResult } from '../wire/types.ts'
 import { parseAnswer, refusal, requestJson, type Transport, unreachable } from './request.ts'
 
 /** Options of an upload. */

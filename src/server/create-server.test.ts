@@ -16,7 +16,7 @@ const BASE = 'http://127.0.0.1:4114'
 
 function open(turns: ScriptedTurn[] = [], options: Partial<AgentOptions> = {}) {
   const agent = createAgent({ model: scriptedModel(turns), ...options })
-  const server = createServer({ agent, app: '/nowhere' })
+  const server = createServer({ agents: agent, app: '/nowhere' })
   const get = (path: string, headers: Record<string, string> = {}) =>
     server.fetch(new Request(BASE + path, { headers }))
   const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -93,7 +93,11 @@ describe('createServer', () => {
     const id = await conversation()
     const sent = await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
     expect(sent.status).toBe(202)
-    expect(await sent.json()).toEqual({ messageId: expect.any(String), runId: expect.any(String) })
+    expect(await sent.json()).toEqual({
+      messageId: expect.any(String),
+      messageIds: [expect.any(String)],
+      runId: expect.any(String),
+    })
     await expect.poll(async () => types(await records(id))).toContain('RUN_FINISHED')
     const page = await get(`/api/conversations/${id}/events?limit=2`)
     const first = (await page.json()) as { records: LogRecord[]; next: number }
@@ -177,7 +181,7 @@ describe('createServer', () => {
     const response = await get(`/api/conversations/${id}/stream`)
     const reading = readStream(response, () => false)
     await agent.log.delete(id)
-    expect(await reading).toEqual([])
+    expect(await reading).toEqual([{ id: null, record: { conversation: id } }])
     expect((await get(`/api/conversations/${id}/stream`)).status).toBe(404)
   })
 
@@ -362,16 +366,6 @@ describe('createServer', () => {
     expect(asset).toMatchObject({ name: 'rain.csv', mime: 'text/csv', kind: 'file' })
     const cell = await get(`/api/assets/${table?.assetId}/content?path=/content/rows/1/rain`)
     expect(await cell.json()).toBe(2)
-    const rows = async (query: string) =>
-      (await get(`/api/assets/${table?.assetId}/rows${query}`)).json()
-    const [first, second] = [
-      { day: '2026-01-01', rain: 1.5 },
-      { day: '2026-01-02', rain: 2 },
-    ]
-    expect(await rows('')).toEqual({ rows: [first, second], next: null })
-    expect(await rows('?limit=1')).toEqual({ rows: [first], next: 1 })
-    expect(await rows('?start=1&limit=1')).toEqual({ rows: [second], next: null })
-    expect(await rows('?start=9')).toEqual({ rows: [], next: null })
     const none = await get(`/api/assets/${asset?.assetId}/rows`)
     expect(await errorOf(none)).toEqual({ status: 422, code: 'invalid_arguments' })
     const { meta } = (await (await get(`/api/assets/${table?.assetId}`)).json()) as { meta: object }
@@ -483,7 +477,7 @@ describe('createServer', () => {
       [() => get(`${at}/events?after=-1`), 400, 'bad_request'],
       [() => get(`${at}/events?limit=many`), 400, 'bad_request'],
       [() => post(`${at}/messages`, { content: '  ' }), 400, 'bad_request'],
-      [() => post(`${at}/messages`, { text: 'x' }), 400, 'bad_request'],
+      [() => post(`${at}/messages`, { text: 'x' }), 400, 'invalid_message'],
       [
         () => post(`${at}/messages`, { content: 'x' }, { 'content-type': 'text/plain' }),
         400,
@@ -501,8 +495,8 @@ describe('createServer', () => {
       ],
       [() => get('/api/assets/none'), 404, 'asset_not_found'],
       [() => get('/api/assets/..%2f..%2fetc/content'), 404, 'asset_not_found'],
-      [() => get('/api/assets/%2e%2e'), 404, 'bad_request'],
-      [() => get('/api/nothing'), 404, 'bad_request'],
+      [() => get('/api/assets/%2e%2e'), 404, 'not_found'],
+      [() => get('/api/nothing'), 404, 'not_found'],
     ]
     for (const [i, [response, status, code]] of cases.entries()) {
       expect({ i, ...(await errorOf(await response())) }).toEqual({ i, status, code })
@@ -513,11 +507,11 @@ describe('createServer', () => {
     const { get, post } = open()
     const rebound = new Request('http://evil.example:4114/api/conversations')
     const { agent } = open()
-    const server = createServer({ agent, app: '/nowhere' })
+    const server = createServer({ agents: agent, app: '/nowhere' })
     expect(await errorOf(await server.fetch(rebound))).toEqual({ status: 403, code: 'forbidden' })
-    const byNumber = new Request('http://192.0.2.7:4114/api/health')
+    const byNumber = new Request('http://192.0.2.7:4114/healthz')
     expect((await server.fetch(byNumber)).status).toBe(200)
-    const named = createServer({ agent, app: '/nowhere', allowedHosts: ['evil.example'] })
+    const named = createServer({ agents: agent, app: '/nowhere', allowedHosts: ['evil.example'] })
     expect((await named.fetch(rebound)).status).toBe(200)
     const origin = { origin: 'https://evil.example' }
     expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })

@@ -1,142 +1,240 @@
-import { createAdaptorServer } from '@hono/node-server'
-import { Hono } from 'hono'
+import { randomUUID } from 'node:crypto'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { compress } from 'hono/compress'
+import { cors } from 'hono/cors'
 import type { Agent } from '../agent/agent.ts'
 import { ByrefError } from '../errors.ts'
-import { version } from '../version.ts'
 import { appFiles } from './app-files.ts'
-import { assetRoutes } from './asset-routes.ts'
-import { conversationRoutes } from './conversation-routes.ts'
+import { type AuthOptions, createAuth } from './auth/auth.ts'
+import { readGrant } from './auth/tokens.ts'
+import { type Caller, requireRole } from './caller.ts'
 import { errorResponse } from './error-response.ts'
+import { createHub } from './events/hub.ts'
 import { guard } from './guard.ts'
-import { createLiveFeed } from './live-feed.ts'
+import { createLimits, type ServerLimits } from './limits.ts'
+import { type Listening, type ListenOptions, listen } from './listen.ts'
+import { createMetrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import { MAX_BODY } from './request-body.ts'
+import { resumableUploads } from './resumable-uploads.ts'
+import { mountRoutes, type Route, type RouteSpec } from './route.ts'
+import { assetRoutes } from './routes/assets.ts'
+import { conversationRoutes } from './routes/conversations.ts'
+import { dataRoutes } from './routes/data.ts'
+import { eventRoutes } from './routes/events.ts'
+import { messageRoutes } from './routes/messages.ts'
+import { promptRoutes } from './routes/prompts.ts'
+import { runRoutes } from './routes/runs.ts'
+import { serverInfoRoutes } from './routes/server-info.ts'
+import { tableRoutes } from './routes/tables.ts'
+import { uploadRoutes } from './routes/uploads.ts'
+import { type ServerLogger, silent } from './server-log.ts'
 
 /** Options of {@link createServer}. */
 export interface ServerOptions {
-  /** Whom people talk to; its log and its assets are what the server shows. */
-  agent: Agent
-  /** Hosts that requests may name beside localhost and IP addresses: `box.local`, or `box.local:4114`. */
+  /**
+   * Whom people talk to: one agent, or several by their names, which share a log and assets. The first answers where none
+   * is named.
+   */
+  agents: Agent | Readonly<Record<string, Agent>>
+  /** Who may use it; without, everybody who reaches it, and then it listens on loopback only. */
+  auth?: AuthOptions
+  limits?: ServerLimits
+  /** Hosts that requests may name beside localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
   allowedHosts?: readonly string[]
-  /** The folder of the built workbench; by default the one that comes with byref. */
-  app?: string
+  /** Origins of other sites whose pages may use it (CORS), such as `https://app.example`. Default: none. */
+  allowedOrigins?: readonly string[]
+  /** The folder of the built workbench; by default the one that comes with byref, null for none. */
+  app?: string | null
+  /** A folder for uploads that can be resumed (tus); without, there are none. */
+  uploads?: string
+  /** Told of each request and each failure; pino's interface. Default: nothing, and failures to stderr. */
+  log?: ServerLogger
 }
 
-/** Where to listen. */
-export interface ListenOptions {
-  /** Default 4114; 0 takes any that is free. */
-  port?: number
-  /** Default 127.0.0.1: this machine only. There is no login yet, so think before you change it. */
-  hostname?: string
-}
-
-/** A server that listens. */
-export interface Listening {
-  url: string
-  /** Closes the agent, which leaves its runs to whoever resumes them, ends the streams and frees the port. */
-  close(): Promise<void>
-}
-
-/** HTTP around one agent: the API of docs/http-api.md and the workbench. */
+/** HTTP around agents: the API of docs/http-api.md and the workbench. */
 export interface Server {
   /** Answers one request: for tests, and for any runtime that speaks web requests. */
   fetch(request: Request): Response | Promise<Response>
-  /** Throws ByrefError `config_invalid` where the address is taken or not allowed. */
+  /** Listens, on Node. Throws ByrefError `config_invalid` where the address is taken, not allowed, or open to all. */
   listen(options?: ListenOptions): Promise<Listening>
+  /** The routes' document by OpenAPI 3.1, as `GET /api/openapi.json` answers it. */
+  readonly openApi: Readonly<Record<string, unknown>>
+  /** Ends the streams. The agents stay open. */
+  close(): void
 }
 
-/** Makes the server; it does nothing before it is asked. */
-export function createServer({ agent, allowedHosts = [], app: folder }: ServerOptions): Server {
-  const feed = createLiveFeed()
-  let disconnect: (() => void) | null = null
+/** Bytes of one uploaded file, unless the limits say otherwise. */
+const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
 
-  /** Hears what happens in the agent's conversations, from the first use on. */
-  function connect(): void {
-    if (disconnect) return
-    const unsubscribe = agent.log.subscribe(({ conversation, records, deleted }) => {
-      for (const record of records) feed.publish(conversation, record)
-      if (deleted) feed.end(conversation)
-    })
-    const unhear = agent.onStream((conversation, event) => feed.publish(conversation, { event }))
-    disconnect = () => {
-      disconnect = null
-      unsubscribe()
-      unhear()
+/**
+ * Makes a server.
+ *
+ * @throws ByrefError `config_invalid` for no agent, agents on different logs, and auth that names no way in
+ */
+export function createServer(options: ServerOptions): Server {
+  const { allowedHosts = [], allowedOrigins = [], log = silent } = options
+  const agents = byName(options.agents)
+  const first = [...agents.values()][0] as Agent
+  const auth = createAuth(options.auth)
+  const limits = createLimits(options.limits, auth.required)
+  const hub = createHub([...agents.values()], first.log)
+  const metrics = createMetrics(hub)
+  const uploads =
+    options.uploads === undefined
+      ? null
+      : resumableUploads({
+          folder: options.uploads,
+          maxBytes: options.limits?.uploadBytes ?? MAX_UPLOAD,
+        })
+  let isClosing = false
+
+  const routes: Route[] = [
+    ...serverInfoRoutes(agents, { auth, isReady }),
+    ...conversationRoutes(hub),
+    ...messageRoutes(),
+    ...runRoutes(),
+    ...dataRoutes(),
+    ...promptRoutes(),
+    ...eventRoutes(hub),
+    ...assetRoutes(auth.key),
+    ...uploadRoutes(),
+    ...tableRoutes(),
+    ...(uploads?.routes ?? []),
+  ]
+  const openApi = openApiDocument(routes)
+
+  async function isReady(): Promise<boolean> {
+    if (isClosing) return false
+    const listed = first.log.list({ limit: 1 })
+    return listed.then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async function authenticate(c: Context, { role, path }: RouteSpec): Promise<Caller> {
+    const isSigned = path === '/api/assets/:id/content' && c.req.query('signature') !== undefined
+    const caller = isSigned
+      ? await grantedCaller(c)
+      : role === null
+        ? NOBODY
+        : await auth.authenticate(c)
+    c.set('caller', caller)
+    if (role !== null) {
+      await limits.request(caller)
+      if (!isSigned) requireRole(caller, role)
     }
+    return caller
+  }
+
+  /** Whom the signature of an address stands for: somebody who reads this one asset. */
+  async function grantedCaller(c: Context): Promise<Caller> {
+    const { signature = '', path = null } = c.req.query()
+    const grant = auth.key ? await readGrant(auth.key, signature) : null
+    if (!grant || grant.assetId !== c.req.param('id') || grant.path !== path) {
+      throw new ByrefError(
+        'unauthorized',
+        'The address is not signed for this, or its time is over',
+      )
+    }
+    return { subject: `asset:${grant.assetId}`, namespace: grant.namespace, role: 'reader' }
   }
 
   const app = new Hono()
-  app.use(guard(allowedHosts))
-  app.onError(errorResponse)
-  app.use((_, next) => {
-    connect()
-    return next()
+  app.onError((error, c) => {
+    return errorResponse(error, c, (failure) => log.error({ err: failure, path: c.req.path }))
   })
-  app.get('/api/health', (c) => c.json({ ok: true }))
-  app.get('/api/info', (c) => {
-    const { provider, modelId } = agent.model
-    const tools = agent.tools.map(({ id, description }) => ({ id, description }))
-    const model = { id: modelId, provider, demo: provider === 'byref.demo' }
-    return c.json({ name: 'byref', version, model, tools })
+  app.use(async (c, next) => {
+    const started = performance.now()
+    const id = requestId(c.req.header('x-request-id'))
+    c.header('x-request-id', id)
+    await next()
+    const ms = performance.now() - started
+    const { method, path } = c.req
+    const { status } = c.res
+    metrics.request(c, ms)
+    const { subject } = (c.get('caller' as never) as Caller | undefined) ?? NOBODY
+    log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
   })
-  app.route('/api/conversations', conversationRoutes(agent, feed))
-  app.route('/api/assets', assetRoutes(agent.assets))
-  app.all('/api/*', (c) => {
-    return c.json(
-      { error: { code: 'bad_request', message: `There is no ${c.req.method} ${c.req.path}` } },
-      404,
-    )
-  })
-  app.route('/', appFiles(folder))
-
-  return {
-    fetch: (request) => app.fetch(request),
-    async listen(options) {
-      const { url, close } = await listen(app, agent, options)
-      connect()
-      return {
-        url,
-        async close() {
-          await close()
-          disconnect?.()
-        },
-      }
+  app.use(guard({ hosts: allowedHosts, origins: allowedOrigins }))
+  if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
+  app.use(limits.headers)
+  app.use('/api/*', limits.body(MAX_BODY, routes))
+  app.use(compressed)
+  mountRoutes(app, routes, {
+    authenticate,
+    agent(caller, name) {
+      const agent = name === undefined ? first : agents.get(name)
+      if (!agent) throw new ByrefError('agent_not_found', `There is no agent "${name}"`)
+      return caller.namespace === null ? agent : agent.scoped(caller.namespace)
     },
-  }
-}
-
-function listen(
-  app: Hono,
-  agent: Agent,
-  { port = 4114, hostname = '127.0.0.1' }: ListenOptions = {},
-): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: app.fetch, hostname })
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(cannotListen(error, hostname, port))
-    })
-    server.listen(port, hostname, () => {
-      const address = server.address()
-      const actual = typeof address === 'object' && address ? address.port : port
-      const shown = hostname.includes(':') ? `[${hostname}]` : hostname
-      resolve({
-        url: `http://${shown}:${actual}`,
-        async close() {
-          await agent.close()
-          const closed = new Promise((done) => server.close(done))
-          if ('closeAllConnections' in server) server.closeAllConnections()
-          await closed
-        },
-      })
-    })
   })
+  app.get('/api/openapi.json', (c) => c.json(openApi))
+  app.get('/metrics', async (c) => {
+    requireRole(await auth.authenticate(c), 'owner')
+    return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
+  })
+  if (uploads) {
+    app.all('/api/uploads/*', async (c) => {
+      const caller = await auth.authenticate(c)
+      requireRole(caller, 'member')
+      await limits.request(caller)
+      return uploads.handle(c.req.raw, caller)
+    })
+  }
+  app.all('/api/*', (c) => {
+    throw new ByrefError('not_found', `There is no ${c.req.path}`)
+  })
+  if (options.app !== null) app.route('/', appFiles(options.app))
+
+  const server: Server = {
+    fetch: (request) => app.fetch(request),
+    openApi,
+    listen: (listenOptions) =>
+      listen(app, listenOptions, {
+        needsToken: auth.required,
+        async drain() {
+          isClosing = true
+          hub.close()
+          await Promise.all([...agents.values()].map((agent) => agent.close()))
+        },
+      }),
+    close: () => hub.close(),
+  }
+  return server
 }
 
-function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): ByrefError {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is taken: stop what listens there, or choose another with --port`,
-    EACCES: `Port ${port} may not be used by this user: choose one above 1023 with --port`,
-    EADDRNOTAVAIL: `${hostname} is no address of this machine: choose another with --host`,
-  }
-  const reason =
-    reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`
-  return new ByrefError('config_invalid', reason, { cause: error })
+const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
+
+function byName(given: ServerOptions['agents']): Map<string, Agent> {
+  const agents = new Map(
+    'resumeAll' in given && typeof given.resumeAll === 'function'
+      ? [['agent', given as Agent]]
+      : Object.entries(given as Record<string, Agent>),
+  )
+  if (agents.size > 0) return agents
+  throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
+}
+
+const gzip = compress()
+
+/** Compresses for those who take it; all others get their answer as it was made. */
+const compressed: MiddlewareHandler = (c, next) => {
+  c.header('vary', 'accept-encoding')
+  return c.req.header('accept-encoding') === undefined ? next() : gzip(c, next)
+}
+
+/** The id of a request: the proxy's where it is one that may stand in a log, else a new one. */
+function requestId(given: string | undefined): string {
+  return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
+}
+
+function crossOrigin(origins: readonly string[]) {
+  return cors({
+    origin: [...origins],
+    allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+    exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
+    maxAge: 600,
+  })
 }

@@ -1,11 +1,14 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import type { errorAnswer } from '../wire/common.ts'
 import { publicInfo } from './public-info.ts'
+import { RequestError } from './request-error.ts'
 
 /** The HTTP status of every code; what is missing here does not compile. */
-const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
+export const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   invalid_reference: 400,
   field_not_found: 404,
   variable_not_found: 404,
@@ -33,6 +36,8 @@ const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   log_failed: 503,
   lease_held: 409,
   message_not_found: 404,
+  message_exists: 409,
+  agent_not_found: 404,
   model_failed: 502,
   model_unauthorized: 502,
   tool_not_found: 404,
@@ -48,22 +53,54 @@ const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   output_invalid: 502,
   interrupted: 500,
   bad_request: 400,
+  body_too_large: 413,
+  method_not_allowed: 405,
+  not_found: 404,
+  unauthorized: 401,
   forbidden: 403,
+  rate_limited: 429,
+  shutting_down: 503,
   config_invalid: 500,
   dependency_missing: 501,
   unreachable: 502,
   unexpected_response: 502,
 }
 
-/** The answer to a request that failed: code and message of byref's own errors, nothing of any other. */
-export function errorResponse(error: unknown, c: Context): Response {
-  if (error instanceof ByrefError) {
-    const { code, message } = error
-    // A broken table's file was saved all the same.
-    const asset = error instanceof TableError && error.asset ? publicInfo(error.asset) : undefined
-    return c.json({ error: { code, message, asset } }, STATUS[code])
+/** Codes whose messages may name folders, hosts or buckets of this machine. */
+const INNER: ReadonlySet<ByrefErrorCode> = new Set([
+  'storage_failed',
+  'log_failed',
+  'config_invalid',
+])
+
+/**
+ * What somebody is told of a failure: code, message and issues of byref's own errors. What a store or a disk says, and what is
+ * no error of byref's, may name places of this machine, and stays here.
+ */
+export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
+  if (!(error instanceof ByrefError)) {
+    const message = 'Something failed in the server; its own output says what'
+    return { error: { code: 'internal', message } }
   }
-  console.error(error)
-  const message = 'Something failed in the server; its own output says what'
-  return c.json({ error: { code: 'internal', message } }, 500)
+  const { code } = error
+  const message = INNER.has(code) ? 'The server failed; its own output says how' : error.message
+  const issues = error instanceof RequestError ? [...error.issues] : undefined
+  // A broken table's file was saved all the same.
+  const asset = error instanceof TableError && error.asset ? publicInfo(error.asset) : undefined
+  return { error: { code, message, issues, asset } }
+}
+
+/** The answer to a request that failed; what is the server's own fault goes to `report` too. */
+export function errorResponse(
+  error: unknown,
+  c: Context,
+  report: (error: unknown) => void,
+): Response {
+  const code = error instanceof ByrefError ? error.code : null
+  const status = code === null ? 500 : STATUS[code]
+  if (status >= 500) report(error)
+  if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
+  if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
+  c.header('cache-control', 'no-store')
+  return c.json(failureOf(error), status)
 }

@@ -4,34 +4,45 @@ import { ByrefError } from '../errors.ts'
 /** This machine by name, or any machine by number: a page that was rebound to us came under a name of its own. */
 const LOOPBACK_OR_NUMBER = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i
 
+/** Whom a server answers. */
+export interface GuardOptions {
+  /** Names that requests may use beside localhost and addresses; `*` for any, where a proxy checks them. */
+  hosts: readonly string[]
+  /** Origins of other sites whose pages may ask, such as `https://app.example`; default none. */
+  origins: readonly string[]
+}
+
 /**
- * Keeps web pages of other sites from using a server on this machine: a request must name localhost, an IP address or
- * one of `allowedHosts` (DNS rebinding), and one that a page of another origin sent is refused (cross-site requests).
+ * Keeps web pages of other sites from using a server: a request must name localhost, an IP address or one of `hosts` (DNS
+ * rebinding), and one that a page of another origin sent is refused unless it is one of `origins` (cross-site requests).
  */
-export function guard(allowedHosts: readonly string[]): MiddlewareHandler {
+export function guard({ hosts, origins }: GuardOptions): MiddlewareHandler {
+  const isAllowed = (host: string) =>
+    hosts.includes('*') ||
+    LOOPBACK_OR_NUMBER.test(host) ||
+    hosts.includes(host.replace(/:\d+$/, '')) ||
+    hosts.includes(host)
+
   return async (c, next) => {
     const host = c.req.header('host') ?? new URL(c.req.url).host
-    const name = host.replace(/:\d+$/, '')
-    if (
-      !LOOPBACK_OR_NUMBER.test(host) &&
-      !allowedHosts.includes(name) &&
-      !allowedHosts.includes(host)
-    ) {
+    if (!isAllowed(host)) {
       throw new ByrefError(
         'forbidden',
         `This server does not answer as ${host}; name the host by --allow-host, or among allowedHosts`,
       )
     }
     const origin = c.req.header('origin')
-    if (origin !== undefined && hostOf(origin) !== host) {
+    const isOther = origin !== undefined && hostOf(origin) !== host
+    if (isOther && !origins.includes(origin)) {
       throw new ByrefError('forbidden', `Requests from pages of ${origin} are not allowed`)
     }
-    if (c.req.method !== 'GET' && c.req.header('sec-fetch-site') === 'cross-site') {
+    if (!origin && c.req.method !== 'GET' && c.req.header('sec-fetch-site') === 'cross-site') {
       throw new ByrefError('forbidden', 'Requests from pages of other sites are not allowed')
     }
-    await next()
+    // Before the answer: a header that comes after it has the answer made anew.
     c.header('x-content-type-options', 'nosniff')
     c.header('referrer-policy', 'no-referrer')
+    await next()
   }
 }
 

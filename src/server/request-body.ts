@@ -1,56 +1,61 @@
 import type { Context } from 'hono'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ByrefError } from '../errors.ts'
+import { RequestError } from './request-error.ts'
 
-const page = z.object({
-  after: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).max(1000).default(500),
-})
+/** Bytes of a body of JSON; files are uploaded, not said. */
+export const MAX_BODY = 4 * 1024 * 1024
 
-/** `after` and `limit` of a request for a page. Throws `bad_request` for what is no number. */
-export function pageQuery(query: Record<string, string | undefined>): z.infer<typeof page> {
-  return parse(page, query)
-}
+/** Levels of a body of JSON. */
+const MAX_DEPTH = 200
 
-const assets = z.object({
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(1000).default(200),
-})
-
-/** `cursor` and `limit` of a request for a page of assets. Throws `bad_request` for what is no number. */
-export function assetPage(query: Record<string, string | undefined>): z.infer<typeof assets> {
-  return parse(assets, query)
-}
-
-const rows = z.object({
-  start: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).max(1000).default(500),
-})
-
-/** `start` and `limit` of a request for rows of a table. Throws `bad_request` for what is no number. */
-export function rowPage(query: Record<string, string | undefined>): z.infer<typeof rows> {
-  return parse(rows, query)
-}
-
-/** The JSON body of a request by a schema. Throws `bad_request` with path and reason. */
+/**
+ * The JSON body of a request by a schema; one that is empty is `{}`.
+ *
+ * @throws ByrefError `bad_request`, with every issue; `body_too_large`, `too_deep`
+ */
 export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
+  const text = await c.req.text()
+  if (text === '') return parse(schema, {}, 'body')
   if (!c.req.header('content-type')?.toLowerCase().startsWith('application/json')) {
     throw new ByrefError('bad_request', 'The body must be JSON, with content-type application/json')
   }
+  if (depthOf(text) > MAX_DEPTH) {
+    throw new ByrefError('too_deep', `A body of JSON has at most ${MAX_DEPTH} levels`)
+  }
   let body: unknown
   try {
-    body = await c.req.json()
+    body = JSON.parse(text)
   } catch (cause) {
     throw new ByrefError('bad_request', 'The body is no JSON', { cause })
   }
-  return parse(schema, body)
+  return parse(schema, body, 'body')
 }
 
-function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+/** The value by the schema. Throws `bad_request` with every issue. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, what: 'query' | 'body'): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.map(({ path, message }) =>
-    `${path.join('.')} ${message}`.trim(),
-  )
-  throw new ByrefError('bad_request', problems.join('; '))
+  const issues = result.error.issues.map(({ path, message }) => ({
+    path: path.join('.'),
+    message,
+  }))
+  throw new RequestError(`The ${what} of the request is not as it must be`, issues)
+}
+
+/** How deep brackets are nested in a text of JSON, without a parse: those in strings do not count. */
+function depthOf(text: string): number {
+  let depth = 0
+  let most = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (inString) {
+      if (code === 92) i++
+      else if (code === 34) inString = false
+    } else if (code === 34) inString = true
+    else if (code === 91 || code === 123) most = Math.max(most, ++depth)
+    else if (code === 93 || code === 125) depth--
+  }
+  return most
 }

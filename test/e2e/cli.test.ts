@@ -271,7 +271,7 @@ describe('byref serve', () => {
     const server = await serve(join(folder.path, 'fresh'))
     expect(server.greeting.trim().split('\n')).toHaveLength(3)
     expect(server.greeting).toMatch(/demo model/)
-    expect((await fetch(`${server.url}/api/health`)).status).toBe(200)
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
     expect(await server.stop('SIGINT')).toBe(0)
     const started = await serve(folder.path, {}, { channel: true })
     expect(await started.stop('SIGTERM')).toBe(0)

@@ -17,10 +17,11 @@ const ALLOWED: Record<string, readonly string[]> = {
   prompt: ['refs', 'content', 'assets', 'log', 'model'],
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
   starter: ['assets', 'agent'],
-  server: ['refs', 'content', 'assets', 'log', 'model', 'agent'],
-  client: ['refs', 'content'],
+  wire: ['refs', 'content'],
+  server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
+  client: ['refs', 'content', 'wire'],
   testing: ['refs', 'content', 'assets', 'log', 'model'],
-  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter'],
+  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter', 'wire'],
 }
 
 /** Folders that run in a browser: no Node, no packages. */

@@ -25,7 +25,7 @@ export const infoQuery = queryOptions({
 /** The list of conversations, looked up anew now and then: others may talk too. */
 export const conversationsQuery = queryOptions({
   queryKey: ['conversations'],
-  queryFn: () => client.conversations(),
+  queryFn: async () => (await client.conversations({ limit: 200 })).conversations,
   refetchInterval: 15_000,
 })
 

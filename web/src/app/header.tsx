@@ -65,8 +65,9 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
 
 function Model() {
   const { data: info } = useQuery(infoQuery)
-  if (!info) return null
-  const { id, provider, demo } = info.model
+  const model = info?.agents[0]?.model
+  if (!model) return null
+  const { id, provider, demo } = model
   if (!demo) {
     return (
       <span className="mr-1 max-w-48 truncate text-xs text-ink-3" title={`${provider} answers`}>

@@ -16,7 +16,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
   const more = useInfiniteQuery({
     queryKey: ['rows', asset.assetId],
     queryFn: ({ pageParam: start, signal }) =>
-      client.assetRows(asset.ref, { start, limit: PAGE, signal }),
+      client.rows(asset.ref, { offset: start, limit: PAGE, signal }),
     initialPageParam: table.rows.length,
     getNextPageParam: ({ next }) => next,
     enabled: wantsMore,

@@ -1,0 +1,12 @@
+# byref from its packed package: npm pack, then docker build -t byref .
+FROM node:24-slim
+WORKDIR /app
+COPY byref-*.tgz ./byref.tgz
+RUN npm init -y >/dev/null && npm install --omit=dev --no-audit --no-fund ./byref.tgz @duckdb/node-api && rm byref.tgz
+RUN mkdir /data && chown node /data
+ENV NODE_ENV=production
+VOLUME /data
+EXPOSE 4114
+USER node
+# Others reach it, so it asks for tokens: docker exec <container> npx byref token --data /data
+CMD ["node_modules/.bin/byref", "serve", "--host", "0.0.0.0", "--auth", "--data", "/data", "--log", "info"]

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Role } from './caller.ts'
+import { BASE, openApi, refusal, SECRET, token } from './fixtures/api.ts'
+import { operationsOf } from './fixtures/open-api.ts'
+
+const RANK: Role[] = ['reader', 'member', 'owner']
+
+describe('who may what', () => {
+  const api = openApi(['Hello!'], { auth: { secret: SECRET }, limits: { requestsPerMinute: 1e6 } })
+  const operations = operationsOf(api.server.openApi as Record<string, unknown>)
+  const ids: Record<string, string> = {}
+
+  beforeAll(async () => {
+    const owner = await token('owner')
+    const made = await api.askJson<{ id: string }>('/api/conversations', {
+      ...{ method: 'POST', token: owner, json: {} },
+    })
+    const said = await api.askJson<{ messageId: string }>(
+      `/api/conversations/${made.id}/messages`,
+      { method: 'POST', token: owner, json: { content: 'Hi' } },
+    )
+    const kept = await api.askJson<{ asset: { assetId: string } }>('/api/assets?name=a.txt', {
+      ...{ method: 'POST', token: owner, body: 'text' },
+    })
+    Object.assign(ids, {
+      conversation: made.id,
+      asset: kept.asset.assetId,
+      message: said.messageId,
+    })
+  })
+
+  function filled(path: string): string {
+    const id = path.startsWith('/api/assets') ? ids.asset : ids.conversation
+    return path
+      .replace('{id}', id ?? '')
+      .replace('{messageId}', ids.message ?? '')
+      .replace(/\{\w+\}/g, 'none')
+  }
+
+  async function status(method: string, path: string, bearer?: string): Promise<number> {
+    const answer = await api.ask(filled(path), {
+      method,
+      token: bearer,
+      ...(method === 'GET' || method === 'DELETE' ? {} : { json: {} }),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  }
+
+  it('knows routes for each role', () => {
+    expect(operations.length).toBeGreaterThan(30)
+    expect(new Set(operations.map(({ role }) => role))).toEqual(new Set([null, ...RANK]))
+  })
+
+  // Those that remove come last.
+  const ordered = operations.toSorted(
+    (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
+  )
+  it.each(ordered)('$method $path', async ({ method, path, role }) => {
+    if (role === null) {
+      expect(await status(method, path)).not.toBe(403)
+      return
+    }
+    expect(await status(method, path)).toBe(401)
+    expect(await status(method, path, 'wrong')).toBe(401)
+    for (const has of RANK.slice(0, RANK.indexOf(role as Role))) {
+      expect(await status(method, path, await token(has))).toBe(403)
+    }
+    // Whatever is wrong with these requests, it is nothing that another namespace has.
+    if (path.includes('{')) {
+      const stranger = await status(method, path, await token('owner', 'other'))
+      expect([400, 404]).toContain(stranger)
+    }
+    expect([401, 403]).not.toContain(await status(method, path, await token(role as Role)))
+  })
+})
+
+describe('tokens', () => {
+  const api = openApi([], { auth: { secret: SECRET } })
+
+  it('are needed, of this server, and within their time', async () => {
+    const path = '/api/conversations'
+    const cases: [string | undefined, number][] = [
+      [undefined, 401],
+      ['', 401],
+      ['not.a.token', 401],
+      [await token('owner', 'team', { secret: `${SECRET} of another server` }), 401],
+      [await token('owner', 'team', { expiresIn: -1 }), 401],
+      [await token('reader'), 200],
+    ]
+    for (const [bearer, expected] of cases) {
+      expect([bearer, (await api.ask(path, { token: bearer })).status]).toEqual([bearer, expected])
+    }
+    const refused = await api.ask(path)
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="byref"')
+  })
+
+  it('without signature are refused', async () => {
+    const [, payload] = (await token('owner')).split('.')
+    const head = Buffer.from('{"alg":"none"}').toString('base64url')
+    expect((await api.ask('/api/conversations', { token: `${head}.${payload}.` })).status).toBe(401)
+  })
+
+  it('show each namespace its own', async () => {
+    const make = async (namespace: string | null) => {
+      const made = await api.askJson<{ id: string }>('/api/conversations', {
+        ...{ method: 'POST', json: {}, token: await token('member', namespace) },
+      })
+      return made.id
+    }
+    const mine = await make('mine')
+    const none = await make(null)
+    const seen = async (namespace: string | null) => {
+      const page = await api.askJson<{ conversations: { id: string }[] }>('/api/conversations', {
+        token: await token('reader', namespace),
+      })
+      return page.conversations.map(({ id }) => id)
+    }
+    expect(await seen('mine')).toEqual([mine])
+    expect(await seen(null)).toEqual([none])
+    expect(await seen('others')).toEqual([])
+    const other = await token('owner', 'others')
+    expect(await refusal(await api.ask(`/api/conversations/${mine}`, { token: other }))).toEqual({
+      ...{ status: 404, code: 'conversation_not_found' },
+    })
+  })
+
+  it('become a cookie that scripts do not see', async () => {
+    const bearer = await token('reader')
+    const answer = await api.ask('/api/session', { method: 'POST', json: { token: bearer } })
+    const cookie = answer.headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/^byref=.*HttpOnly.*SameSite=Strict/)
+    const headers = { cookie: cookie.split(';')[0] ?? '' }
+    expect((await api.ask('/api/conversations', { headers })).status).toBe(200)
+    const wrong = await api.ask('/api/session', { method: 'POST', json: { token: 'x' } })
+    expect(wrong.status).toBe(401)
+  })
+
+  it('are counted: too many requests are refused for a while', async () => {
+    const few = openApi([], { auth: { secret: SECRET }, limits: { requestsPerMinute: 3 } })
+    const mine = await token('reader', 'mine')
+    const statuses: number[] = []
+    for (let n = 0; n < 5; n++) {
+      statuses.push((await few.ask('/api/conversations', { token: mine })).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429])
+    const other = await few.ask('/api/conversations', { token: await token('reader', 'other') })
+    expect(other.status).toBe(200)
+  })
+})
+
+describe('signed addresses of assets', () => {
+  const api = openApi([], { auth: { secret: SECRET } })
+
+  it('open that asset, that field, for that time, and nothing else', async () => {
+    const owner = await token('owner')
+    const upload = (body: string) =>
+      api.askJson<{ asset: { assetId: string } }>('/api/assets?name=a.txt', {
+        ...{ method: 'POST', token: owner, body, headers: { 'content-type': 'text/plain' } },
+      })
+    const { asset } = await upload('one')
+    const { asset: other } = await upload('two')
+    const sign = (json: object) =>
+      api.askJson<{ url: string }>(`/api/assets/${asset.assetId}/sign`, {
+        ...{ method: 'POST', token: owner, json },
+      })
+    const { url } = await sign({})
+    expect(await (await api.ask(url)).text()).toBe('one')
+    const signature = new URL(url, BASE).search
+    expect((await api.ask(`/api/assets/${other.assetId}/content${signature}`)).status).toBe(401)
+    expect((await api.ask(`${url}&path=content`)).status).toBe(401)
+    expect((await api.ask(`/api/assets/${asset.assetId}${signature}`)).status).toBe(401)
+    expect((await api.ask(`${url}x`)).status).toBe(401)
+    const field = await sign({ path: 'content' })
+    expect(await (await api.ask(field.url)).json()).toBe('one')
+  })
+})

@@ -1,0 +1,107 @@
+import { jwtVerify, SignJWT } from 'jose'
+import { ByrefError } from '../../errors.ts'
+import { role } from '../../wire/server-info.ts'
+import type { Caller } from '../caller.ts'
+
+/** Who a token stands for, and how long. */
+export interface TokenClaims extends Caller {
+  /** When it ends: seconds from now, or text such as `30d`, `12h`. */
+  expiresIn: number | string
+}
+
+/** One asset, or a field of it, that an address opens without a token. */
+export interface AssetGrant {
+  namespace: string | null
+  assetId: string
+  /** As in the address; null for the whole asset. */
+  path: string | null
+}
+
+const ISSUER = 'byref'
+const FOR_API = 'byref'
+const FOR_ASSETS = 'byref-assets'
+
+/** The shortest secret that HMAC with SHA-256 is worth, in characters (RFC 7518, section 3.2). */
+export const SECRET_LENGTH = 32
+
+/**
+ * The key of a secret that signs tokens (JWT, HS256) and addresses of assets.
+ *
+ * @throws ByrefError `config_invalid` for a secret of less than 32 characters
+ */
+export function signingKey(secret: string): Uint8Array {
+  if (secret.length >= SECRET_LENGTH) return new TextEncoder().encode(secret)
+  throw new ByrefError(
+    'config_invalid',
+    `The secret that signs tokens needs ${SECRET_LENGTH} characters or more, not ${secret.length}`,
+  )
+}
+
+/** A token that a server with this key takes. */
+export async function signToken(
+  key: Uint8Array,
+  { subject, namespace, role, expiresIn }: TokenClaims,
+): Promise<string> {
+  return new SignJWT({ namespace, role })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(subject)
+    .setIssuer(ISSUER)
+    .setAudience(FOR_API)
+    .setIssuedAt()
+    .setExpirationTime(typeof expiresIn === 'number' ? inSeconds(expiresIn) : expiresIn)
+    .sign(key)
+}
+
+/** Who a token stands for; null where it is none of this key's, or over. */
+export async function readToken(key: Uint8Array, token: string): Promise<Caller | null> {
+  const payload = await verified(key, token, FOR_API)
+  return payload && callerOf(payload)
+}
+
+/** The caller that claims describe; null where they do not. A token without a role reads only. */
+export function callerOf(
+  claims: Record<string, unknown>,
+  names: { namespace: string; role: string } = { namespace: 'namespace', role: 'role' },
+): Caller | null {
+  const namespace = claims[names.namespace] ?? null
+  const its = role.safeParse(claims[names.role] ?? 'reader')
+  if (typeof claims.sub !== 'string' || !its.success) return null
+  if (namespace !== null && typeof namespace !== 'string') return null
+  return { subject: claims.sub, namespace, role: its.data }
+}
+
+/** What signs the address of an asset until `expiresIn` seconds from now are over. */
+export async function signGrant(
+  key: Uint8Array,
+  { namespace, assetId, path }: AssetGrant,
+  expiresIn: number,
+): Promise<string> {
+  return new SignJWT({ namespace, path })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(assetId)
+    .setIssuer(ISSUER)
+    .setAudience(FOR_ASSETS)
+    .setExpirationTime(inSeconds(expiresIn))
+    .sign(key)
+}
+
+/** What a signature opens; null where it is none of this key's, or over. */
+export async function readGrant(key: Uint8Array, signature: string): Promise<AssetGrant | null> {
+  const payload = await verified(key, signature, FOR_ASSETS)
+  if (typeof payload?.sub !== 'string') return null
+  const { sub, namespace, path } = payload as { sub: string } & Omit<AssetGrant, 'assetId'>
+  return { assetId: sub, namespace, path }
+}
+
+function inSeconds(seconds: number): number {
+  return Math.floor(Date.now() / 1000) + seconds
+}
+
+async function verified(key: Uint8Array, token: string, audience: string) {
+  try {
+    const options = { issuer: ISSUER, audience, algorithms: ['HS256'] }
+    return (await jwtVerify(token, key, options)).payload
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../content/message.ts'
+import { toMessage } from '../content/to-message.ts'
+import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
+
+interface Page {
+  messages: { position: number; message: Message }[]
+  older: number | null
+  newer: number | null
+}
+
+const post = (json: unknown) => ({ method: 'POST', json })
+
+async function conversation({ askJson }: ReturnType<typeof openApi>): Promise<string> {
+  return (await askJson<{ id: string }>('/api/conversations', post({}))).id
+}
+
+describe('conversations', () => {
+  it('are named, found, listed by pages and removed', async () => {
+    const api = openApi()
+    const { ask, askJson } = api
+    for (const title of ['Rain in Oslo', 'Snow', 'Rain in Bergen']) {
+      await ask('/api/conversations', post({ title }))
+    }
+    interface List {
+      conversations: { id: string; title: string }[]
+      next: string | null
+    }
+    const titles = async (query: string) => {
+      const { conversations, next } = await askJson<List>(`/api/conversations${query}`)
+      return { titles: conversations.map(({ title }) => title), next }
+    }
+    expect((await titles('?search=RAIN')).titles).toEqual(['Rain in Bergen', 'Rain in Oslo'])
+    const first = await titles('?limit=2')
+    expect(first.titles).toHaveLength(2)
+    expect(
+      (await titles(`?limit=2&cursor=${encodeURIComponent(first.next ?? '')}`)).titles,
+    ).toEqual(['Rain in Oslo'])
+    const { conversations } = await askJson<List>('/api/conversations')
+    const path = `/api/conversations/${conversations[0]?.id}`
+    expect(await askJson(path, { method: 'PATCH', json: { title: 'Hail' } })).toMatchObject({
+      title: 'Hail',
+    })
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(204)
+    expect((await ask(path)).status).toBe(404)
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(404)
+  })
+
+  it.each(['limit=0', 'limit=-1', 'limit=501', 'limit=x', 'limit=1.5'])(
+    'refuse ?%s',
+    async (query) => {
+      const { ask } = openApi()
+      const answer = await ask(`/api/conversations?${query}`)
+      const { error } = (await answer.clone().json()) as { error: { issues: { path: string }[] } }
+      expect(error.issues[0]?.path).toBe('limit')
+      expect(await refusal(answer)).toEqual({ status: 400, code: 'bad_request' })
+    },
+  )
+
+  it('are made once, however often a request is tried', async () => {
+    const { ask, askJson } = openApi()
+    const once = { ...post({}), headers: { 'idempotency-key': 'k1' } }
+    const first = await askJson<{ id: string }>('/api/conversations', once)
+    expect(await askJson('/api/conversations', once)).toEqual(first)
+    expect((await ask('/api/conversations', post({ id: 'mine' }))).status).toBe(201)
+    expect(await refusal(await ask('/api/conversations', post({ id: 'mine' })))).toEqual({
+      ...{ status: 409, code: 'conversation_exists' },
+    })
+  })
+
+  it('are exported and imported, byte for byte; debug data for owners only', async () => {
+    const api = openApi(['Hello!'], { auth: { secret: SECRET } })
+    const { ask, askJson } = api
+    const owner = await token('owner')
+    const reader = await token('reader')
+    const { id } = await askJson<{ id: string }>('/api/conversations', {
+      ...post({}),
+      token: owner,
+    })
+    const metadata = { debug: { internal: 'd3bug' }, 'x-odd': [1, { z: 1, a: 2 }] }
+    await ask(`/api/conversations/${id}/messages`, {
+      ...post({ content: 'hi', metadata }),
+      token: owner,
+    })
+    await expect
+      .poll(async () => (await askJson(`/api/conversations/${id}`, { token: reader })).status)
+      .toBe('idle')
+    const path = `/api/conversations/${id}/export`
+    const plain = await (await ask(path, { token: reader })).text()
+    expect(plain).not.toContain('d3bug')
+    expect(plain).toContain('"x-odd":[1,{"z":1,"a":2}]')
+    expect((await ask(`${path}?debug=true`, { token: reader })).status).toBe(403)
+    const whole = await (await ask(`${path}?debug=true`, { token: owner })).text()
+    expect(whole).toContain('d3bug')
+    const events = await ask(`/api/conversations/${id}/events`, { token: reader })
+    expect(await events.text()).not.toContain('d3bug')
+
+    const other = await token('owner', 'other')
+    const made = await askJson<{ id: string }>('/api/conversations/import?id=copy', {
+      method: 'POST',
+      token: other,
+      body: whole,
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    expect(made).toEqual({ id: 'copy' })
+    const again = await ask('/api/conversations/copy/export?debug=true', { token: other })
+    expect((await again.text()).replace('"id":"copy"', `"id":"${id}"`)).toBe(whole)
+    const broken = await ask('/api/conversations/import', {
+      ...{ method: 'POST', token: other, body: `${whole}{"odd":`, headers: {} },
+    })
+    expect(broken.status).toBe(400)
+  })
+
+  it('are forked at a message', async () => {
+    const { ask, askJson } = openApi(['one', 'two'])
+    const id = await conversation({ ask, askJson } as never)
+    const said = await askJson<{ messageId: string }>(
+      `/api/conversations/${id}/messages`,
+      post({ content: 'a' }),
+    )
+    await expect.poll(async () => (await askJson(`/api/conversations/${id}`)).status).toBe('idle')
+    const fork = await askJson<{ id: string }>(
+      `/api/conversations/${id}/fork`,
+      post({ at: said.messageId }),
+    )
+    const page = await askJson<Page>(`/api/conversations/${fork.id}/messages`)
+    expect(page.messages.map(({ message }) => message.content)).toEqual(['a'])
+    const none = await ask(`/api/conversations/${id}/fork`, post({ at: 'none' }))
+    expect(await refusal(none)).toEqual({ status: 404, code: 'message_not_found' })
+  })
+})
+
+describe('messages', () => {
+  it('come by pages both ways, in order, also while others are written', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const write = (from: number, to: number) =>
+      api.agent.log.append(
+        id,
+        Array.from({ length: to - from }, (_, n) => ({
+          type: 'NEW_MESSAGE' as const,
+          payload: toMessage({ role: 'user', content: `m${from + n}` }),
+        })),
+      )
+    await write(0, 1201)
+    const texts = ({ messages }: Page) => messages.map(({ message }) => message.content)
+    const at = `/api/conversations/${id}/messages`
+
+    const forwards: unknown[] = []
+    let page = await api.askJson<Page>(`${at}?after=0&limit=100`)
+    for (;;) {
+      forwards.push(...texts(page))
+      if (page.newer === null) break
+      page = await api.askJson<Page>(`${at}?after=${page.newer}&limit=100`)
+    }
+    expect(forwards).toEqual(Array.from({ length: 1201 }, (_, n) => `m${n}`))
+
+    const backwards: unknown[] = []
+    page = await api.askJson<Page>(`${at}?limit=500`)
+    expect(page.newer).toBeNull()
+    await write(1201, 1210)
+    for (;;) {
+      backwards.unshift(...texts(page))
+      if (page.older === null) break
+      page = await api.askJson<Page>(`${at}?before=${page.older}&limit=500`)
+      expect(page.newer).not.toBeNull()
+    }
+    expect(backwards).toEqual(forwards)
+    expect((await api.ask(`${at}?before=3&after=1`)).status).toBe(400)
+  })
+
+  it('are taken in every form', async () => {
+    const api = openApi(['ok'])
+    const id = await conversation(api)
+    const messages = [
+      { type: 'text', text: 'plain' },
+      { type: 'data', kind: 'state', data: { total: 3 } },
+      { role: 'user', content: [{ type: 'text', text: 'a part' }] },
+      { content: 'as it is', content_type: 'text/markdown', metadata: { odd: { z: 1, a: [2] } } },
+    ]
+    await api.ask(`/api/conversations/${id}/messages`, post({ messages }))
+    await expect
+      .poll(async () => (await api.askJson(`/api/conversations/${id}`)).status)
+      .toBe('idle')
+    const page = await api.askJson<Page>(`/api/conversations/${id}/messages`)
+    expect(page.messages.slice(0, 4).map(({ message }) => message.content_type)).toEqual([
+      'text/plain',
+      'data',
+      'multipart/mixed',
+      'text/markdown',
+    ])
+    expect(JSON.stringify(page.messages[3]?.message.metadata)).toBe('{"odd":{"z":1,"a":[2]}}')
+    const data = await api.askJson(`/api/conversations/${id}/data`)
+    expect(data).toMatchObject({ entries: [{ kind: 'state', data: { total: 3 } }] })
+  })
+
+  it('are taken once: an id that is there is refused, a request that is tried again is not', async () => {
+    const api = openApi(['one', 'two'])
+    const id = await conversation(api)
+    const at = `/api/conversations/${id}/messages`
+    const once = { ...post({ content: 'a' }), headers: { 'idempotency-key': 'k' } }
+    const first = await api.ask(at, once)
+    expect(first.status).toBe(202)
+    const again = await api.ask(at, once)
+    expect(again.status).toBe(200)
+    expect(await again.json()).toEqual(await first.json())
+    await expect
+      .poll(async () => (await api.askJson(`/api/conversations/${id}`)).status)
+      .toBe('idle')
+    await api.ask(at, post({ id: 'm1', content: 'b' }))
+    await expect
+      .poll(async () => (await api.askJson(`/api/conversations/${id}`)).status)
+      .toBe('idle')
+    const twice = await api.ask(at, post({ id: 'm1', content: 'c' }))
+    expect(await refusal(twice)).toEqual({ status: 409, code: 'message_exists' })
+    const page = await api.askJson<Page>(at)
+    expect(page.messages).toHaveLength(4)
+  })
+
+  it('are said again in a fork, edited or not', async () => {
+    const api = openApi(['one', 'two', 'three'])
+    const id = await conversation(api)
+    const said = await api.askJson<{ messageId: string }>(
+      `/api/conversations/${id}/messages`,
+      post({ content: 'a' }),
+    )
+    await expect
+      .poll(async () => (await api.askJson(`/api/conversations/${id}`)).status)
+      .toBe('idle')
+    const path = `/api/conversations/${id}/messages/${said.messageId}/retry`
+    const retried = await api.askJson<{ conversation: string }>(path, post({ content: 'b' }))
+    expect(retried.conversation).not.toBe(id)
+    const texts = async () => {
+      const page = await api.askJson<Page>(`/api/conversations/${retried.conversation}/messages`)
+      return page.messages.map(({ message }) => message.content)
+    }
+    await expect.poll(texts).toEqual(['b', 'two'])
+    const answer = (await api.askJson<Page>(`/api/conversations/${id}/messages`)).messages.at(-1)
+    const wrong = await api.ask(
+      `/api/conversations/${id}/messages/${answer?.message.id}/retry`,
+      post({}),
+    )
+    expect(await refusal(wrong)).toEqual({ status: 400, code: 'invalid_message' })
+  })
+})
+
+describe('data', () => {
+  it('are read now and at any message, and written by a person', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const at = `/api/conversations/${id}/data`
+    const first = await api.askJson<{ messageId: string }>(
+      at,
+      post({ kind: 'state', data: { n: 1 } }),
+    )
+    await api.ask(at, post({ kind: 'state', data: 2, _path: 'n' }))
+    expect(await api.askJson(`${at}?ref=${encodeURIComponent('†state.n')}`)).toEqual({ value: 2 })
+    expect(await api.askJson(`${at}?at=${first.messageId}`)).toMatchObject({
+      entries: [{ kind: 'state', data: { n: 1 } }],
+    })
+    const missing = await api.ask(`${at}?ref=${encodeURIComponent('†state.none')}`)
+    expect(await refusal(missing)).toEqual({ status: 404, code: 'variable_not_found' })
+    expect((await api.ask(`${at}?at=none`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,84 @@
+import type { Server as HttpServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAdaptorServer } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { ByrefError } from '../errors.ts'
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** Default 4114; 0 takes any that is free. */
+  port?: number
+  /** Default 127.0.0.1: this machine only. Others need `auth`. */
+  hostname?: string
+  /** How long open requests may take to end when it closes, in milliseconds; default 3,000. */
+  graceMs?: number
+}
+
+/** A server that listens. */
+export interface Listening {
+  url: string
+  /**
+   * Stops: is not ready any more, ends the streams, closes the agents, which leaves their runs to whoever resumes them, lets
+   * open requests end, and frees the port.
+   */
+  close(): Promise<void>
+}
+
+/** What listening needs of the server. */
+export interface Listener {
+  needsToken: boolean
+  /** Takes up nothing new, and hands over what is under way. */
+  drain(): Promise<void>
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
+
+/** Listens on Node. Throws ByrefError `config_invalid`. */
+export function listen(
+  app: Hono,
+  { port = 4114, hostname = '127.0.0.1', graceMs = 3000 }: ListenOptions = {},
+  { needsToken, drain }: Listener,
+): Promise<Listening> {
+  if (!needsToken && !LOOPBACK.test(hostname)) {
+    throw new ByrefError(
+      'config_invalid',
+      `A server on ${hostname} is open to others: give createServer({ auth }), or byref serve --auth`,
+    )
+  }
+  const server = createAdaptorServer({ fetch: app.fetch, hostname }) as HttpServer
+  // A head that comes in drops is not waited for; a body may take as long as it flows.
+  server.headersTimeout = 30_000
+  server.requestTimeout = 0
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(cannotListen(error, hostname, port))
+    })
+    server.listen(port, hostname, () => {
+      const address = server.address()
+      const actual = typeof address === 'object' && address ? address.port : port
+      const shown = hostname.includes(':') ? `[${hostname}]` : hostname
+      resolve({
+        url: `http://${shown}:${actual}`,
+        async close() {
+          const closed = new Promise((done) => server.close(done))
+          server.closeIdleConnections()
+          await drain()
+          await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
+          server.closeAllConnections()
+          await closed
+        },
+      })
+    })
+  })
+}
+
+function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): ByrefError {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is taken: stop what listens there, or choose another with --port`,
+    EACCES: `Port ${port} may not be used by this user: choose one above 1023 with --port`,
+    EADDRNOTAVAIL: `${hostname} is no address of this machine: choose another with --host`,
+  }
+  const reason =
+    reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`
+  return new ByrefError('config_invalid', reason, { cause: error })
+}

@@ -1,0 +1,99 @@
+import type { Context, Hono } from 'hono'
+import type { z } from 'zod'
+import type { Agent } from '../agent/agent.ts'
+import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import type { Caller, Role } from './caller.ts'
+import { parse, readJson } from './request-body.ts'
+
+/** What a route answers: JSON by a schema, bytes of other types by their names, or nothing. */
+export type Answer = z.ZodType | { types: readonly string[] } | null
+
+/** A route: everything that the API's document, the checks of requests and the tests know of it. */
+export interface RouteSpec<Query = unknown, Body = unknown> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** As Hono writes paths: `/api/conversations/:id`. */
+  path: string
+  /** What it does, as a sentence of a few words. */
+  summary: string
+  /** Who may; null for everybody, without a token. */
+  role: Role | null
+  query?: z.ZodType<Query>
+  /** JSON; where it may be left out, the schema takes `{}`. */
+  body?: z.ZodType<Body>
+  /** A body that is no JSON, by its media types. It is the handler's to read. */
+  takes?: readonly string[]
+  /** By status. */
+  answers: Readonly<Record<number, Answer>>
+  /** Codes beside those that every route has. */
+  errors?: readonly ByrefErrorCode[]
+}
+
+/** A request to a route, checked. */
+export interface Call<Query, Body> {
+  c: Context
+  caller: Caller
+  query: Query
+  body: Body
+  /** The agent that was asked for by its name, in the caller's namespace; by default the first. Throws `agent_not_found`. */
+  agent(name?: string): Agent
+  param(name: string): string
+}
+
+/** A route with what it does. */
+export interface Route extends RouteSpec {
+  handle(call: Call<never, never>): Response | Promise<Response>
+}
+
+/** Makes a route; the types of its query and its body are those of their schemas. */
+export function route<Query = undefined, Body = undefined>(
+  spec: RouteSpec<Query, Body>,
+  handle: (call: Call<Query, Body>) => Response | Promise<Response>,
+): Route {
+  return { ...spec, handle }
+}
+
+/** What routes are given. */
+export interface RouteHost {
+  /** Throws `unauthorized` where a token is needed and there is none that holds. */
+  authenticate(c: Context, route: RouteSpec): Promise<Caller>
+  agent(caller: Caller, name?: string): Agent
+}
+
+/** Mounts the routes, and for every path that they have an answer to the methods that it lacks. */
+export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost): void {
+  for (const one of routes) {
+    app.on(one.method.toUpperCase(), one.path, async (c) => {
+      const caller = await host.authenticate(c, one)
+      const query = one.query ? parse(one.query, c.req.query(), 'query') : undefined
+      const body = one.body ? await readJson(c, one.body) : undefined
+      return one.handle({
+        c,
+        caller,
+        query: query as never,
+        body: body as never,
+        agent: (name) => host.agent(caller, name),
+        param: (name) => c.req.param(name) ?? '',
+      })
+    })
+  }
+  for (const [path, methods] of methodsByPath(routes)) {
+    app.all(path, (c) => {
+      c.header('allow', methods.join(', '))
+      throw new ByrefError(
+        'method_not_allowed',
+        `${path} takes ${methods.join(', ')}, not ${c.req.method}`,
+      )
+    })
+  }
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { path, method } of routes) {
+    const methods = found.get(path) ?? []
+    methods.push(method.toUpperCase())
+    if (method === 'get') methods.push('HEAD')
+    found.set(path, methods)
+  }
+  return found
+}

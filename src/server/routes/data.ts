@@ -1,0 +1,70 @@
+import { createBoard } from '../../content/board.ts'
+import type { ConversationState } from '../../content/conversation-state.ts'
+import { createFold } from '../../content/fold.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
+import { type Route, route } from '../route.ts'
+import { findConversation } from './conversations.ts'
+
+const PATH = '/api/conversations/:id/data'
+
+/** Data: what stands on the board of a conversation, now and at any message, and edits by a person. */
+export function dataRoutes(): Route[] {
+  return [
+    route(
+      {
+        method: 'get',
+        path: PATH,
+        summary: 'The data of a conversation, now or after a message',
+        role: 'reader',
+        query: dataQuery,
+        answers: { 200: dataAnswer },
+        errors: [
+          'conversation_not_found',
+          'message_not_found',
+          'variable_not_found',
+          'invalid_reference',
+        ],
+      },
+      async ({ c, query, param, agent }) => {
+        const { log } = agent()
+        const { id } = await findConversation(log, param('id'))
+        const { messages } = await stateOf(log, id)
+        const board = createBoard(messages)
+        const { at, ref, instance } = query
+        if (ref === undefined) return c.json({ entries: board.entries({ at }) as never })
+        return c.json({ value: board.read(ref, { at, instance }) as never })
+      },
+    ),
+    route(
+      {
+        method: 'post',
+        path: PATH,
+        summary: 'Write data as a person does; no run begins',
+        role: 'member',
+        body: dataEdit,
+        answers: { 201: dataEdited },
+        errors: [
+          'conversation_not_found',
+          'conversation_busy',
+          'invalid_data',
+          'schema_violation',
+          'invalid_message',
+        ],
+      },
+      async ({ c, body, param, agent }) => {
+        const its = agent()
+        const { id } = await findConversation(its.log, param('id'))
+        const { messageIds } = await its.add(id, { ...body, type: 'data' } as never)
+        return c.json({ messageId: messageIds[0] }, 201)
+      },
+    ),
+  ]
+}
+
+/** The state of a conversation, folded from its log. */
+export async function stateOf(log: ConversationLog, id: string): Promise<ConversationState> {
+  const folding = createFold()
+  for await (const record of readAll(log, id)) folding.apply(record)
+  return folding.state
+}

@@ -1,0 +1,60 @@
+import { approvalAnswer, approved, cancelled, resumed } from '../../wire/runs.ts'
+import { type Route, route } from '../route.ts'
+import { findConversation } from './conversations.ts'
+
+const PATH = '/api/conversations/:id'
+
+/** Runs: stop, go on, answer about a call. */
+export function runRoutes(): Route[] {
+  return [
+    route(
+      {
+        method: 'post',
+        path: `${PATH}/cancel`,
+        summary: 'Stop the run',
+        role: 'member',
+        answers: { 200: cancelled },
+        errors: ['conversation_not_found'],
+      },
+      async ({ c, param, agent }) => {
+        const its = agent()
+        const { id } = await findConversation(its.log, param('id'))
+        return c.json({ cancelled: await its.cancel(id) })
+      },
+    ),
+    route(
+      {
+        method: 'post',
+        path: `${PATH}/resume`,
+        summary: 'Go on with a run whose process is gone',
+        role: 'member',
+        answers: { 202: resumed },
+        errors: ['conversation_not_found'],
+      },
+      async ({ c, param, agent }) => {
+        const its = agent()
+        const { id, openRun, queued } = await findConversation(its.log, param('id'))
+        const isDue = openRun !== null || queued > 0
+        if (isDue) its.resume(id)
+        return c.json({ resumed: isDue }, 202)
+      },
+    ),
+    route(
+      {
+        method: 'post',
+        path: `${PATH}/calls/:callId/approval`,
+        summary: "A person's answer about a call that waits for one",
+        role: 'member',
+        body: approvalAnswer,
+        answers: { 202: approved },
+        errors: ['conversation_not_found', 'approval_answered', 'invalid_arguments'],
+      },
+      async ({ c, body, param, agent }) => {
+        const its = agent()
+        const { id } = await findConversation(its.log, param('id'))
+        await its.approve(id, param('callId'), body as never)
+        return c.json({ approved: body.approved }, 202)
+      },
+    ),
+  ]
+}

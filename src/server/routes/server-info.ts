@@ -1,0 +1,115 @@
+import { createRequire } from 'node:module'
+import { deleteCookie, setCookie } from 'hono/cookie'
+import type { Agent } from '../../agent/agent.ts'
+import { ByrefError } from '../../errors.ts'
+import { version } from '../../version.ts'
+import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'
+import { type Auth, SESSION_COOKIE } from '../auth/auth.ts'
+import { type Route, route } from '../route.ts'
+
+/** How long a browser keeps a session; its token may end earlier. In seconds. */
+const SESSION_SECONDS = 30 * 24 * 60 * 60
+
+/** What runs here, and sessions of browsers. */
+export function serverInfoRoutes(
+  agents: ReadonlyMap<string, Agent>,
+  { auth, isReady }: { auth: Auth; isReady: () => Promise<boolean> },
+): Route[] {
+  const sql = isInstalled('@duckdb/node-api')
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/healthz',
+        summary: 'Whether the process is up',
+        role: null,
+        answers: { 200: health },
+      },
+      ({ c }) => c.json({ ok: true }),
+    ),
+    route(
+      {
+        method: 'get',
+        path: '/readyz',
+        summary: 'Whether it takes requests: its log answers, and it is not about to stop',
+        role: null,
+        answers: { 200: health },
+        errors: ['shutting_down'],
+      },
+      async ({ c }) => {
+        if (await isReady()) return c.json({ ok: true })
+        throw new ByrefError('shutting_down', 'This server is not ready: ask another, or later')
+      },
+    ),
+    route(
+      {
+        method: 'get',
+        path: '/api/info',
+        summary: 'What runs here, and who asks',
+        role: 'reader',
+        answers: { 200: serverInfo },
+      },
+      ({ c, caller }) =>
+        c.json({ name: 'byref' as const, version, agents: [...agents].map(describe), sql, caller }),
+    ),
+    route(
+      {
+        method: 'post',
+        path: '/api/session',
+        summary: 'Keep a token as a cookie, for the pictures and streams of a browser',
+        role: null,
+        body: sessionBody,
+        answers: { 204: null },
+        errors: ['unauthorized'],
+      },
+      async ({ c, body }) => {
+        if (auth.required && !(await auth.read(body.token))) {
+          throw new ByrefError(
+            'unauthorized',
+            'The token is not for this server, or its time is over',
+          )
+        }
+        setCookie(c, SESSION_COOKIE, body.token, {
+          ...{ httpOnly: true, sameSite: 'Strict', path: '/', maxAge: SESSION_SECONDS },
+          secure: isSecure(c.req.url, c.req.header('x-forwarded-proto')),
+        })
+        return c.body(null, 204)
+      },
+    ),
+    route(
+      {
+        method: 'delete',
+        path: '/api/session',
+        summary: 'Forget the cookie',
+        role: null,
+        answers: { 204: null },
+      },
+      ({ c }) => {
+        deleteCookie(c, SESSION_COOKIE, { path: '/' })
+        return c.body(null, 204)
+      },
+    ),
+  ]
+}
+
+function describe([name, { model, tools }]: [string, Agent]) {
+  const { provider, modelId: id } = model
+  return {
+    name,
+    model: { id, provider, demo: provider === 'byref.demo' },
+    tools: tools.map(({ id, description }) => ({ id, description })),
+  }
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isSecure(url: string, forwarded: string | undefined): boolean {
+  return forwarded === 'https' || url.startsWith('https:')
+}

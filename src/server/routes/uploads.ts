@@ -1,0 +1,123 @@
+import { Readable } from 'node:stream'
+import busboy from '@fastify/busboy'
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import type { Assets, ImportOptions } from '../../assets/assets-contract.ts'
+import { ByrefError } from '../../errors.ts'
+import { uploaded, uploadedFiles, uploadQuery } from '../../wire/assets.ts'
+import { publicInfo } from '../public-info.ts'
+import { type Route, route } from '../route.ts'
+import { withProgress } from './with-progress.ts'
+
+/** Codes of saving a file. */
+export const SAVE_ERRORS = [
+  'asset_invalid',
+  'asset_too_large',
+  'quota_exceeded',
+  'storage_full',
+  'table_invalid',
+] as const
+
+/** Uploads in one request: a file as the body, or several as a form. */
+export function uploadRoutes(): Route[] {
+  return [
+    route(
+      {
+        method: 'post',
+        path: '/api/assets',
+        summary: 'Upload a file as the body, or several as multipart/form-data',
+        role: 'member',
+        query: uploadQuery,
+        takes: ['*/*', 'multipart/form-data'],
+        answers: { 201: uploaded.or(uploadedFiles), 200: { types: ['text/event-stream'] } },
+        errors: SAVE_ERRORS,
+      },
+      ({ c, query, agent }) => {
+        const { assets } = agent()
+        const { body, signal } = c.req.raw
+        if (!body) throw new ByrefError('bad_request', 'The body of the request must be the file')
+        const mime = c.req.header('content-type')
+        if (mime?.toLowerCase().startsWith('multipart/form-data')) {
+          return withProgress(c, 201, async (onProgress) => ({
+            files: await importForm(c, assets, { mime, signal, onProgress }),
+          }))
+        }
+        const name = query.name || 'file'
+        return withProgress(c, 201, (onProgress) => {
+          return importOne(assets, body, { name, mime, by: 'user', signal, onProgress })
+        })
+      },
+    ),
+  ]
+}
+
+/** Saves one file, and the table it may be. */
+export async function importOne(
+  assets: Assets,
+  body: ReadableStream<Uint8Array>,
+  options: ImportOptions,
+): Promise<z.infer<typeof uploaded>> {
+  const { asset, table } = await assets.importFile(body, options)
+  return { asset: publicInfo(asset), table: table && publicInfo(table) }
+}
+
+/** Files in one form; more are refused. */
+const MAX_FILES = 100
+
+/** The files of a form (RFC 7578), one after the other as they come; its other fields say nothing here. */
+async function importForm(
+  c: Context,
+  assets: Assets,
+  { mime, signal, onProgress }: { mime: string } & Pick<ImportOptions, 'signal' | 'onProgress'>,
+): Promise<z.infer<typeof uploaded>[]> {
+  const done: Promise<z.infer<typeof uploaded>>[] = []
+  const form = newForm(mime)
+  const ended = Promise.withResolvers<void>()
+  form.on('file', (_field, file, fileName, _encoding, mimeType) => {
+    const name = plainName(fileName ?? '') || 'file'
+    const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
+      ...{ name, mime: mimeType, by: 'user', signal, onProgress },
+    })
+    // What fails ends the form; until then nobody waits for it.
+    saved.catch((error: unknown) => {
+      file.resume()
+      ended.reject(error)
+    })
+    done.push(saved)
+  })
+  form.on('filesLimit', () => {
+    ended.reject(new ByrefError('bad_request', `A form has at most ${MAX_FILES} files`))
+  })
+  form.on('error', (cause) => {
+    ended.reject(new ByrefError('bad_request', 'The form is broken off or malformed', { cause }))
+  })
+  form.on('finish', () => ended.resolve())
+  const source = Readable.fromWeb(c.req.raw.body as never)
+  source.on('error', (cause) => ended.reject(cause))
+  source.pipe(form)
+  try {
+    await ended.promise
+    if (done.length === 0) throw new ByrefError('bad_request', 'The form has no file')
+    return await Promise.all(done)
+  } finally {
+    source.destroy()
+  }
+}
+
+/** A file's name in a form: browsers escape what would end it (html.spec.whatwg.org, multipart/form-data). */
+function plainName(name: string): string {
+  return name.replace(/%(22|0d|0a)/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
+
+function newForm(mime: string) {
+  try {
+    return new busboy.Busboy({
+      headers: { 'content-type': mime },
+      limits: { files: MAX_FILES, fields: 100, fieldSize: 10_000, headerPairs: 100 },
+    })
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The form has no boundary', { cause })
+  }
+}

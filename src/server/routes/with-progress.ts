@@ -1,0 +1,45 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { ImportOptions } from '../../assets/assets-contract.ts'
+import { failureOf } from '../error-response.ts'
+import { namedFrame } from '../events/channel.ts'
+
+type OnProgress = NonNullable<ImportOptions['onProgress']>
+
+/** How often progress is told, in milliseconds. */
+const EVERY_MS = 200
+
+/**
+ * Answers with what a long work comes to. Who accepts `text/event-stream` is told how far it is: events `progress`, and in the
+ * end `done` with the answer or `error`.
+ */
+export async function withProgress<T extends object>(
+  c: Context,
+  status: ContentfulStatusCode,
+  work: (onProgress?: OnProgress) => Promise<T>,
+): Promise<Response> {
+  if (!c.req.header('accept')?.includes('text/event-stream')) {
+    return c.json((await work()) as object, status)
+  }
+  c.header('content-type', 'text/event-stream')
+  c.header('cache-control', 'no-cache, no-transform')
+  let told = 0
+  return c.body(
+    new ReadableStream<Uint8Array>({
+      async start(controller) {
+        const onProgress: OnProgress = (progress) => {
+          const now = Date.now()
+          if (now - told < EVERY_MS) return
+          told = now
+          controller.enqueue(namedFrame('progress', progress))
+        }
+        try {
+          controller.enqueue(namedFrame('done', await work(onProgress)))
+        } catch (error) {
+          controller.enqueue(namedFrame('error', failureOf(error)))
+        }
+        controller.close()
+      },
+    }),
+  )
+}

@@ -1,0 +1,254 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { defineTool } from '../agent/tools/tool.ts'
+import { readEventStream } from '../client/event-stream.ts'
+import { type ConversationState, emptyConversation } from '../content/conversation-state.ts'
+import { type Foldable, fold } from '../content/fold.ts'
+import { toMessage } from '../content/to-message.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
+import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
+
+type Api = ReturnType<typeof openApi>
+
+async function conversation({ askJson }: Api): Promise<string> {
+  const { id } = await askJson<{ id: string }>('/api/conversations', { method: 'POST', json: {} })
+  return id
+}
+
+/** Somebody who watches, and folds what comes. */
+class Watcher {
+  state: ConversationState = emptyConversation
+  last = 0
+  named: string[] = []
+  #stop = new AbortController()
+  done: Promise<void>
+
+  constructor(body: ReadableStream<Uint8Array>, from = emptyConversation) {
+    this.state = from
+    this.last = from.position
+    this.done = this.#follow(body)
+  }
+
+  async #follow(body: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = readEventStream(body)
+    const stopped = new Promise<null>((resolve) => {
+      this.#stop.signal.addEventListener('abort', () => resolve(null))
+    })
+    for (;;) {
+      const next = await Promise.race([reader.next(), stopped])
+      if (next === null || next.done) {
+        void reader.return()
+        return
+      }
+      const { event, id, data } = next.value
+      if (event !== undefined) {
+        this.named.push(event)
+        continue
+      }
+      if (id !== undefined) {
+        expect(Number(id)).toBe(this.last + 1)
+        this.last = Number(id)
+      }
+      this.state = fold(this.state, JSON.parse(data) as Foldable)
+    }
+  }
+
+  leave(): void {
+    this.#stop.abort()
+  }
+}
+
+async function watch(
+  { ask }: Api,
+  id: string,
+  headers: Record<string, string> = {},
+  from = emptyConversation,
+) {
+  const answer = await ask(`/api/conversations/${id}/stream`, { headers })
+  return new Watcher(answer.body as ReadableStream<Uint8Array>, from)
+}
+
+describe('streams of a conversation', () => {
+  it('bring who comes back, wherever it left, to the state of who stayed', async () => {
+    const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
+    let heard = 0
+    const tool = defineTool({
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object' },
+      async execute(_, { progress }) {
+        progress('half of it', 0.5)
+        await gates[2]?.promise
+        return 'done'
+      },
+    })
+    const api = openApi(
+      [
+        {
+          text: 'A text that is written slowly. '.repeat(3),
+          calls: [{ name: 'slow', arguments: {} }],
+        },
+        'The end.',
+      ],
+      {
+        agent: {
+          tools: [tool],
+          callbacks: {
+            async onEvent({ type }) {
+              if (type === 'TEXT_MESSAGE_CONTENT') await gates[heard++]?.promise
+            },
+          },
+        },
+      },
+    )
+    const id = await conversation(api)
+    const stayed = await watch(api, id)
+    let other = await watch(api, id)
+    await api.ask(`/api/conversations/${id}/messages`, { method: 'POST', json: { content: 'go' } })
+
+    const meet = async () => {
+      await expect
+        .poll(() => ({ ...other.state, updatedAt: '' }))
+        .toEqual({ ...stayed.state, updatedAt: '' })
+    }
+    const comeBack = async () => {
+      other.leave()
+      other = await watch(api, id, { 'last-event-id': String(other.last) }, other.state)
+    }
+    for (const [step, gate] of gates.entries()) {
+      await expect
+        .poll(() => heard > Math.min(step, 1) || stayed.state.calls !== emptyConversation.calls)
+        .toBe(true)
+      await comeBack()
+      await meet()
+      gate.resolve()
+    }
+    await expect.poll(() => stayed.state.runs.at(-1)?.status).toBe('finished')
+    await comeBack()
+    await meet()
+    expect(stayed.state.messages.at(-1)?.content).toBe('The end.')
+  })
+
+  it('begin anew for who knows more than there is', async () => {
+    const api = openApi(['Hello'])
+    const id = await conversation(api)
+    await api.ask(`/api/conversations/${id}/messages`, { method: 'POST', json: { content: 'x' } })
+    await expect.poll(async () => (await api.agent.log.find(id))?.status).toBe('idle')
+    const watcher = await watch(api, id, { 'last-event-id': '999' })
+    await expect.poll(() => watcher.state.messages.length).toBe(2)
+    expect(watcher.named).toEqual(['reset'])
+    const odd = await api.ask(`/api/conversations/${id}/stream`, {
+      headers: { 'last-event-id': 'x' },
+    })
+    expect(await refusal(odd)).toEqual({ status: 400, code: 'bad_request' })
+  })
+
+  it('go on after a restart, also of a long conversation', async ({ onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-streams-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'log.sqlite')
+    const log = createSqliteLog(path)
+    const id = await log.create()
+    const note = (n: number) => ({
+      type: 'NEW_MESSAGE' as const,
+      payload: toMessage({ role: 'user', content: `message ${n}` }),
+    })
+    await log.append(
+      id,
+      Array.from({ length: 1500 }, (_, n) => note(n)),
+    )
+    const api = openApi([], { agent: { log } })
+    const watcher = await watch(api, id, { 'last-event-id': '0' })
+    await expect.poll(() => watcher.last).toBe(1500)
+    api.server.close()
+    await watcher.done
+    await log.close()
+
+    const again = createSqliteLog(path)
+    onTestFinished(() => again.close())
+    await again.append(id, [note(1500)])
+    const second = openApi([], { agent: { log: again } })
+    const back = await watch(second, id, { 'last-event-id': '1500' }, watcher.state)
+    await again.append(id, [note(1501)])
+    await expect.poll(() => back.last).toBe(1502)
+    expect(back.state.messages.map(({ content }) => content)).toEqual(
+      Array.from({ length: 1502 }, (_, n) => `message ${n}`),
+    )
+    second.server.close()
+  })
+
+  it('read the log once for all who listen', async () => {
+    const api = openApi(['Hello'])
+    const id = await conversation(api)
+    let reads = 0
+    const { read } = api.agent.log
+    api.agent.log.read = (...args) => {
+      reads++
+      return read.apply(api.agent.log, args)
+    }
+    const watchers = await Promise.all(Array.from({ length: 50 }, () => watch(api, id)))
+    await api.ask(`/api/conversations/${id}/messages`, { method: 'POST', json: { content: 'x' } })
+    await expect
+      .poll(() => watchers.every(({ state }) => state.runs.at(-1)?.status === 'finished'))
+      .toBe(true)
+    // One for the end of the log, and those of the agent itself.
+    expect(reads).toBeLessThan(5)
+  })
+})
+
+describe('the stream of a namespace', () => {
+  it('tells of changes and deletions, to its own', async () => {
+    const api = openApi(['Hello'], { auth: { secret: SECRET } })
+    const mine = await token('owner', 'mine')
+    const other = await token('owner', 'other')
+    const seen: Record<string, unknown[]> = { mine: [], other: [] }
+    for (const [name, bearer] of Object.entries({ mine, other })) {
+      const answer = await api.ask('/api/events', { token: bearer })
+      void (async () => {
+        for await (const { data } of readEventStream(answer.body as ReadableStream<Uint8Array>)) {
+          seen[name]?.push(JSON.parse(data))
+        }
+      })()
+    }
+    const { id } = await api.askJson<{ id: string }>('/api/conversations', {
+      ...{ method: 'POST', json: {}, token: mine },
+    })
+    await api.ask(`/api/conversations/${id}/messages`, {
+      ...{ method: 'POST', json: { content: 'hi' }, token: mine },
+    })
+    await expect
+      .poll(() => seen.mine?.at(-1))
+      .toMatchObject({
+        conversation: { id, title: 'hi', status: 'idle', messages: 2 },
+      })
+    await api.ask(`/api/conversations/${id}`, { method: 'DELETE', token: mine })
+    await expect.poll(() => seen.mine?.at(-1)).toEqual({ deleted: id })
+    expect(seen.other).toEqual([])
+    api.server.close()
+  })
+
+  it('goes on where it was left, or says that the list must be read again', async () => {
+    const api = openApi()
+    const listen = async (last?: string) => {
+      const answer = await api.ask(
+        '/api/events',
+        last ? { headers: { 'last-event-id': last } } : {},
+      )
+      return readEventStream(answer.body as ReadableStream<Uint8Array>)
+    }
+    const first = await listen()
+    // Keeps the feed alive, as another tab does.
+    await listen()
+    await api.askJson('/api/conversations', { method: 'POST', json: { title: 'one' } })
+    const { value } = await first.next()
+    await first.return()
+    await api.askJson('/api/conversations', { method: 'POST', json: { title: 'two' } })
+    const back = await (await listen(value?.id)).next()
+    expect(JSON.parse(back.value?.data ?? '')).toMatchObject({ conversation: { title: 'two' } })
+    const lost = await (await listen('of-before')).next()
+    expect(lost.value?.event).toBe('reset')
+    api.server.close()
+  })
+})

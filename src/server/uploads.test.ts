@@ -1,0 +1,223 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Upload } from 'tus-js-client'
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
+import { createFsAssetStore } from '../assets/stores/fs.ts'
+import { readEventStream } from '../client/event-stream.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createServer } from './create-server.ts'
+import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
+
+interface Uploaded {
+  asset: { assetId: string; name: string; mime: string; size: number; digest: string; ref: string }
+  table: { ref: string; table: { rows: number; source: string } } | null
+}
+
+describe('uploads as a body', () => {
+  it.each([
+    ['plain.txt', 'plain.txt'],
+    ['two\r\nlines.txt', 'two\r\nlines.txt'],
+    ['quote".txt', 'quote".txt'],
+    ['../../etc/passwd', '../../etc/passwd'],
+    ['🎉 fête.txt', '🎉 fête.txt'],
+    ['', 'file'],
+  ])('keep the name %j, which is no path', async (name, kept) => {
+    const { ask, askJson } = openApi()
+    const { asset } = await askJson<Uploaded>(`/api/assets?name=${encodeURIComponent(name)}`, {
+      ...{ method: 'POST', body: 'text', headers: { 'content-type': 'text/plain' } },
+    })
+    expect(asset).toMatchObject({ name: kept, size: 4 })
+    const download = await ask(`/api/assets/${asset.assetId}/content?download=1`)
+    const header = download.headers.get('content-disposition') ?? ''
+    expect(decodeURIComponent(header.replace("attachment; filename*=UTF-8''", ''))).toBe(kept)
+    expect(header).toMatch(/^[\x20-\x7e]+$/)
+  })
+
+  it('takes an empty file', async () => {
+    const { askJson } = openApi()
+    const { asset } = await askJson<Uploaded>('/api/assets?name=empty.bin', {
+      ...{ method: 'POST', body: new Uint8Array(0), headers: { 'content-type': 'image/png' } },
+    })
+    expect(asset.size).toBe(0)
+  })
+
+  it('refuses what is too large while it reads, and keeps nothing of it', async () => {
+    const { agent, ask } = openApi([], {
+      agent: { assets: { config: { limits: { bodyBytes: 1000 } } } },
+    })
+    let sent = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 500
+        controller.enqueue(new Uint8Array(500))
+      },
+    })
+    const answer = await ask('/api/assets?name=endless.bin', { method: 'POST', body })
+    expect(await refusal(answer)).toEqual({ status: 413, code: 'asset_too_large' })
+    expect(sent).toBeLessThan(100_000)
+    expect(await agent.assets.usage()).toEqual({ assets: 0, bytes: 0 })
+  })
+
+  it('tells how far the table is, to who asks', async () => {
+    const { ask } = openApi()
+    const rows = Array.from({ length: 50_000 }, (_, n) => `${n},city ${n % 7}`).join('\n')
+    const answer = await ask('/api/assets?name=t.csv', {
+      method: 'POST',
+      body: `n,city\n${rows}\n`,
+      headers: { accept: 'text/event-stream', 'content-type': 'text/csv' },
+    })
+    const events: [string | undefined, Record<string, unknown>][] = []
+    for await (const { event, data } of readEventStream(
+      answer.body as ReadableStream<Uint8Array>,
+    )) {
+      events.push([event, JSON.parse(data)])
+    }
+    expect(events.at(-1)).toMatchObject(['done', { table: { table: { rows: 50_000 } } }])
+    const refused = await ask('/api/assets?name=t.csv', {
+      method: 'POST',
+      body: 'a,a"b\n"1',
+      headers: { accept: 'text/event-stream', 'content-type': 'text/csv' },
+    })
+    expect(await refused.text()).toMatch(/^event: (done|error)\n/m)
+  })
+})
+
+describe('uploads as a form', () => {
+  it('takes several files as they come', async () => {
+    const { askJson } = openApi()
+    const body = new FormData()
+    body.set('note', 'of no interest')
+    body.append('files', new File(['one'], 'a "quoted" näme.txt', { type: 'text/plain' }))
+    body.append('files', new File(['a,b\n1,2\n'], 't.csv', { type: 'text/csv' }))
+    const { files } = await askJson<{ files: Uploaded[] }>('/api/assets', { method: 'POST', body })
+    expect(files.map(({ asset, table }) => [asset.name, asset.size, table?.table.rows])).toEqual([
+      ['a "quoted" näme.txt', 3, undefined],
+      ['t.csv', 8, 1],
+    ])
+  })
+
+  it.each([
+    ['no file', 'multipart/form-data; boundary=x', '--x--\r\n'],
+    ['no boundary', 'multipart/form-data', '--x--\r\n'],
+    [
+      'an end in the middle',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\nhalf',
+    ],
+  ])('refuses one with %s', async (_, type, body) => {
+    const { agent, ask } = openApi()
+    const answer = await ask('/api/assets', {
+      ...{ method: 'POST', body, headers: { 'content-type': type } },
+    })
+    expect(await refusal(answer)).toEqual({ status: 400, code: 'bad_request' })
+    expect((await agent.assets.usage()).assets).toBe(0)
+  })
+})
+
+/** A server on a port, on a folder that a next one can go on with. */
+async function listening(folder: string) {
+  const assets = { store: createFsAssetStore({ rootDir: join(folder, 'assets') }) }
+  const agent = createAgent({ model: scriptedModel([]), assets })
+  const server = createServer({
+    agents: agent,
+    app: null,
+    auth: { secret: SECRET },
+    uploads: join(folder, 'uploads'),
+  })
+  const { url, close } = await server.listen({ port: 0, graceMs: 100 })
+  return { agent, url, close }
+}
+
+function temporary(onTestFinished: (fn: () => void) => void): string {
+  const folder = mkdtempSync(join(tmpdir(), 'byref-uploads-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe('uploads that break off', () => {
+  it('leave nothing', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const { agent, url, close } = await listening(folder)
+    const bearer = await token('member', null)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST /api/assets?name=a.bin HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${bearer}\r\ncontent-length: 1000000\r\n\r\n`,
+    )
+    socket.write(Buffer.alloc(300_000))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    socket.destroy()
+    await expect.poll(() => bodiesIn(folder)).toEqual([])
+    expect((await agent.assets.usage()).assets).toBe(0)
+    await close()
+  })
+
+  it('go on by tus, also on a server that was started anew, and become an asset once', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(3_000_000)
+    const bearer = await token('member', 'team')
+    const headers = { authorization: `Bearer ${bearer}` }
+    const first = await listening(folder)
+    const options = {
+      chunkSize: 1_000_000,
+      headers,
+      metadata: { filename: 'large.bin', filetype: 'application/octet-stream' },
+      retryDelays: null,
+    }
+    const begun = await new Promise<string>((resolve, reject) => {
+      const upload = new Upload(bytes, {
+        ...options,
+        endpoint: `${first.url}/api/uploads`,
+        onError: reject,
+        onChunkComplete(_size, sent) {
+          if (sent < 1_000_000) return
+          void upload.abort().then(() => resolve(upload.url as string))
+        },
+      })
+      upload.start()
+    })
+    await first.close()
+
+    const second = await listening(folder)
+    const uploadUrl = `${second.url}${new URL(begun, second.url).pathname}`
+    const stranger = { authorization: `Bearer ${await token('member', 'other')}` }
+    const spied = await fetch(uploadUrl, {
+      ...{ method: 'HEAD', headers: { ...stranger, 'tus-resumable': '1.0.0' } },
+    })
+    expect(spied.status).toBe(404)
+    const tooEarly = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
+    expect(tooEarly.status).toBe(422)
+    await new Promise<void>((resolve, reject) => {
+      new Upload(bytes, {
+        ...options,
+        uploadUrl,
+        onError: reject,
+        onSuccess: () => resolve(),
+      }).start()
+    })
+    const made = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
+    expect(made.status).toBe(201)
+    const { asset } = (await made.json()) as Uploaded
+    expect(asset).toMatchObject({
+      name: 'large.bin',
+      size: 3_000_000,
+      digest: createHash('sha256').update(bytes).digest('hex'),
+    })
+    expect((await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })).status).toBe(404)
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+    await second.close()
+  })
+})
+
+/** Files of bodies that a folder of assets has. */
+function bodiesIn(folder: string): string[] {
+  return readdirSync(join(folder, 'assets'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/sqlite|secret|id$/.test(entry.name))
+    .map(({ name }) => name)
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { assetRef, jsonObject, limit, time } from './common.ts'
+
+/** What is known of an asset without reading its body. */
+export const assetInfo = z
+  .object({
+    assetId: z.string(),
+    /** The full reference, `asset://…`. */
+    ref: z.string(),
+    mime: z.string(),
+    kind: z.enum(['image', 'audio', 'video', 'file']),
+    /** Of the body, in bytes: of structured content its JSON, of a table its Parquet. */
+    size: z.int(),
+    /** SHA-256 of the body in lower-case hex. */
+    digest: z.string(),
+    name: z.string().nullable(),
+    description: z.string().nullable(),
+    createdAt: time,
+    expiresAt: time.nullable(),
+    structured: z.boolean(),
+    /** Of a table how large it is, and the reference of the file as it came. */
+    table: z.object({ rows: z.int(), columns: z.int(), source: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: 'Asset' })
+
+/** `GET /api/assets` */
+export const assetsQuery = z.object({ limit: limit(1000, 200), cursor: z.string().optional() })
+
+/** A page of assets, newest first; `next` is the cursor of the next one, null at the end. */
+export const assetsPage = z.object({ assets: z.array(assetInfo), next: z.string().nullable() })
+
+/** An asset with its flattened meta, which is what a model is shown of it. */
+export const assetDetails = z.object({ asset: assetInfo, meta: jsonObject })
+
+/** `POST /api/assets` */
+export const uploadQuery = z.object({
+  /** Of the file; its extension helps to tell its type. */
+  name: z.string().max(1000).optional(),
+})
+
+/** The file as it came, and the structured asset that was made of it if it was a table. */
+export const uploaded = z.object({ asset: assetInfo, table: assetInfo.nullable() })
+
+/** `POST /api/assets` of several files in one form. */
+export const uploadedFiles = z.object({ files: z.array(uploaded) })
+
+/** `POST /api/assets/structured`: a structured asset (structured-assets.md); bytes by reference or as data URLs. */
+export const structuredAsset = z.strictObject({
+  asset_type: z.string().max(200).optional(),
+  asset_id: z.string().max(200).optional(),
+  asset_name: z.string().max(1000).optional(),
+  description: z.string().max(10_000).optional(),
+  content_type: z.string().max(200),
+  content: z.unknown(),
+})
+
+/** One asset. */
+export const assetAnswer = z.object({ asset: assetInfo })
+
+/** `GET /api/assets/:id/content` */
+export const contentQuery = z.object({
+  /** A field from the asset's first level on (`content/rows/0`), its keys as in an asset URL. */
+  path: z.string().max(10_000).optional(),
+  /** As an attachment under its name; of a table the file as it came. */
+  download: z.string().optional(),
+  /** Of a signed address. */
+  signature: z.string().max(4096).optional(),
+})
+
+/** `GET /api/assets/:id/rows` */
+export const rowsQuery = z.object({
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: limit(1000, 100),
+  /** Names of columns as a JSON list; all by default. */
+  columns: z.string().max(100_000).optional(),
+  /** A column's name, with `-` before it for the largest first. */
+  sort: z.string().max(1000).optional(),
+  /** Conditions as a JSON list: `[{ "column": "city", "is": "equal", "to": "Oslo" }]`. */
+  where: z.string().max(100_000).optional(),
+})
+
+/** One condition on a column. */
+export const condition = z.strictObject({
+  column: z.string(),
+  is: z.enum(['equal', 'not_equal', 'less', 'at_most', 'more', 'at_least', 'contains', 'missing']),
+  to: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional(),
+})
+
+/** A page of a table's rows. */
+export const rowsPage = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  rows: z.array(jsonObject),
+  offset: z.int(),
+  /** The `offset` of the next page, null at the end; rows that are very long make a page shorter. */
+  next: z.int().nullable(),
+  /** Rows that fit the conditions, of all pages. */
+  total: z.int(),
+})
+
+/** `POST /api/query`: SQL over tables by their references. */
+export const queryBody = z.strictObject({
+  sql: z.string().min(1).max(100_000),
+  /** Names that the SQL may use for references. */
+  tables: z.record(z.string(), assetRef).optional(),
+  name: z.string().max(1000).optional(),
+})
+
+/** `POST /api/assets/:id/sign` */
+export const signBody = z.strictObject({
+  /** In seconds, at most 7 days; default: an hour. */
+  expiresIn: z.int().min(1).max(604_800).default(3600),
+  path: z.string().max(10_000).optional(),
+  download: z.boolean().default(false),
+})
+
+/** An address that needs no token until it expires. */
+export const signed = z.object({ url: z.string(), expiresAt: time })
+
+/** What a namespace holds. */
+export const usageAnswer = z.object({ assets: z.int(), bytes: z.int() })

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import type { LogRecord } from '../content/events.ts'
+import type { Message } from '../content/message.ts'
+import type * as assets from './assets.ts'
+import type * as conversations from './conversations.ts'
+import type * as data from './data.ts'
+import type * as messages from './messages.ts'
+import type * as prompts from './prompts.ts'
+import type * as runs from './runs.ts'
+import type * as server from './server-info.ts'
+
+// What travels, as types of the schemas that check it. Records and messages are typed as the fold takes them.
+
+export type ServerInfo = z.infer<typeof server.serverInfo>
+export type Role = z.infer<typeof server.role>
+export type RunStatus = z.infer<typeof conversations.runStatus>
+export type ConversationSummary = z.infer<typeof conversations.conversationSummary>
+export type ConversationsPage = z.infer<typeof conversations.conversationsPage>
+export type ConversationsQuery = Partial<z.infer<typeof conversations.conversationsQuery>>
+export type NewConversation = z.infer<typeof conversations.newConversation>
+export type ForkAsk = z.infer<typeof conversations.forkAsk>
+/** A page of a conversation's log, oldest first. `next` is the `after` of the next page, null on the last. */
+export interface EventsPage {
+  records: LogRecord[]
+  next: number | null
+}
+export type MessagesQuery = Partial<z.infer<typeof messages.messagesQuery>>
+/** A page of messages with their positions, oldest first; `older` and `newer` are the cursors of its neighbours. */
+export interface MessagesPage {
+  messages: { position: number; message: Message }[]
+  older: number | null
+  newer: number | null
+}
+/** What a person says: a message in any form that `toMessage` takes. */
+export type OutgoingMessage = z.input<typeof messages.messageInput>
+export type SendResult = z.infer<typeof messages.sent>
+export type RetryResult = z.infer<typeof messages.retried>
+export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
+export type PromptInfo = z.infer<typeof prompts.promptAnswer>
+export type BoardEntryInfo = z.infer<typeof data.boardEntry>
+export type DataEdit = z.input<typeof data.dataEdit>
+export type AssetInfo = z.infer<typeof assets.assetInfo>
+export type AssetsPage = z.infer<typeof assets.assetsPage>
+export type AssetDetails = z.infer<typeof assets.assetDetails>
+export type UploadResult = z.infer<typeof assets.uploaded>
+export type SignedUrl = z.infer<typeof assets.signed>
+export type RowsPage = z.infer<typeof assets.rowsPage>
+export type RowCondition = z.infer<typeof assets.condition>
