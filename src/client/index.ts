@@ -65,6 +65,7 @@ export type {
   MessagesQuery,
   NewConversation,
   OutgoingMessage,
+  PromptInfo,
   RetryResult,
   Role,
   RowCondition,
