@@ -45,7 +45,7 @@ export async function forkConversation(
   return id
 }
 
-/** What was deleted behind the message is deleted in the fork too. */
+/** What was deleted later is deleted in the fork too. */
 function deletionsIn(
   events: readonly ConversationEvent[],
   deleted: readonly string[],
