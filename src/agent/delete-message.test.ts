@@ -95,9 +95,11 @@ describe('agent.deleteMessage', () => {
   })
 
   it('keeps the numbers of results, and says of a deleted one that there is none', async () => {
+    // So long that the model is shown its name.
+    const second = 'second '.repeat(40)
     const model = scriptedModel([
       calls('look', { of: 'first' }),
-      calls('look', { of: 'second' }),
+      calls('look', { of: second }),
       'Done.',
       {
         calls: [
@@ -115,10 +117,12 @@ describe('agent.deleteMessage', () => {
     const next = agent.run({ conversation: 'c', messages: say('Again') })
     await next.result
     const last = next.messages.filter((message) => readMetadata(message).result).slice(-2)
-    expect(last[0]?.content).toEqual({ seen: 'second' })
+    expect(last[0]?.content).toEqual({ seen: second })
     expect(errorsIn(next.messages)).toEqual([expect.stringContaining('†result#1 names no result')])
     expect(prompts(model)[3]).toContain('interrupted: the call has no result')
     expect(prompts(model)[3]).not.toContain('{"seen":"first"}')
+    expect(prompts(model)[3]).toContain('†result#2\\n')
+    expect(prompts(model)[3]).not.toContain('†result#1\\n')
   })
 
   it('leaves what a deleted answer wrote among the data, and shows it', async () => {
