@@ -17,17 +17,19 @@ for (const file of globSync('**/*.{js,js.map,d.ts,d.ts.map}', { cwd: dist, exclu
 }
 run(node, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'])
 
-/** What `import 'byref'` loads at once: one file. */
+/** What `byref/client` loads at once, which runs in browsers, and what `import 'byref'` does beside it: a file each. */
+const neutral = new Set()
 const core = new Set()
-const findCore = {
-  name: 'find-core',
+const findChunks = {
+  name: 'find-chunks',
   buildEnd() {
-    const add = (id) => {
-      if (core.has(id)) return
-      core.add(id)
-      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported)
+    const add = (found, id) => {
+      if (found.has(id)) return
+      found.add(id)
+      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(found, imported)
     }
-    add(join(root, 'src/index.ts'))
+    add(neutral, join(root, 'src/client/index.ts'))
+    add(core, join(root, 'src/index.ts'))
   },
 }
 const bundle = await rolldown({
@@ -35,7 +37,7 @@ const bundle = await rolldown({
   input: Object.fromEntries(entries),
   external: (id) => !/^[./]/.test(id),
   platform: 'node',
-  plugins: [findCore],
+  plugins: [findChunks],
 })
 await bundle.write({
   dir: dist,
@@ -46,6 +48,11 @@ await bundle.write({
   // With letters beyond Latin-1 the whole text takes twice its room in memory.
   charset: 'ascii',
   comments: false,
-  codeSplitting: { groups: [{ name: 'core', test: (id) => core.has(id) }] },
+  codeSplitting: {
+    groups: [
+      { name: 'neutral', test: (id) => neutral.has(id), priority: 2 },
+      { name: 'core', test: (id) => core.has(id), priority: 1 },
+    ],
+  },
 })
 await bundle.close()

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
 ensureInstalled()
@@ -52,6 +53,16 @@ try {
     }),
   )
   run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
+
+  say('── the client in a browser')
+  const entry = join(project, 'node_modules/byref/dist/client/index.js')
+  // Fails for anything of Node, and for packages.
+  const { metafile } = await build({
+    ...{ entryPoints: [entry], bundle: true, platform: 'browser', format: 'esm' },
+    ...{ write: false, minify: true, metafile: true },
+  })
+  const [{ bytes }] = Object.values(metafile.outputs)
+  say(`${Math.round(bytes / 1024)} kB`)
 
   say('── the command')
   const bin = join(project, 'node_modules', '.bin', 'byref')

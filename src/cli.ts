@@ -1,7 +1,3 @@
-import { assetsCommand } from './cli/assets.ts'
-import { runCommand } from './cli/run.ts'
-import { serveCommand } from './cli/serve.ts'
-import { tokenCommand } from './cli/token.ts'
 import { UsageError } from './cli/usage-error.ts'
 import { ByrefError, errorMessage } from './errors.ts'
 import { version } from './version.ts'
@@ -16,11 +12,14 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref <command> --help says more. byref --version prints the version.
 `
 
-const COMMANDS: Record<string, (args: string[]) => Promise<number>> = {
-  serve: serveCommand,
-  run: runCommand,
-  assets: assetsCommand,
-  token: tokenCommand,
+type Command = (args: string[]) => Promise<number>
+
+/** A command is loaded when it is called: most need little of what there is. */
+const COMMANDS: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./cli/serve.ts')).serveCommand,
+  run: async () => (await import('./cli/run.ts')).runCommand,
+  assets: async () => (await import('./cli/assets.ts')).assetsCommand,
+  token: async () => (await import('./cli/token.ts')).tokenCommand,
 }
 
 async function main([name, ...args]: string[]): Promise<number> {
@@ -34,7 +33,7 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!command) throw new UsageError(`There is no command "${name}"; byref --help lists them`)
-  return command(args)
+  return (await command())(args)
 }
 
 // Whoever reads our output may have had enough of it (`byref … | head`).

@@ -26,6 +26,7 @@ export type { JsonSchema, ToolSchema } from './agent/tools/describe-schema.ts'
 export type { NativeToolName } from './agent/tools/native-tools.ts'
 export { defineTool, type Tool, type ToolContext } from './agent/tools/tool.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
+export type { AssetInfo, AssetMaker } from './assets/asset-info.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
 export type {
   AssetAttributes,
@@ -51,8 +52,6 @@ export { createAssets } from './assets/assets.ts'
 export type { AssetLimits, AssetsConfig, ResolvedAssetsConfig } from './assets/assets-config.ts'
 export type {
   AssetFailure,
-  AssetInfo,
-  AssetMaker,
   AssetScope,
   Assets,
   CreateAssetsOptions,
@@ -63,13 +62,13 @@ export type {
   SaveAssetOptions,
   SaveOptions,
   StructuredAssetInput,
+  TableQuery,
 } from './assets/assets-contract.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
 export type { StoreQuota } from './assets/records/record-index.ts'
 export type { SweepOptions, SweepResult } from './assets/sweep-assets.ts'
 export type { ColumnType, TableColumn } from './assets/tables/column.ts'
-export type { TableQuery } from './assets/tables/query-tables.ts'
 export { TableError } from './assets/tables/table-error.ts'
 export type { TableRow, TableRows } from './assets/tables/table-rows.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'

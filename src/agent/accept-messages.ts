@@ -1,5 +1,6 @@
 import { createdPayload } from '../assets/asset-events.ts'
-import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import type { AssetInfo } from '../assets/asset-info.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { canonicalPart } from '../content/canonical-part.ts'
 import type { AssetEvent, ConversationEvent } from '../content/events.ts'

@@ -1,4 +1,5 @@
-import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import type { AssetInfo } from '../assets/asset-info.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import type { Message } from '../content/message.ts'
 import { readParts } from '../content/message-parts.ts'

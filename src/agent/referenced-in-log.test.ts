@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { AssetInfo } from '../assets/asset-info.ts'
 import { createAssets } from '../assets/assets.ts'
-import type { AssetInfo } from '../assets/assets-contract.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { toMessage } from '../content/to-message.ts'
 import { createMemoryLog } from '../log/memory.ts'

@@ -1,34 +1,20 @@
 import { ByrefError } from '../errors.ts'
-import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
+import { MISSING, ownField } from '../refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
-import type { ContentCache } from './content-cache.ts'
+import { type AssetContent, type ContentAccess, fieldAt } from './content-access.ts'
 import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
 import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
-import { type FoundField, fieldAt } from './found-field.ts'
 import { isDeeper } from './is-deeper.ts'
 import type { LargeJson } from './json/large-json.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
 /** Larger JSON is read piece by piece: so much is parsed in about ten milliseconds. */
 const PARSED_AT_ONCE = 1024 * 1024
-
-/** The content of an asset, read as far as it is asked for. */
-export interface AssetContent {
-  /** The value at a path below the content, as the caller's own. Reads only the bytes that it holds or leads through. */
-  at(path: readonly FieldKey[]): Promise<FoundField>
-}
-
-/** What content is read from, and its limits: bytes that may become a value, and levels. */
-export interface ContentAccess {
-  store: FullAssetStore
-  cache: ContentCache
-  limits: { valueBytes: number; depth: number }
-}
 
 /**
  * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes; of a table as

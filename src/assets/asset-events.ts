@@ -2,7 +2,7 @@ import type { AssetMeta } from '../content/asset.ts'
 import type { AssetCreated } from '../content/events.ts'
 import { metaLines } from '../content/metas-block.ts'
 import { ByrefError } from '../errors.ts'
-import type { AssetInfo, AssetMaker } from './assets-contract.ts'
+import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 

@@ -3,11 +3,10 @@ import { assetMeta } from '../content/asset-meta.ts'
 import type { AssetCreated } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { createdPayload, type KeptBody } from './asset-events.ts'
+import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
-  AssetInfo,
-  AssetMaker,
   AssetScope,
   Assets,
   SaveAssetOptions,

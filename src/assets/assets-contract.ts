@@ -1,46 +1,12 @@
 import type { AssetMeta } from '../content/asset.ts'
-import type { AssetCreated, AssetEvent, AssetOrigin } from '../content/events.ts'
+import type { AssetCreated, AssetEvent } from '../content/events.ts'
+import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
-import type { AssetKind, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
+import type { AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
-import type { QueryLimits, TableQuery } from './tables/query-tables.ts'
 import type { TableRows } from './tables/table-rows.ts'
-
-/** Everything that is known of an asset without reading its body. */
-export interface AssetInfo {
-  assetId: string
-  /** The full reference, `asset://…`. */
-  ref: string
-  /** Null where there are no namespaces. */
-  namespace: string | null
-  mime: string
-  kind: AssetKind
-  /** Bytes of the body: of structured content its JSON, of a table its Parquet. */
-  size: number
-  /** SHA-256 of the body, lower-case hex. */
-  digest: string
-  name: string | null
-  description: string | null
-  /** ISO 8601 in UTC. */
-  createdAt: string
-  expiresAt: string | null
-  /** Whether it is structured content, with fields that references can name. */
-  structured: boolean
-  /** Of a table (spec A15) how large it is, and the reference of the file as it came; null for other assets. */
-  table: { rows: number; columns: number; source: string | null } | null
-}
-
-/** Who makes an asset, for its event. */
-export interface AssetMaker {
-  /** Default: `system`. */
-  by?: AssetOrigin
-  tool?: string
-  toolCallId?: string
-  /** JSON Pointer into the result that held the asset. */
-  origin?: string
-}
 
 /** Options of {@link Assets.save}. */
 export interface SaveOptions extends AssetMaker, NamespaceOption {
@@ -71,6 +37,22 @@ export interface StructuredAssetInput {
 export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
   expiresAt?: Date | string | null
   signal?: AbortSignal
+}
+
+/** What a query may take. */
+export interface QueryLimits {
+  /** Rows of the result. */
+  rows: number
+  /** Until the last of them. */
+  timeoutMs: number
+}
+
+/** A query over tables. */
+export interface TableQuery {
+  /** One SELECT; tables by their references in double quotes, or by the names of `tables`. */
+  sql: string
+  /** References by the names that the query has for them. */
+  tables?: Readonly<Record<string, string>>
 }
 
 /** Options of {@link Assets.query}. */

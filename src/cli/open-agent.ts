@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Agent, createAgent } from '../agent/agent.ts'
 import { createAssets } from '../assets/assets.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
@@ -10,9 +9,7 @@ import {
   modelFromEnvironment,
 } from '../model/model-from-environment.ts'
 import { starterAgent } from '../starter/starter-agent.ts'
-
-/** Where `serve`, `run` and `assets` keep everything unless told otherwise. */
-export const DEFAULT_DATA = 'data'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 
 /** The agent of the command line, on the data of a folder. */
 export interface OpenAgent {
@@ -44,32 +41,6 @@ export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent>
       await log.close()
     },
   }
-}
-
-/**
- * The data folder, made if it is not there; or, unless it is to be made, one that is there and can be read.
- *
- * @throws ByrefError `config_invalid`
- */
-export function openFolder(data: string, { make = true } = {}): string {
-  const folder = resolve(data)
-  if (!make && !existsSync(folder)) {
-    throw new ByrefError(
-      'config_invalid',
-      `There is no data folder ${folder}: name another with --data`,
-    )
-  }
-  try {
-    if (make) mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.R_OK | constants.X_OK | (make ? constants.W_OK : 0))
-  } catch (cause) {
-    throw new ByrefError(
-      'config_invalid',
-      `The data folder ${folder} cannot be used (${errorMessage(cause)}): choose another with --data, or mend its permissions`,
-      { cause },
-    )
-  }
-  return folder
 }
 
 function openLog(path: string): ConversationLog {

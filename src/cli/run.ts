@@ -7,10 +7,11 @@ import type { Message } from '../content/message.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { ByrefError } from '../errors.ts'
 import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
+import { DEFAULT_DATA } from './data-folder.ts'
+import { describeModel } from './describe-model.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
-import { DEFAULT_DATA, openAgent } from './open-agent.ts'
+import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
-import { describeModel } from './serve.ts'
 import { UsageError } from './usage-error.ts'
 
 const HELP = `byref run: one question, answered in the terminal

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination, pino } from 'pino'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
-import type { LanguageModel } from '../model/language-model.ts'
 import type { AuthOptions } from '../server/auth/auth.ts'
 import { createServer } from '../server/create-server.ts'
-import { DEFAULT_DATA, openAgent } from './open-agent.ts'
+import { DEFAULT_DATA } from './data-folder.ts'
+import { describeModel } from './describe-model.ts'
+import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { signingSecret } from './secret.ts'
 import { UsageError } from './usage-error.ts'
@@ -117,13 +118,6 @@ async function countDue(log: ConversationLog): Promise<number> {
   let count = 0
   for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++
   return count
-}
-
-/** How a model is named to a person. */
-export function describeModel({ provider, modelId }: LanguageModel): string {
-  return provider === 'byref.demo'
-    ? 'demo model (small rules, no AI): set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one'
-    : `${modelId} (${provider})`
 }
 
 /** Resolves at the first Ctrl-C or request to end; the second ends the process at once. */

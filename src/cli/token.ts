@@ -1,7 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { signingKey, signToken } from '../server/auth/tokens.ts'
 import { role as roles } from '../wire/server-info.ts'
-import { DEFAULT_DATA, openFolder } from './open-agent.ts'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { parseOptions } from './parse-options.ts'
 import { signingSecret } from './secret.ts'
 import { UsageError } from './usage-error.ts'

@@ -14,6 +14,7 @@ import type {
   MessagesQuery,
   NewConversation,
   OutgoingMessage,
+  PromptInfo,
   RetryResult,
   RowCondition,
   RowsPage,
@@ -118,6 +119,12 @@ export interface Client {
   cancel(conversation: string): Promise<boolean>
   /** Request and response of the step that wrote the message; null where there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
+  /** What the model was given for an answer, and what is new beside the one before, or `against`; null where none was asked. */
+  prompt(
+    conversation: string,
+    message: string,
+    options?: { against?: string },
+  ): Promise<PromptInfo | null>
   upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
   /** Assets by pages, newest first. */
   assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
@@ -220,6 +227,10 @@ export function createClient(options: ClientOptions = {}): Client {
     debug: (conversation, message, { signal } = {}) => {
       const path = `${at(conversation)}/messages/${encodeURIComponent(message)}/debug`
       return nullWhere('message_not_found', requestJson<unknown>(transport, path, { signal }))
+    },
+    prompt: (conversation, message, options) => {
+      const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
+      return nullWhere('message_not_found', requestJson<PromptInfo>(transport, path))
     },
     upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
     assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),

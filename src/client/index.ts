@@ -66,6 +66,7 @@ export type {
   MessagesQuery,
   NewConversation,
   OutgoingMessage,
+  PromptInfo,
   RetryResult,
   Role,
   RowCondition,

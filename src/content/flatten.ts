@@ -84,7 +84,7 @@ function containerIn(parent: Tree, key: string, name: () => string): Tree {
   if (typeof value === 'object' && value !== null) return value as Tree
   throw new ByrefError(
     'invalid_data',
-    `${JSON.stringify(name())} is ${shownJson(value)} and has no fields, but other lines are below it.`,
+    `${JSON.stringify(name())} is ${shownJson(value)} and has no fields.`,
   )
 }
 

@@ -81,7 +81,7 @@ export interface ListOptions {
 export interface LogChange {
   conversation: string
   namespace: string | null
-  /** The records that were appended, in order; empty where it was renamed or deleted. */
+  /** The records that were appended, in order; empty where it was made, renamed or deleted. */
   records: readonly LogRecord[]
   /** The conversation is gone, with all that it held. */
   deleted?: true

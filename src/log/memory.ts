@@ -53,7 +53,9 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     namespace,
     scoped: (other) => logOf(storage, checkNamespace(other)),
     async create(id = newId()) {
-      if (!find(checkId(id))) make(id, Date.now())
+      if (find(checkId(id))) return id
+      make(id, Date.now())
+      subscribers.tell({ conversation: id, namespace, records: [] })
       return id
     },
     async find(id) {

@@ -61,9 +61,14 @@ function logOf(
     create: (id = newId()) =>
       use(async () => {
         const place = placeOf(checkId(id))
-        await write((sql) => {
-          if (!findRow(sql, place)) createRow(sql, place, Date.now())
-        })
+        await write(
+          (sql) => {
+            if (findRow(sql, place)) return false
+            createRow(sql, place, Date.now())
+            return true
+          },
+          (made) => made && tell(id),
+        )
         return id
       }),
     find: (id) =>

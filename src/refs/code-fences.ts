@@ -38,17 +38,14 @@ export function* codeFences(text: string): Generator<Fence> {
     const newline = text.indexOf('\n', from)
     const line = { text, at: from, end: newline === -1 ? text.length : newline, column: 0 }
     const within = enter(containers, line)
-    if (open && within < containers.length) {
-      yield { start: open.start, end: Math.max(open.start, from - 1) }
-      open = null
-    }
-    if (open) {
+    if (open && within === containers.length) {
       const end: number = closingEnd(line, open.mark)
       if (end > 0) {
         yield { start: open.start, end }
         open = null
       }
     } else {
+      if (open) yield { start: open.start, end: from - 1 }
       containers.length = within
       open = openingIn(containers, line)
     }

@@ -111,6 +111,19 @@ describe('conversations', () => {
     expect(broken.status).toBe(400)
   })
 
+  it('are listed as they are, whatever was listed before', async () => {
+    const api = openApi()
+    const ids = async () => {
+      const page = await api.askJson<{ conversations: { id: string }[] }>('/api/conversations')
+      return page.conversations.map(({ id }) => id)
+    }
+    expect(await ids()).toEqual([])
+    const id = await conversation(api)
+    expect(await ids()).toEqual([id])
+    await api.ask(`/api/conversations/${id}`, { method: 'DELETE' })
+    expect(await ids()).toEqual([])
+  })
+
   it('are forked at a message', async () => {
     const { ask, askJson } = openApi(['one', 'two'])
     const id = await conversation({ ask, askJson } as never)

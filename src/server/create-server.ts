@@ -23,6 +23,7 @@ import { conversationRoutes } from './routes/conversations.ts'
 import { dataRoutes } from './routes/data.ts'
 import { eventRoutes } from './routes/events.ts'
 import { messageRoutes } from './routes/messages.ts'
+import { promptRoutes } from './routes/prompts.ts'
 import { runRoutes } from './routes/runs.ts'
 import { serverInfoRoutes } from './routes/server-info.ts'
 import { tableRoutes } from './routes/tables.ts'
@@ -94,6 +95,7 @@ export function createServer(options: ServerOptions): Server {
     ...messageRoutes(),
     ...runRoutes(),
     ...dataRoutes(),
+    ...promptRoutes(),
     ...eventRoutes(hub),
     ...assetRoutes(auth.key),
     ...uploadRoutes(),

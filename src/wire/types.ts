@@ -5,6 +5,7 @@ import type * as assets from './assets.ts'
 import type * as conversations from './conversations.ts'
 import type * as data from './data.ts'
 import type * as messages from './messages.ts'
+import type * as prompts from './prompts.ts'
 import type * as runs from './runs.ts'
 import type * as server from './server-info.ts'
 
@@ -35,6 +36,7 @@ export type OutgoingMessage = z.input<typeof messages.messageInput>
 export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
+export type PromptInfo = z.infer<typeof prompts.promptAnswer>
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 export type DataEdit = z.input<typeof data.dataEdit>
 export type AssetInfo = z.infer<typeof assets.assetInfo>

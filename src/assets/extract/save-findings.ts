@@ -1,6 +1,7 @@
 import type { AssetCreated, AssetEvent, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
-import type { AssetInfo, AssetMaker, Assets } from '../assets-contract.ts'
+import type { AssetInfo, AssetMaker } from '../asset-info.ts'
+import type { Assets } from '../assets-contract.ts'
 import { kindOf, parseMimeType } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import { endStreams, type Finding, type FoundText, type FoundValue } from './find-assets.ts'

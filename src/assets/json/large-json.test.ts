@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ContentAccess } from '../asset-content.ts'
 import { createAssets } from '../assets.ts'
+import type { ContentAccess } from '../content-access.ts'
 import { createContentCache } from '../content-cache.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { createJsonScanner, NotJsonError, type ScannedEntry } from './json-scanner.ts'

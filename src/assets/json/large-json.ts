@@ -1,12 +1,16 @@
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { FieldKey } from '../../refs/field-key.ts'
-import type { AssetContent, ContentAccess } from '../asset-content.ts'
 import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import { chunksOf, readBytes } from '../bodies/body.ts'
+import {
+  type AssetContent,
+  type ContentAccess,
+  type FoundField,
+  fieldAt,
+} from '../content-access.ts'
 import type { ContentCache } from '../content-cache.ts'
-import { type FoundField, fieldAt } from '../found-field.ts'
 import {
   type ByteRange,
   createPauses,

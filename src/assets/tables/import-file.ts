@@ -1,6 +1,7 @@
+import type { AssetInfo } from '../asset-info.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { AssetInfo, Assets, ImportOptions } from '../assets-contract.ts'
+import type { Assets, ImportOptions } from '../assets-contract.ts'
 import { type BodyInput, takeBody } from '../bodies/body-input.ts'
 import { layAside } from './lay-aside.ts'
 import type { Spool } from './spool.ts'

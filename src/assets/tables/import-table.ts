@@ -1,5 +1,6 @@
+import type { AssetInfo } from '../asset-info.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { AssetInfo, ImportOptions } from '../assets-contract.ts'
+import type { ImportOptions } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { writeByDuckdb } from './duckdb-csv.ts'
 import { readParquetTable } from './parquet-table.ts'

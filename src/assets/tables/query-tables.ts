@@ -5,6 +5,7 @@ import { ByrefError, errorMessage } from '../../errors.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
+import type { QueryLimits, TableQuery } from '../assets-contract.ts'
 import type { TableColumn } from './column.ts'
 import {
   type DuckdbConnection,
@@ -17,22 +18,6 @@ import {
 import { parquetOfResult } from './query-result.ts'
 import type { TableRows } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
-
-/** What a query may take. */
-export interface QueryLimits {
-  /** Rows of the result. */
-  rows: number
-  /** Until the last of them. */
-  timeoutMs: number
-}
-
-/** A query over tables. */
-export interface TableQuery {
-  /** One SELECT; tables by their references in double quotes, or by the names of `tables`. */
-  sql: string
-  /** References by the names that the query has for them. */
-  tables?: Readonly<Record<string, string>>
-}
 
 /** What tables are read by. */
 export type TableSources = Pick<AssetReader, 'info' | 'rows' | 'open'>

@@ -1,6 +1,7 @@
 import type { ColumnReader, Storage, TableColumn } from './column.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
 import type { TableInput } from './table.ts'
+import { TableError } from './table-error.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
 /** A table as Parquet, and what is known of it. */
@@ -13,6 +14,12 @@ export interface WrittenTable {
 
 /** A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100 rows. */
 const GROUP = { rows: 20_480, cells: 200_000, characters: 8 * 1024 * 1024, least: 100 }
+
+/**
+ * What Parquet says of itself grows with each column of each group: from `many` of them on groups are ten times as large, and
+ * beyond `most` nothing could read it at once.
+ */
+const CHUNKS = { many: 100_000, most: 600_000 }
 
 /**
  * Writes a table as Parquet while its columns' types are being found. Where a later cell does not fit the types that the
@@ -72,6 +79,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
   let group: (readonly unknown[])[] = []
   let characters = 0
   let rows = 0
+  let chunks = 0
   let known = 0
 
   /** Shows the columns a row; one that comes late was missing until then. */
@@ -100,6 +108,8 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
     if (output) fits &&= isStoredAs(input.columns, output.storage)
     if (!fits) return
     output ??= begin()
+    chunks += input.columns.length
+    if (chunks > CHUNKS.most) throw tooWide(input.columns.length, rows)
     await output.write(written.length, (i) => {
       const store = storing[i] as (cell: unknown) => unknown
       return written.map((row) => store(row[i]))
@@ -108,12 +118,13 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
 
   return {
     async add(batch: readonly (readonly unknown[])[]): Promise<void> {
-      const most = groupRows(input.columns.length)
+      const times = chunks > CHUNKS.many ? 10 : 1
+      const most = groupRows(input.columns.length, times)
       for (const row of batch) {
         if (isFirst) show(row)
         for (const cell of row) if (typeof cell === 'string') characters += cell.length
         group.push(row)
-        if (group.length >= most || characters >= GROUP.characters) await flush()
+        if (group.length >= most || characters >= times * GROUP.characters) await flush()
       }
     },
     /** Whether all of it was written. */
@@ -127,9 +138,14 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
   }
 }
 
-function groupRows(columns: number): number {
-  const fitting = Math.floor(GROUP.cells / Math.max(1, columns))
+function groupRows(columns: number, times: number): number {
+  const fitting = Math.floor((times * GROUP.cells) / Math.max(1, columns))
   return Math.min(GROUP.rows, Math.max(GROUP.least, fitting))
+}
+
+function tooWide(columns: number, rows: number): TableError {
+  const reason = `${columns} columns are too many for a table of more than ${rows} rows: split it, or turn columns into rows`
+  return new TableError({ name: 'the table', line: null, reason })
 }
 
 function isStoredAs(columns: readonly ColumnReader[], storage: readonly Storage[]): boolean {

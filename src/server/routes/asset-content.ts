@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import type { AssetInfo, Assets } from '../../assets/assets-contract.ts'
+import type { AssetInfo } from '../../assets/asset-info.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
 import { ByrefError } from '../../errors.ts'
 import { ASSET_FIELDS } from '../../refs/asset-id.ts'
 import { parseAssetRef } from '../../refs/asset-ref.ts'

@@ -26,6 +26,9 @@ const PATH = '/api/conversations/:id'
 /** Pages of the list that are kept. */
 const MOST_PAGES = 500
 
+/** How long they are, in milliseconds: what another process makes, renames or deletes is told nobody. */
+const PAGE_MS = 1000
+
 /** The conversation of a request. Throws `conversation_not_found`, for one of another namespace too. */
 export async function findConversation(
   log: ConversationLog,
@@ -50,7 +53,7 @@ export function idOfTry(c: Context, caller: Caller): string | undefined {
 /** Conversations: list, make, name, remove, fork, export, import. */
 export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
   /** Pages as they were answered, which hold until something changes. */
-  const pages = new Map<string, { version: number; text: string }>()
+  const pages = new Map<string, { version: number; text: string; until: number }>()
   return [
     route(
       {
@@ -66,11 +69,12 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         const { namespace } = log
         const version = hub.version(namespace)
         const key = JSON.stringify([namespace, query])
+        const now = Date.now()
         let page = pages.get(key)
-        if (page?.version !== version) {
+        if (page?.version !== version || page.until < now) {
           const { conversations, next } = await log.list(query)
           const text = JSON.stringify({ conversations: conversations.map(publicSummary), next })
-          page = { version, text }
+          page = { version, text, until: now + PAGE_MS }
           if (pages.size >= MOST_PAGES) pages.clear()
           pages.set(key, page)
         }

@@ -34,20 +34,21 @@ export function testSubscriptions(check: Check): void {
   check('tells nothing of what was refused or says nothing', async (log) => {
     const { told } = listen(log)
     await log.append('c', [])
-    await log.create('d')
     await rejects(log.append('c', [chat('x')], { after: 7 }), 'conversation_not_found')
     await assert.rejects(log.append('c', [{ type: 'TEXT_MESSAGE_END', messageId: 'm' }]))
     assert.deepEqual(told, [])
   })
 
-  check('tells of new titles and removals', async (log) => {
-    await log.append('c', [chat('x')])
+  check('tells of what is made, of new titles and removals', async (log) => {
     const { told } = listen(log)
+    await log.create('c')
+    await log.create('c')
     await log.rename('c', 'y')
     await log.delete('c')
     await log.delete('c')
     await log.rename('c', 'y')
     assert.deepEqual(told, [
+      { conversation: 'c', namespace: null, records: [] },
       { conversation: 'c', namespace: null, records: [] },
       { conversation: 'c', namespace: null, records: [], deleted: true },
     ])
