@@ -104,7 +104,7 @@ function unless(code: string): (error: unknown) => void {
 }
 
 /** How much longer a process goes on that has not yet done one of everything, in milliseconds: it may get little of the machine. */
-const LONGER = 20_000
+const LONGER = 8_000
 
 async function work(until: number): Promise<void> {
   const lacks = () => Math.min(counts.messages, counts.approvals, counts.cancels) === 0
