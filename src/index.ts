@@ -115,6 +115,7 @@ export { type ReadMetadata, readMetadata } from './content/read-metadata.ts'
 export { renderContext } from './content/render-context.ts'
 export { SchemaViolationError, type ValidateSchema } from './content/schema-check.ts'
 export { type MessageInput, toMessage } from './content/to-message.ts'
+export { isDeleted } from './content/tombstone.ts'
 export { ByrefError, type ByrefErrorCode } from './errors.ts'
 export type {
   AppendOptions,

@@ -132,6 +132,13 @@ export interface Agent {
     options?: InNamespace,
   ): Promise<{ messageIds: string[] }>
   /**
+   * Takes a message's content away: the model is not shown it any more, its data do not count, its debug data are gone.
+   * What it said stays in the log's history; to erase it, delete the conversation.
+   *
+   * @throws ByrefError `conversation_busy` during a run, `message_not_found`
+   */
+  deleteMessage(conversation: string, messageId: string, options?: InNamespace): Promise<void>
+  /**
    * Goes on with what is under way: after a crash, a closed process, another process's death; where one lives that runs
    * it, follows. What has ended already is the result. `result` rejects with `run_not_found` where there never was a run.
    */
@@ -318,6 +325,10 @@ export function createAgent(options: AgentOptions): Agent {
       send: (conversation, messages, sendOptions) =>
         sendMessages(parts, conversation, messages, sendOptions),
       add: (conversation, messages, given) => addMessages(parts, conversation, messages, given),
+      async deleteMessage(conversation, messageId, given) {
+        const { deleteMessage } = await import('./delete-message.ts')
+        await deleteMessage(await get(conversation, given), messageId)
+      },
       resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
       async approve(conversation, toolCallId, answer, given) {
         const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }

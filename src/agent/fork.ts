@@ -40,8 +40,24 @@ export async function forkConversation(
     )
   }
   const debug = await debugOf(log, conversation, events)
-  await log.append(id, events, { after: 0, debug })
+  const deletions = deletionsIn(events, await log.deleted(conversation))
+  await log.append(id, [...events, ...deletions], { after: 0, debug })
   return id
+}
+
+/** What was deleted later is deleted in the fork too. */
+function deletionsIn(
+  events: readonly ConversationEvent[],
+  deleted: readonly string[],
+): ConversationEvent[] {
+  const open = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'NEW_MESSAGE') open.add(event.payload.id)
+    if (event.type === 'MESSAGE_DELETED') open.delete(event.messageId)
+  }
+  return deleted
+    .filter((id) => open.has(id))
+    .map((messageId) => ({ type: 'MESSAGE_DELETED', messageId }))
 }
 
 /** The events up to the message as they are, without those that still waited, and the end of a run in them. */

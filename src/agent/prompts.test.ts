@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
+import { emptyConversation } from '../content/conversation-state.ts'
 import type { LogRecord } from '../content/events.ts'
+import { foldAll } from '../content/fold.ts'
 import type { MessageInput } from '../content/to-message.ts'
+import { isDeleted } from '../content/tombstone.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
@@ -52,13 +55,19 @@ function picture(): Uint8Array {
   return new Uint8Array([...PNG, ...new TextEncoder().encode(`${pictures++}`)])
 }
 
+/** How often somebody said something. */
+let said = 0
+
 interface Played {
   log: ConversationLog
   assets: Assets
   /** The prompts as JSON, with the position of the log at which each was asked. */
   prompts: { messages: string[]; position: number }[]
   records: LogRecord[]
+  /** Whether an asset was. */
   deleted: boolean
+  /** The messages that were deleted: the words of them that no other has, and the position of the deletion. */
+  taken: { words: string | null; position: number }[]
 }
 
 /** A conversation of some turns, as the numbers of `random` have it. */
@@ -68,6 +77,7 @@ async function play(random: Random): Promise<Played> {
   const prompts: Played['prompts'] = []
   const made: string[] = []
   let deleted = false
+  const taken: Played['taken'] = []
   for (let turn = 0, turns = 2 + random.below(3); turn < turns; turn++) {
     const answers = Array.from({ length: random.below(4) }, () => answer(random, made))
     const model = {
@@ -100,8 +110,27 @@ async function play(random: Random): Promise<Played> {
       made.splice(made.indexOf(victim), 1)
       deleted = true
     }
+    if (random.below(3) === 0) taken.push(...(await deleteSome(random, log)))
   }
-  return { log, assets, prompts, records: await recordsOf(log), deleted }
+  return { log, assets, prompts, records: await recordsOf(log), deleted, taken }
+}
+
+/** Deletes one message or some, of any kind. */
+async function deleteSome(random: Random, log: ConversationLog): Promise<Played['taken']> {
+  const agent = createAgent({ model: scriptedModel([]), log })
+  const left = [...foldAll(emptyConversation, await recordsOf(log)).messages].filter(
+    (message) => !isDeleted(message),
+  )
+  const taken: Played['taken'] = []
+  for (let some = 1 + random.below(4); some > 0 && left.length > 0; some--) {
+    const [message] = left.splice(random.below(left.length), 1)
+    if (!message) continue
+    await agent.deleteMessage('c', message.id)
+    const words = /said-\d+\./.exec(JSON.stringify(message.content))?.[0] ?? null
+    taken.push({ words, position: (await recordsOf(log)).length })
+  }
+  await agent.close()
+  return taken
 }
 
 async function recordsOf(log: ConversationLog): Promise<LogRecord[]> {
@@ -137,7 +166,7 @@ async function wordsOf(random: Random, assets: Assets, made: string[]): Promise<
   }
   const named = made.length > 0 && random.below(3) === 0 ? ` <|${random.pick([...made])}|>` : ''
   made.push(...attachments.map(({ assetRef }) => assetRef))
-  words.push({ role: 'user', content: `Go on${named}`, metadata: { attachments } })
+  words.push({ role: 'user', content: `Go on, said-${said++}.${named}`, metadata: { attachments } })
   return words
 }
 
@@ -147,16 +176,20 @@ function withoutTail(messages: readonly string[]): readonly string[] {
 }
 
 describe('the prompts of a conversation', () => {
-  it('begin with the one before less its tail, unless a compaction stands between', async () => {
+  it('begin with the one before less its tail, unless a compaction or a deletion stands between', async () => {
     const random = createRandom(7)
-    const seen = { compactions: 0, deletions: 0, repeated: 0, prompts: 0 }
+    const seen = { compactions: 0, deletions: 0, taken: 0, repeated: 0, prompts: 0 }
     for (let i = 0; i < CONVERSATIONS; i++) {
-      const { prompts, records, deleted } = await play(random)
+      const { prompts, records, deleted, taken } = await play(random)
       seen.deletions += deleted ? 1 : 0
       for (const [k, { messages, position }] of prompts.entries()) {
         seen.prompts++
         const before = prompts[k - 1]
         if (!before) continue
+        if (taken.some((one) => one.position > before.position && one.position < position)) {
+          seen.taken++
+          continue
+        }
         const compacted = records.some(
           (record) =>
             record.event.type === 'PROMPT_COMPACTED' &&
@@ -174,15 +207,41 @@ describe('the prompts of a conversation', () => {
     }
     expect(seen.compactions).toBeGreaterThan(CONVERSATIONS / 5)
     expect(seen.deletions).toBeGreaterThan(CONVERSATIONS / 5)
+    expect(seen.taken).toBeGreaterThan(CONVERSATIONS / 5)
     expect(seen.repeated).toBeGreaterThan(CONVERSATIONS)
   }, 600_000)
+
+  it('are in a form that every provider takes, without what was deleted', async () => {
+    const random = createRandom(13)
+    const seen = { prompts: 0, words: 0, bridges: 0 }
+    for (let i = 0; i < CONVERSATIONS / 2; i++) {
+      const { prompts, taken } = await play(random)
+      for (const { messages, position } of prompts) {
+        const gone = taken.filter((one) => one.position < position)
+        if (gone.length === 0) continue
+        seen.prompts++
+        expect(problemsOf(messages), `conversation ${i}`).toEqual([])
+        const text = messages.join('\n')
+        if (text.includes('[A message was deleted here]')) seen.bridges++
+        for (const { words } of gone) {
+          if (words === null) continue
+          seen.words++
+          expect(text).not.toContain(words)
+        }
+      }
+    }
+    expect(seen.prompts).toBeGreaterThan(CONVERSATIONS / 10)
+    expect(seen.words).toBeGreaterThan(CONVERSATIONS / 20)
+    expect(seen.bridges).toBeGreaterThan(0)
+  }, 300_000)
 
   it('are the same when the log is folded anew', async () => {
     const random = createRandom(11)
     let compared = 0
     for (let i = 0; i < CONVERSATIONS / 4; i++) {
-      const { log, assets, prompts } = await play(random)
+      const { log, assets, prompts, taken } = await play(random)
       const last = prompts.at(-1)
+      if (taken.some(({ position }) => position > (last?.position ?? 0))) continue
       const model = {
         ...scriptedModel(['Once more.', 'Done.']),
         provider: 'openai.responses',
@@ -201,6 +260,26 @@ describe('the prompts of a conversation', () => {
     expect(compared).toBeGreaterThan(CONVERSATIONS / 10)
   }, 300_000)
 })
+
+/** What a provider would refuse in a prompt. */
+function problemsOf(prompt: readonly string[]): string[] {
+  const messages = prompt.map((text) => JSON.parse(text) as { role: string; content: unknown })
+  const said = messages.filter(({ role }) => role !== 'system')
+  return said.flatMap(({ role, content }, i) => {
+    const before = said[i - 1]
+    const [called, answered] = [idsIn(before?.content, 'tool-call'), idsIn(content, 'tool-result')]
+    return [
+      ...(i === 0 && role !== 'user' ? ['it does not begin with the user'] : []),
+      ...(role === 'assistant' && before?.role === 'assistant' ? ['an answer to an answer'] : []),
+      ...(called.join() === answered.join() ? [] : [`calls ${called} and results ${answered}`]),
+    ]
+  })
+}
+
+function idsIn(content: unknown, type: string): string[] {
+  const parts = Array.isArray(content) ? content : []
+  return parts.flatMap((part) => (part.type === type ? part.toolCallId : []))
+}
 
 /** Whether a compaction was made before the prompt of the step that began there: at once behind its beginning, too. */
 function isBefore({ position }: LogRecord, step: number, records: readonly LogRecord[]): boolean {

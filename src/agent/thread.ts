@@ -98,7 +98,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   const queue: Waiting[] = []
   /** Data messages that are on the board and not yet in the log. */
   const ahead = new Set<string>()
-  const results = createResults()
+  let results = createResults()
   const folding = createFold(undefined, { onMessage: addMessage })
   const { state } = folding
   let board = boardOf([])
@@ -118,8 +118,17 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     board = boardOf(state.messages)
   }
 
+  /** What was read from a message that is deleted is not there any more, nor what later ones made of it. */
+  function readAnew(): void {
+    ahead.clear()
+    board = boardOf(state.messages)
+    results = createResults()
+    for (const message of state.messages) results.add(message)
+  }
+
   function take(event: Foldable): void {
     if (!folding.apply(event)) return
+    if (event.event.type === 'MESSAGE_DELETED') readAnew()
     for (const watcher of watchers) watcher(event)
   }
 
@@ -233,7 +242,9 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   return {
     id,
     state,
-    results,
+    get results() {
+      return results
+    },
     get board() {
       return board
     },

@@ -18,6 +18,14 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
+  it('deletes a message', async () => {
+    const { client, seen } = fake(() => new Response(null, { status: 204 }))
+    await client.deleteMessage('c', 'm/1')
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'DELETE http://x/api/conversations/c/messages/m%2F1',
+    ])
+  })
+
   it('sends a message as JSON', async () => {
     const { client, seen } = fake(() => json({ messageId: 'm', runId: 'r' }, 202))
     const message = { content: 'hello', attachments: [{ assetRef: 'asset://a1' }] }

@@ -96,6 +96,11 @@ export interface Client {
     message: string,
     options?: { content?: unknown },
   ): Promise<RetryResult>
+  /**
+   * Takes a message's content away; its record stays in the log. Throws `conversation_busy` during a run, and
+   * `message_not_found`.
+   */
+  deleteMessage(conversation: string, message: string): Promise<void>
   /** The data of a conversation, now or after a message. */
   data(conversation: string, options?: { at?: string }): Promise<BoardEntryInfo[]>
   /** Writes data as a person does. */
@@ -186,6 +191,10 @@ export function createClient(options: ClientOptions = {}): Client {
         method: 'POST',
         json: options,
       }),
+    async deleteMessage(conversation, message) {
+      const path = `${at(conversation)}/messages/${encodeURIComponent(message)}`
+      await request(transport, path, { method: 'DELETE' })
+    },
     async data(conversation, options) {
       const path = `${at(conversation)}/data${queryOf(options)}`
       return (await requestJson<{ entries: BoardEntryInfo[] }>(transport, path)).entries

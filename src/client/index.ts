@@ -34,6 +34,7 @@ export type {
   ToolResultMark,
 } from '../content/message.ts'
 export { type ReadMetadata, readMetadata } from '../content/read-metadata.ts'
+export { isDeleted } from '../content/tombstone.ts'
 export {
   type AssetRefParts,
   formatAssetRef,

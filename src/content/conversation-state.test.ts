@@ -29,7 +29,15 @@ describe('openRun', () => {
 describe('emptyConversation', () => {
   it('is at the beginning, and takes any text as an id', () => {
     expect(emptyConversation).toEqual({
-      ...{ position: 0, updatedAt: '', messages: [], inbox: [], assets: [], assetErrors: [] },
+      ...{
+        position: 0,
+        updatedAt: '',
+        messages: [],
+        deleted: 0,
+        inbox: [],
+        assets: [],
+        assetErrors: [],
+      },
       ...{ assetsAfter: [], runs: [], calls: {}, compaction: null, streaming: {} },
     })
     expect('constructor' in emptyConversation.calls).toBe(false)

@@ -131,6 +131,8 @@ export interface ConversationState {
   updatedAt: string
   /** In the order in which the model meets them: an answer stands before the results of its calls. */
   messages: readonly Message[]
+  /** How many of them were deleted: their places are kept, by tombstones. */
+  deleted: number
   /** Messages that wait for a run or a step. */
   inbox: readonly QueuedMessage[]
   assets: readonly AssetCreated[]
@@ -150,6 +152,7 @@ export const emptyConversation: ConversationState = Object.freeze({
   position: 0,
   updatedAt: '',
   messages: [],
+  deleted: 0,
   inbox: [],
   assets: [],
   assetsAfter: [],

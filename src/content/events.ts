@@ -133,6 +133,8 @@ export type ConversationEvent =
       /** How that run shall answer. */
       ask?: RunAsk
     }
+  /** Takes a message's content and metadata away, for good; its place stays. The message may wait still. */
+  | { type: 'MESSAGE_DELETED'; messageId: string }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
   // a run: durable
@@ -265,6 +267,7 @@ export interface LogRecord {
 // A record over the union: an event that is added to it and not here does not compile.
 const DURABLE: Record<ConversationEvent['type'], boolean> = {
   NEW_MESSAGE: true,
+  MESSAGE_DELETED: true,
   ASSET_CREATED: true,
   ASSET_ERROR: true,
   RUN_STARTED: true,

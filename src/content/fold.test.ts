@@ -646,6 +646,7 @@ const anyEvent: fc.Arbitrary<ConversationEvent> = fc.oneof(
       ),
     ),
   id.map((one) => message(says(one))),
+  id.map((messageId): ConversationEvent => ({ type: 'MESSAGE_DELETED', messageId })),
   id.map((one) => written(one)),
   fc.tuple(id, fc.array(id)).map(([run, ids]) => runStarted(run, ids)),
   id.map((runId): ConversationEvent => ({ type: 'RUN_CLAIMED', threadId: 'c', runId, owner: 'o' })),
@@ -686,6 +687,69 @@ const TRANSIENT = new Set([
 const anyEvents = fc
   .array(anyEvent, { maxLength: 60 })
   .map((events) => foldableOf(events, TRANSIENT))
+
+/** Everything that a text is said in. */
+const textOf = (state: unknown): string => JSON.stringify(state)
+
+describe('a message that is deleted', () => {
+  const deletion = (messageId: string): ConversationEvent => ({
+    type: 'MESSAGE_DELETED',
+    messageId,
+  })
+
+  it('keeps its place, its sender, its id and its time', () => {
+    const events = [message(says('a', 'secret', { metadata: { own: 'secret' } })), written('b')]
+    const before = stateOf(events)
+    const after = stateOf([...events, deletion('a'), deletion('nobody')])
+    expect(idsOf(after)).toEqual(idsOf(before))
+    expect(after.messages[0]).toEqual(says('a', '', { metadata: { deleted: true } }))
+    expect(after.messages[1]).toEqual(before.messages[1])
+    expect([before.deleted, after.deleted]).toEqual([0, 1])
+    expect(textOf(after)).not.toContain('secret')
+    expect(stateOf([...events, deletion('a'), deletion('a')]).deleted).toBe(1)
+  })
+
+  it('takes its calls with it, and leaves their results', () => {
+    const before = stateOf([...answering('c1'), message(says('m')), result('c1'), runFinished('r')])
+    expect(before.calls.c1?.status).toBe('done')
+    const after = fold(before, {
+      ...{ v: 1, position: 99, timestamp: timeOf(99), event: deletion('m') },
+    })
+    expect(after.calls).toEqual({})
+    expect(after.runs[0]?.steps.map(({ callIds }) => callIds)).toEqual([[]])
+    expect(after.messages.find(({ id }) => id === 'result-c1')?.metadata.tool_result).toBeDefined()
+    expect(before.calls.c1?.status).toBe('done')
+  })
+
+  it('leaves its call unanswered where it was the result, whose number it keeps', () => {
+    const events = [...answering('c1'), message(says('m')), result('c1'), runFinished('r')]
+    const after = stateOf([...events, deletion('result-c1')])
+    expect(after.calls.c1).toMatchObject({ status: 'unanswered' })
+    expect(after.calls.c1?.resultMessageId).toBeUndefined()
+    expect(after.messages.find(({ id }) => id === 'result-c1')?.metadata).toEqual({
+      ...{ deleted: true, result: true },
+    })
+  })
+
+  it('is gone where it still waited', () => {
+    const events = [message(says('q'), { deliver: 'next_run' }), deletion('q')]
+    expect(stateOf(events)).toMatchObject({ inbox: [], messages: [] })
+    expect(idsOf(stateOf([...events, runStarted('r', ['q'])]))).toEqual([])
+  })
+
+  it('is nowhere in the state, whatever else happened', () => {
+    fc.assert(
+      fc.property(anyEvents, fc.nat(60), (events, at) => {
+        const said = message(says('gone', 'secret', { metadata: { tool_calls: [], x: 'secret' } }))
+        const all = [...events.slice(0, at).map(({ event }) => event), said]
+        const after = [...all, ...events.slice(at).map(({ event }) => event), deletion('gone')]
+        const state = foldAll(emptyConversation, foldableOf(after, TRANSIENT))
+        expect(textOf(state)).not.toContain('secret')
+        expect(idsOf(state).filter((id) => id === 'gone')).toHaveLength(1)
+      }),
+    )
+  })
+})
 
 describe('foldAll', () => {
   it('makes the same of all at once, one by one, and in place', () => {

@@ -13,6 +13,9 @@ import { writerOf } from './data-block.ts'
 import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, LogRecord } from './events.ts'
 import type { Message } from './message.ts'
+import { readMetadata } from './read-metadata.ts'
+import { resultCall } from './results.ts'
+import { isDeleted, tombstoneOf } from './tombstone.ts'
 
 /** Something to fold: a record of the log, or an event that only streams, without a position. */
 export type Foldable =
@@ -100,6 +103,15 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (!deliver) return addMessage(draft, payload, at)
     addWait(draft, at)
     draft.list('inbox').push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
+  },
+  MESSAGE_DELETED(draft, { messageId }) {
+    const { inbox, messages } = draft.state
+    if (inbox.some(({ message }) => message.id === messageId)) {
+      draft.state.inbox = inbox.filter(({ message }) => message.id !== messageId)
+    }
+    for (const [index, message] of messages.entries()) {
+      if (message.id === messageId && !isDeleted(message)) deleteMessage(draft, message, index)
+    }
   },
   ASSET_CREATED(draft, { payload }) {
     draft.list('assets').push(payload)
@@ -219,6 +231,42 @@ function addMessage(draft: EditableState, message: Message, at: string): void {
   if (message.id in draft.state.streaming) delete draft.record('streaming')[message.id]
   closeCall(draft, message, at)
   draft.onMessage?.(message)
+}
+
+/** Leaves a tombstone. The calls of an answer go with it; the call of a result has none any more. */
+function deleteMessage(draft: EditableState, message: Message, index: number): void {
+  const answered = resultCall(message)
+  draft.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
+  draft.state.deleted++
+  forgetCalls(draft, message)
+  if (answered === null || draft.state.calls[answered]?.resultMessageId !== message.id) return
+  const call = draft.call(answered)
+  if (!call) return
+  call.status = 'unanswered'
+  call.finishedAt = undefined
+  call.resultMessageId = undefined
+  call.items = undefined
+}
+
+function forgetCalls(draft: EditableState, message: Message): void {
+  const isIts = (id: string): boolean => draft.state.calls[id]?.parentMessageId === message.id
+  const gone = new Set(
+    readMetadata(message)
+      .calls.map(({ id }) => id)
+      .filter(isIts),
+  )
+  const written = draft.state.runs.findLast(({ steps }) =>
+    steps.some(({ messageId }) => messageId === message.id),
+  )
+  const run = written && draft.run(written.runId)
+  const step = run && draft.step(run, message.id)
+  if (step) {
+    for (const id of step.callIds.filter(isIts)) gone.add(id)
+    step.callIds = []
+  }
+  if (gone.size === 0) return
+  const calls = draft.record('calls')
+  for (const id of gone) delete calls[id]
 }
 
 /** Where the results of an answer begin that were there before the answer was whole; null where there are none. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createResults, resultCall, resultName } from './results.ts'
 import { toMessage } from './to-message.ts'
+import { tombstoneOf } from './tombstone.ts'
 
 const result = (id: unknown, content: unknown, mark: object = {}) =>
   toMessage({ content, metadata: { tool_result: { tool_call_id: id, ...mark } } })
@@ -36,5 +37,16 @@ describe('createResults', () => {
     results.add(result('c1', { own: 'words' }))
     expect(results.at(1)?.value).toEqual([1, 2])
     expect(results.at(2)?.value).toEqual({ own: 'words' })
+  })
+
+  it('keeps the numbers of what was deleted, and has no value for them', () => {
+    const results = createResults()
+    results.add(tombstoneOf(result('c1', 'x'), { isResult: true }))
+    results.add(tombstoneOf(toMessage({ content: 'x' }), { isResult: false }))
+    results.add(result('c2', 'y'))
+    // What this one wrote among the data was deleted.
+    results.add(result('c3', 'preview', { written_to: ['†state.gone'] }))
+    expect(results.count).toBe(3)
+    expect([1, 2, 3].map((n) => results.at(n)?.value ?? null)).toEqual([null, 'y', null])
   })
 })

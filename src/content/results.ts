@@ -1,6 +1,7 @@
 import { formatVariable } from '../refs/variable-ref.ts'
 import { isPlainObject } from './json.ts'
 import type { DataBlock, Message } from './message.ts'
+import { isDeletedResult } from './tombstone.ts'
 
 /** The kind of the names of results: `†result#12`. */
 export const RESULT = 'result'
@@ -18,7 +19,7 @@ export interface Results {
   readonly count: number
   /** Takes the next message of the conversation, of any kind. */
   add(message: Message): void
-  /** Null where there is none yet. */
+  /** Null where there is none yet, or none any more. */
   at(number: number): Result | null
 }
 
@@ -39,7 +40,7 @@ export function resultName(number: number): string {
 
 /** Begins to count results. Taking a message costs the same, however many there are. */
 export function createResults(): Results {
-  const results: Result[] = []
+  const results: (Result | null)[] = []
   /** What calls wrote among the data and that have no result yet. */
   const written = new Map<string, unknown>()
   return {
@@ -47,11 +48,14 @@ export function createResults(): Results {
       return results.length
     },
     add(message) {
+      if (isDeletedResult(message)) return void results.push(null)
       const block = message.content_type === 'data' ? (message.content as DataBlock | null) : null
       if (typeof block?._call === 'string') written.set(block._call, block.data)
       const callId = resultCall(message)
       if (callId === null) return
-      results.push({ callId, value: valueIn(message, written.get(callId)) })
+      const value = valueIn(message, written.get(callId))
+      // What it wrote among the data may be deleted.
+      results.push(value === undefined ? null : { callId, value })
       written.delete(callId)
     },
     at: (number) => results[number - 1] ?? null,

@@ -16,7 +16,7 @@ export interface ConversationSummary {
   title: string | null
   createdAt: string
   updatedAt: string
-  /** Number of messages of every type. */
+  /** Number of messages of every type, without those that were deleted. */
   messages: number
   /** Of the last record; 0 before the first. */
   position: number
@@ -145,6 +145,12 @@ export interface ConversationLog {
 
   /** The records behind `after` in order; empty at the end and for an unknown conversation. */
   read(conversation: string, options?: ReadOptions): Promise<LogRecord[]>
+
+  /**
+   * The ids of the messages that a `MESSAGE_DELETED` has taken away, in any order. With it go their debug data, and
+   * neither title, count nor search know them any more; their records stay, as history.
+   */
+  deleted(conversation: string): Promise<readonly string[]>
 
   /** The debug data of one message, or null where there is none. */
   debug(conversation: string, messageId: string): Promise<unknown>

@@ -89,6 +89,9 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       const end = start + checkLimit(limit)
       return find(id)?.records.slice(start, end) ?? []
     },
+    async deleted(id) {
+      return [...(find(id)?.deleted ?? [])]
+    },
     async debug(id, messageId) {
       const value = find(id)?.debug.get(messageId)
       return value === undefined ? null : JSON.parse(value)

@@ -13,6 +13,7 @@ import type { ConversationLog, LogChange } from './conversation-log.ts'
 import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { forget, giveName, renewLease } from './sqlite/change-row.ts'
+import { deletedIn } from './sqlite/delete-messages.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations, summaryOfRow } from './sqlite/list-conversations.ts'
 import { readRecords } from './sqlite/record-rows.ts'
@@ -107,6 +108,13 @@ function logOf(
           return row ? readRecords(sql, row.key, page) : []
         })
       }),
+    deleted: (id) =>
+      use(() =>
+        read((sql) => {
+          const row = findRow(sql, placeOf(id))
+          return row ? deletedIn(sql, row.key) : []
+        }),
+      ),
     debug: (id, messageId) =>
       use(async () => {
         const found = await read((sql) => {

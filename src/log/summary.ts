@@ -5,8 +5,9 @@ import type { ConversationStatus, ConversationSummary } from './conversation-log
 
 /** What a log keeps of a conversation's events, so that a list need not read them. */
 export interface ConversationState {
-  /** Of the first chat message that has text; null before there is one. */
+  /** Of the first chat message that has text and was not deleted; null before there is one. */
   title: string | null
+  /** Without those that were deleted. */
   messages: number
   openRun: string | null
   /** The ids of the messages that wait for a run or a step of their own. */
@@ -40,7 +41,10 @@ export interface StoredSummary {
   lease: { owner: string; until: number } | null
 }
 
-/** The state after more events, as one fold for every log. Never throws, whatever an imported event holds. */
+/**
+ * The state after more events, as one fold for every log; messages that were deleted are taken off by {@link withoutMessages}. Never throws,
+ * whatever an imported event holds.
+ */
 export function stateAfter(
   before: ConversationState,
   events: readonly ConversationEvent[],
@@ -48,6 +52,28 @@ export function stateAfter(
   const state = { ...before }
   for (const event of events) apply(state, event)
   return state
+}
+
+/** The state when so many of its messages are gone, and this is the title that the others give. */
+export function withoutMessages(
+  state: ConversationState,
+  { gone, title }: { gone: number; title: string | null },
+): ConversationState {
+  return { ...state, messages: state.messages - gone, title }
+}
+
+/** The ids of the messages that events delete. Never throws. */
+export function deletedBy(events: readonly ConversationEvent[]): string[] {
+  return events.flatMap((event) => {
+    const id: unknown = event.type === 'MESSAGE_DELETED' ? event.messageId : null
+    return typeof id === 'string' ? id : []
+  })
+}
+
+/** The id of the message of an event; null for any other event. Never throws. */
+export function messageIn(event: ConversationEvent): string | null {
+  const id: unknown = event.type === 'NEW_MESSAGE' ? event.payload?.id : null
+  return typeof id === 'string' ? id : null
 }
 
 /** The summary as readers see it at a time, in milliseconds since 1970. */
@@ -82,6 +108,9 @@ function apply(state: ConversationState, event: ConversationEvent): void {
   switch (event.type) {
     case 'NEW_MESSAGE':
       addMessage(state, event)
+      return
+    case 'MESSAGE_DELETED':
+      state.queued = without(state.queued, [event.messageId])
       return
     case 'RUN_STARTED':
       state.openRun = event.runId
@@ -118,7 +147,7 @@ function addMessage(
 }
 
 /** The first line of a chat message, at most 80 characters; null for what has no text. */
-function titleOf(event: ConversationEvent): string | null {
+export function titleOf(event: ConversationEvent): string | null {
   const text = chatText(event)?.trim()
   if (!text) return null
   const line = (text.split('\n', 1)[0] ?? '').trimEnd().toWellFormed()

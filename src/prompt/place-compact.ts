@@ -6,6 +6,7 @@ import type { Message } from '../content/message.ts'
 import { placeData } from '../content/place-data.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { resultCall } from '../content/results.ts'
+import { isDeleted } from '../content/tombstone.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
@@ -71,9 +72,9 @@ function leftOut(messages: readonly Message[], summary: Compaction['summary']): 
   return lines.map((text): TextPart => ({ type: 'text', text }))
 }
 
-/** How many messages are no log. */
+/** How many messages are no log, and not deleted. */
 export function countShown(messages: readonly Message[]): number {
-  return messages.filter(({ message_type: type }) => type !== 'log').length
+  return messages.filter((one) => one.message_type !== 'log' && !isDeleted(one)).length
 }
 
 function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {
@@ -104,8 +105,13 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
 }
 
 /** Who a run answers. */
-export function isAsked({ sender, message_type: type, content_type }: Message): boolean {
-  return sender.participant_role === 'user' && type === 'chat' && content_type !== 'data'
+export function isAsked(message: Message): boolean {
+  const { sender, message_type: type } = message
+  return sender.participant_role === 'user' && type === 'chat' && isThere(message)
+}
+
+function isThere(message: Message): boolean {
+  return message.content_type !== 'data' && !isDeleted(message)
 }
 
 /** What the system said, and is shown. */

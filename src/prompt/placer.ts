@@ -5,8 +5,10 @@ import type { JsonObject } from '../content/json.ts'
 import type { Message } from '../content/message.ts'
 import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
+import { readMetadata } from '../content/read-metadata.ts'
 import type { ReferenceGuideOptions } from '../content/reference-guide.ts'
 import { resultCall } from '../content/results.ts'
+import { isDeleted, isDeletedResult } from '../content/tombstone.ts'
 import { assistantItem } from './assistant-item.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
@@ -95,6 +97,8 @@ export function createPlacer(
   const bodies = { parts: 0, bytes: 0 }
   /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
   let at = 0
+  /** Somebody's words were deleted since the last item. */
+  let isGap = false
   const knownHere = {
     get(ref: string): AssetCreated | undefined {
       const one = known.get(ref)
@@ -103,6 +107,7 @@ export function createPlacer(
   }
 
   function push(item: TranscriptItem): void {
+    isGap = false
     items.push(item)
     tokens += itemTokens(item)
     for (const part of mediaOfItem(item)) {
@@ -131,13 +136,16 @@ export function createPlacer(
     return [...tell('assets'), ...(block === null ? [] : [{ type: 'text' as const, text: block }])]
   }
 
-  /** Results by the id of their call, the first of each; a second one is the app's to show. */
+  /**
+   * Results by the id of their call, the first of each; a second one is the app's to show. One that was deleted keeps its
+   * number.
+   */
   function takeResults(messages: readonly Message[], first: number): Map<string, LoggedResult> {
     const found = new Map<string, LoggedResult>()
     for (const [i, message] of messages.entries()) {
       const id = resultCall(message)
+      if (id !== null || isDeletedResult(message)) results++
       if (id === null) continue
-      results++
       if (!found.has(id)) found.set(id, { message, number: results, index: first + i })
     }
     return found
@@ -177,6 +185,13 @@ export function createPlacer(
     else push({ type: 'system', text })
   }
 
+  /** Where what an answer answered is deleted: providers begin with the user, and take no answer behind an answer. */
+  function bridge(): void {
+    const last = items.at(-1)?.type
+    if (!isGap || (last !== undefined && last !== 'assistant')) return
+    push({ type: 'user', parts: [{ type: 'text', text: '[A message was deleted here]' }] })
+  }
+
   function placeAnswer(
     message: Message,
     logged: ReadonlyMap<string, LoggedResult>,
@@ -185,7 +200,10 @@ export function createPlacer(
     fetched = []
     const answer = assistantItem(message)
     // An answer of nothing is nothing that a provider takes.
-    if (answer.parts.length + answer.calls.length > 0) push(answer)
+    if (answer.parts.length + answer.calls.length > 0) {
+      bridge()
+      push(answer)
+    }
     if (answer.calls.length > 0) placeResults(answer.calls, logged, how)
   }
 
@@ -238,9 +256,17 @@ export function createPlacer(
     place(messages, first, how) {
       const logged = takeResults(messages, first)
       const places = new Map(messages.map((message, i) => [message, first + i]))
+      const called = new Set(messages.flatMap((one) => readMetadata(one).calls.map(({ id }) => id)))
+      const isShown = (id: string | null): boolean =>
+        id !== null && logged.has(id) && called.has(id)
       // What a call wrote stands in its result, until it is merged.
       const isOwn = (message: Message): boolean =>
-        how.merge === 'engine' || !logged.has(writerOf(message) ?? '')
+        how.merge === 'engine' || !isShown(writerOf(message))
+      let passed = 0
+      const pass = (to: number): void => {
+        isGap ||= messages.slice(passed, to).some(isDeleted)
+        passed = to
+      }
       const { merge, board } = how
       const size = wholeData ? { maxChars: Infinity } : { maxRows: MAX_ROWS }
       for (const item of placeData(messages.filter(isOwn), { merge, board, ...size })) {
@@ -251,13 +277,18 @@ export function createPlacer(
         const { message } = item
         if (message.message_type === 'log' || resultCall(message) !== null) continue
         at = places.get(message) ?? at
+        pass(at - first)
         placeMessage(message, logged, how)
       }
+      pass(messages.length)
     },
     write(parts) {
       if (parts.length > 0) push({ type: 'user', parts })
     },
-    skip: (messages) => void takeResults(messages, 0),
+    skip(messages) {
+      isGap ||= messages.some(isDeleted)
+      takeResults(messages, 0)
+    },
     tell,
     metas(names, after) {
       at = after

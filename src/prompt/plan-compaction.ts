@@ -1,5 +1,6 @@
 import type { Compaction, CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
+import { isDeleted } from '../content/tombstone.ts'
 import { countShown, isAsked, isSystem } from './place-compact.ts'
 import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
 import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
@@ -109,8 +110,8 @@ function pinnedIn({ messages, runs = [] }: PromptConversation['state']): string[
   return messages.slice(first).flatMap((one) => (isAsked(one) || isSystem(one) ? one.id : []))
 }
 
-function isAnswer({ sender }: Message): boolean {
-  return sender.participant_role === 'assistant'
+function isAnswer(message: Message): boolean {
+  return message.sender.participant_role === 'assistant' && !isDeleted(message)
 }
 
 /** What would be shown. */

@@ -14,7 +14,7 @@ export type MergeMode = 'cache' | 'engine' | 'model'
 /** The part of a conversation that its prompt shows. */
 export interface PromptConversation {
   state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'> &
-    Partial<Pick<ConversationState, 'runs'>>
+    Partial<Pick<ConversationState, 'runs' | 'deleted'>>
   /** The data among the messages. */
   board: Pick<Board, 'entries'>
 }
@@ -31,7 +31,7 @@ export interface TranscriptOptions {
 
 /** A conversation as it is shown, before it is known what its model takes. */
 export interface Transcript {
-  /** What it shows now: only ever added to at its end, until a compaction begins another. */
+  /** What it shows now: only ever added to at its end, until a compaction or a deletion begins another. */
   readonly shown: Pick<
     Placer,
     'items' | 'system' | 'tokens' | 'base' | 'stale' | 'bodies' | 'fetched'
@@ -51,6 +51,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const known = new Map<string, KnownAsset>()
   let placer = createPlacer(known, options)
   let compaction: CompactionState | null = null
+  let deleted = 0
   let done = 0
   let takenAssets = 0
 
@@ -62,11 +63,12 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     takenAssets = assets.length
   }
 
-  /** Begins anew with what the compaction covers. */
+  /** Begins anew, with what the last compaction covers. */
   function restart({ state, board }: PromptConversation): void {
     const { messages } = state
     placer = createPlacer(known, options)
     compaction = state.compaction
+    deleted = state.deleted ?? 0
     const through = messages.findLastIndex(({ id }) => id === compaction?.through)
     done = through + 1
     if (!compaction || through === -1) return
@@ -92,7 +94,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       const { state, board } = conversation
       takeAssets(state)
       const isMoved = merge === 'engine' && state.messages.slice(done).some(isData)
-      if (state.compaction !== compaction || isMoved) restart(conversation)
+      const isShorter = (state.deleted ?? 0) !== deleted
+      if (state.compaction !== compaction || isShorter || isMoved) restart(conversation)
       if (state.messages.length === done) return
       const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
       placer.place(state.messages.slice(done), done, how)

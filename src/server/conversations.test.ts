@@ -257,6 +257,120 @@ describe('messages', () => {
   })
 })
 
+describe('a message that is deleted', () => {
+  const deletion = { method: 'DELETE' } as const
+
+  it('is gone, with its debug data, from every answer but the log', async () => {
+    const api = openApi(['the answer', 'more'])
+    const id = await conversation(api)
+    const at = `/api/conversations/${id}/messages`
+    const metadata = { debug: { internal: 'd3bug' } }
+    const { messageId } = await api.askJson<{ messageId: string }>(
+      at,
+      post({ content: 'xyzzy', metadata }),
+    )
+    const idle = () =>
+      expect.poll(async () => (await api.askJson(`/api/conversations/${id}`)).status).toBe('idle')
+    await idle()
+    const path = `${at}/${messageId}`
+    for (const one of [path, `${path}/debug`]) expect((await api.ask(one)).status).toBe(200)
+    expect((await api.ask(path, deletion)).status).toBe(204)
+    const gone = { status: 404, code: 'message_not_found' }
+    for (const one of [path, `${path}/debug`])
+      expect(await refusal(await api.ask(one))).toEqual(gone)
+    expect(await refusal(await api.ask(path, deletion))).toEqual(gone)
+    expect(await refusal(await api.ask(`${path}/retry`, post({})))).toEqual(gone)
+    const page = await api.askJson<Page>(at)
+    expect(page.messages.map(({ message }) => message.content)).toEqual(['the answer'])
+    expect(await api.askJson(`/api/conversations/${id}`)).toMatchObject({
+      ...{ title: 'the answer', messages: 1 },
+    })
+    expect(await api.askJson('/api/conversations?search=xyzzy')).toMatchObject({
+      conversations: [],
+    })
+    const exported = await (await api.ask(`/api/conversations/${id}/export?debug=true`)).text()
+    expect(exported).toContain('xyzzy')
+    expect(exported).not.toContain('d3bug')
+    expect((await api.ask(at, post({ id: messageId, content: 'again' }))).status).toBe(409)
+    await api.ask(at, post({ content: 'go on' }))
+    await idle()
+    expect((await api.askJson<Page>(at)).messages).toHaveLength(3)
+  })
+
+  it('is refused during a run, and where there is none', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const at = `/api/conversations/${id}/messages`
+    const payload = toMessage({ id: 'm', role: 'user', content: 'x' })
+    const run = { type: 'RUN_STARTED', threadId: id, runId: 'r', messageIds: ['m'], owner: 'other' }
+    const lease = { owner: 'other', ms: 60_000 }
+    await api.agent.log.append(id, [{ type: 'NEW_MESSAGE', payload }, run as never], { lease })
+    expect(await refusal(await api.ask(`${at}/m`, deletion))).toEqual({
+      ...{ status: 409, code: 'conversation_busy' },
+    })
+    expect(await refusal(await api.ask('/api/conversations/none/messages/m', deletion))).toEqual({
+      ...{ status: 404, code: 'conversation_not_found' },
+    })
+  })
+
+  it('leaves pages whole, both ways, and cursors true', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const texts = Array.from({ length: 1201 }, (_, n) => `m${n}`)
+    await api.agent.log.append(
+      id,
+      texts.map((text) => ({
+        type: 'NEW_MESSAGE' as const,
+        payload: toMessage({ id: text, role: 'user', content: text }),
+      })),
+    )
+    const at = `/api/conversations/${id}/messages`
+    const half = await api.askJson<Page>(`${at}?after=0&limit=100`)
+    const isGone = (n: number) => n % 3 === 0 || (n >= 500 && n < 1010) || n > 1195
+    const gone = texts.filter((_, n) => isGone(n))
+    await api.agent.log.append(
+      id,
+      gone.map((messageId) => ({ type: 'MESSAGE_DELETED' as const, messageId })),
+    )
+    const left = texts.filter((_, n) => !isGone(n))
+    const forwards: unknown[] = []
+    let page = await api.askJson<Page>(`${at}?after=0&limit=70`)
+    for (;;) {
+      forwards.push(...page.messages.map(({ message }) => message.content))
+      if (page.newer === null) break
+      expect(page.messages).toHaveLength(70)
+      page = await api.askJson<Page>(`${at}?after=${page.newer}&limit=70`)
+    }
+    expect(forwards).toEqual(left)
+    const backwards: unknown[] = []
+    page = await api.askJson<Page>(`${at}?limit=70`)
+    expect(page.newer).toBeNull()
+    for (;;) {
+      backwards.unshift(...page.messages.map(({ message }) => message.content))
+      if (page.older === null) break
+      page = await api.askJson<Page>(`${at}?before=${page.older}&limit=70`)
+    }
+    expect(backwards).toEqual(left)
+    const next = await api.askJson<Page>(`${at}?after=${half.newer}&limit=1`)
+    expect(next.messages[0]?.message.content).toBe('m100')
+  })
+
+  it('takes its data from the board, with what leaned on them', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const at = `/api/conversations/${id}/data`
+    const write = (json: object) => api.askJson<{ messageId: string }>(at, post(json))
+    const first = await write({ kind: 'state', data: { n: 1, text: 'a' } })
+    await write({ kind: 'state', data: 2, _path: 'n' })
+    await write({ kind: 'state', data: 'b', _path: 'text', _outputMethod: 'concat' })
+    await write({ kind: 'state', _path: 'text', _outputMethod: 'delete' })
+    const path = `/api/conversations/${id}/messages/${first.messageId}`
+    expect((await api.ask(path, deletion)).status).toBe(204)
+    expect(await api.askJson(at)).toMatchObject({ entries: [{ kind: 'state', data: { n: 2 } }] })
+    expect(await api.askJson(`${at}?at=${first.messageId}`)).toEqual({ entries: [] })
+  })
+})
+
 describe('data', () => {
   it('are read now and at any message, and written by a person', async () => {
     const api = openApi()

@@ -129,6 +129,14 @@ describe('streams of a conversation', () => {
     await comeBack()
     await meet()
     expect(stayed.state.messages.at(-1)?.content).toBe('The end.')
+
+    const { id: last } = stayed.state.messages.at(-1) as { id: string }
+    await api.ask(`/api/conversations/${id}/messages/${last}`, { method: 'DELETE' })
+    await expect.poll(() => stayed.state.deleted).toBe(1)
+    expect(stayed.state.messages.at(-1)).toMatchObject({ id: last, content: '' })
+    await meet()
+    await comeBack()
+    await meet()
   })
 
   it('begin anew for who knows more than there is', async () => {

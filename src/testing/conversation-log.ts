@@ -3,6 +3,7 @@ import { testAppends } from './conversation-log/appends.ts'
 import type { Check } from './conversation-log/check.ts'
 import { testDebug } from './conversation-log/debug.ts'
 import { testDecisions } from './conversation-log/decisions.ts'
+import { testDeletions } from './conversation-log/deletions.ts'
 import { testExports } from './conversation-log/exports.ts'
 import { testImports } from './conversation-log/imports.ts'
 import { testLeases } from './conversation-log/leases.ts'
@@ -52,6 +53,7 @@ export function testConversationLog(
   testSummaries(check)
   testLists(check)
   testSearch(check)
+  testDeletions(check)
   testNames(check)
   testSubscriptions(check)
   testExports(check)

@@ -25,14 +25,15 @@ export interface DebugSource {
 
 /**
  * The debug data of a message as people see them: what was given with it, or, for the answer of a step, its request,
- * whose prompt is worked out from the log as it was then (bodies are digests), and its response. Null where there are
- * none.
+ * whose prompt is worked out from the log as it was then (bodies are digests, what was deleted since is in it), and its
+ * response. Null where there are none, and for a message that was deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,
   conversation: string,
   messageId: string,
 ): Promise<unknown> {
+  if ((await log.deleted(conversation)).includes(messageId)) return null
   const given = await log.debug(conversation, messageId)
   const found = await findStep(log, conversation, messageId)
   if (!found) return given

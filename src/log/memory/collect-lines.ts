@@ -1,6 +1,7 @@
 import { CHUNK, pause } from '../pause.ts'
 import { type ImportedLine, readLines } from '../read-lines.ts'
-import { stateAfter } from '../summary.ts'
+import { deletedBy, stateAfter } from '../summary.ts'
+import { deleteMessages } from './delete-messages.ts'
 import { type MemoryConversation, newConversation } from './memory-conversation.ts'
 
 /** The conversation that lines make, in a namespace. @throws ByrefError `bad_request` */
@@ -14,6 +15,7 @@ export async function collectLines(
     if (++read % CHUNK === 0) await pause()
     add(conversation, line)
   }
+  deleteMessages(conversation, deletedBy(conversation.records.map(({ event }) => event)))
   return conversation
 }
 

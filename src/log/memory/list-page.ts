@@ -1,7 +1,7 @@
 import { chatText, foldCase } from '../chat-text.ts'
 import { checkPage, formatCursor, type ListPlace, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import { isDue, summaryOf } from '../summary.ts'
+import { isDue, messageIn, summaryOf } from '../summary.ts'
 import type { MemoryConversation } from './memory-conversation.ts'
 
 /** One page of a list of conversations, last changed first. */
@@ -33,7 +33,9 @@ function lastChangedFirst(a: ListPlace, b: ListPlace): number {
   return b.updated - a.updated || b.key - a.key
 }
 
-function contains({ name, state, records }: MemoryConversation, words: string): boolean {
+function contains({ name, state, records, deleted }: MemoryConversation, words: string): boolean {
   if (foldCase(name ?? state.title ?? '').includes(words)) return true
-  return records.some(({ event }) => foldCase(chatText(event) ?? '').includes(words))
+  return records.some(({ event }) => {
+    return foldCase(chatText(event) ?? '').includes(words) && !deleted.has(messageIn(event) ?? '')
+  })
 }

@@ -2,7 +2,8 @@ import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, checkAppend, leaseAfter } from '../admit.ts'
 import type { AppendOptions } from '../conversation-log.ts'
 import { logEntry } from '../copy-event.ts'
-import { stateAfter } from '../summary.ts'
+import { deletedBy, stateAfter } from '../summary.ts'
+import { deleteMessages } from './delete-messages.ts'
 import type { MemoryConversation } from './memory-conversation.ts'
 
 /** Appends to the conversation that `find` gives, or else to the one that `make` makes, all or nothing. */
@@ -45,5 +46,6 @@ function store(
   for (const record of records) conversation.records.push(record)
   conversation.updated = now
   conversation.state = stateAfter(conversation.state, events)
+  deleteMessages(conversation, deletedBy(events))
   return records
 }

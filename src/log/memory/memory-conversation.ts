@@ -8,6 +8,8 @@ export interface MemoryConversation extends StoredSummary {
   records: LogRecord[]
   /** JSON by message id. */
   debug: Map<string, string>
+  /** The ids of the messages that were deleted. */
+  deleted: Set<string>
   /** Lines of an import that an export would write in another way: by position, by message id, the header by 0. */
   kept: Map<number | string, string>
 }
@@ -32,6 +34,7 @@ export function newConversation(
     lease: null,
     records: [],
     debug: new Map(),
+    deleted: new Set(),
     kept: new Map(),
   }
 }

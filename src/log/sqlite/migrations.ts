@@ -58,6 +58,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE VIRTUAL TABLE search USING fts5 (
      text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
    );`,
+  `ALTER TABLE records ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;`,
 ]
 
 /** Brings the file to this version's tables; safe when two processes do it at once. */

@@ -42,8 +42,8 @@ export async function scan(
 
 function indexSome(sql: Statements): void {
   const rows = sql.toIndex.all(indexed(sql), CHUNK)
-  for (const { id, event } of rows) {
-    const text = foldedText(event)
+  for (const { id, event, deleted } of rows) {
+    const text = deleted ? null : foldedText(event)
     if (text) sql.index.run(2 * Number(id), text)
   }
   const last = rows.at(-1)

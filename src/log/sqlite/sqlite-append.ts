@@ -2,7 +2,8 @@ import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
-import { stateAfter } from '../summary.ts'
+import { type ConversationState, deletedBy, stateAfter, withoutMessages } from '../summary.ts'
+import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './record-rows.ts'
 import { type ConversationRow, stateColumns, stateOf } from './state-columns.ts'
 import type { Statements } from './statements.ts'
@@ -83,10 +84,23 @@ function update(
     sql.lease.run(...owner, row.key)
     return
   }
-  const state = stateAfter(stateOf(row), events)
+  const state = stateWith(sql, row, events)
   const end = row.position + events.length
   sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
   if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
+}
+
+/** The state after events that are stored already. */
+function stateWith(
+  sql: Statements,
+  row: ConversationRow,
+  events: readonly ConversationEvent[],
+): ConversationState {
+  const state = stateAfter(stateOf(row), events)
+  const ids = deletedBy(events)
+  if (ids.length === 0) return state
+  const gone = deleteMessages(sql, row.key, ids)
+  return withoutMessages(state, { gone, title: titleIn(sql, row.key) })
 }
 
 /** Makes a title the one that is found for a conversation. */

@@ -3,7 +3,14 @@ import type { ExportHeader } from '../json-lines.ts'
 import { existsError } from '../log-errors.ts'
 import { CHUNK } from '../pause.ts'
 import { type ImportedLine, readLines } from '../read-lines.ts'
-import { type ConversationState, NEW_CONVERSATION, stateAfter } from '../summary.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  NEW_CONVERSATION,
+  stateAfter,
+  withoutMessages,
+} from '../summary.ts'
+import { deleteMessages, titleIn } from './delete-messages.ts'
 import { giveNotice } from './notices.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
 import { createRow, findRow, indexTitle, type Place } from './sqlite-append.ts'
@@ -53,6 +60,7 @@ async function stage(
 ): Promise<Staged> {
   const header = { id: '', title: null, created: 0, updated: 0 }
   const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
+  const deleted: string[] = []
   let piece: ImportedLine[] = []
   const store = (): Promise<void> => {
     const full = piece
@@ -67,10 +75,17 @@ async function stage(
     if (line.type === 'record') {
       staged.position = line.position
       staged.state = stateAfter(staged.state, [line.event])
+      deleted.push(...deletedBy([line.event]))
     }
     if (piece.push(line) === CHUNK) await store()
   }
   await store()
+  if (deleted.length > 0) {
+    staged.state = await write((sql) => {
+      const gone = deleteMessages(sql, key, deleted)
+      return withoutMessages(staged.state, { gone, title: titleIn(sql, key) })
+    })
+  }
   return staged
 }
 

@@ -22,6 +22,9 @@ const SQL = {
     ORDER BY position LIMIT ?`,
   lines: `SELECT id, position, at, event, line FROM records WHERE conversation = ? AND position > ?
     AND position <= ? ORDER BY position LIMIT ?`,
+  mentions: 'SELECT id, event FROM records WHERE conversation = ? AND instr(event, ?) > 0',
+  markDeleted: 'UPDATE records SET deleted = 1 WHERE id = ? AND deleted = 0',
+  deleted: 'SELECT event FROM records WHERE conversation = ? AND deleted = 1',
   putDebug: `INSERT INTO debug (conversation, message, value, line) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET value = excluded.value, line = excluded.line`,
   debug: 'SELECT value FROM debug WHERE conversation = ? AND message = ?',
@@ -51,14 +54,15 @@ const SQL = {
   removeSome: `DELETE FROM records WHERE id IN
     (SELECT id FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeDebug: 'DELETE FROM debug WHERE conversation = ?',
+  removeDebugOf: 'DELETE FROM debug WHERE conversation = ? AND message = ?',
   // the search
   indexed: 'SELECT indexed FROM searchable',
   setIndexed: 'UPDATE searchable SET indexed = ?',
-  toIndex: 'SELECT id, event FROM records WHERE id > ? ORDER BY id LIMIT ?',
+  toIndex: 'SELECT id, event, deleted FROM records WHERE id > ? ORDER BY id LIMIT ?',
   index: 'INSERT INTO search (rowid, text) VALUES (?, ?)',
   unindex: 'DELETE FROM search WHERE rowid = ?',
   messages: `SELECT position, event FROM records WHERE conversation = ? AND position > ?
-    AND instr(event, 'NEW_MESSAGE') > 0 ORDER BY position LIMIT ?`,
+    AND deleted = 0 AND instr(event, 'NEW_MESSAGE') > 0 ORDER BY position LIMIT ?`,
 } as const
 
 /** Every statement of the log, prepared once. */

@@ -1,6 +1,8 @@
-import { createBoard } from '../../content/board.ts'
+import { type Board, createBoard } from '../../content/board.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
+import type { Message } from '../../content/message.ts'
+import { ByrefError } from '../../errors.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
@@ -30,7 +32,7 @@ export function dataRoutes(): Route[] {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
         const { messages } = await stateOf(log, id)
-        const board = createBoard(messages)
+        const board = boardOf(messages)
         const { at, ref, instance } = query
         if (ref === undefined) return c.json({ entries: board.entries({ at }) as never })
         return c.json({ value: board.read(ref, { at, instance }) as never })
@@ -60,6 +62,19 @@ export function dataRoutes(): Route[] {
       },
     ),
   ]
+}
+
+/** The data among messages. What leaned on a message that was deleted does not count any more either. */
+function boardOf(messages: readonly Message[]): Board {
+  const board = createBoard()
+  for (const message of messages) {
+    try {
+      board.append(message)
+    } catch (error) {
+      if (!(error instanceof ByrefError)) throw error
+    }
+  }
+  return board
 }
 
 /** The state of a conversation, folded from its log. */

@@ -19,53 +19,55 @@ export interface PageOfMessages {
 const STRIDE = 500
 
 /**
- * A page of the messages of a conversation. Cursors are positions in its log: whatever is appended, deleted or forked
- * meanwhile, what stands before and behind them stays the same.
+ * A page of the messages of a conversation, without those that were deleted. Cursors are positions in its log: whatever is
+ * appended, deleted or forked meanwhile, what stands before and behind them stays the same.
  */
 export async function pageOfMessages(
   log: ConversationLog,
   id: string,
   { after, before, limit, end }: PageOfMessages,
 ): Promise<Page> {
+  const read = reader(log, id, new Set(await log.deleted(id)))
   return after === undefined
-    ? older(log, id, Math.min(before ?? end + 1, end + 1), limit)
-    : newer(log, id, after, limit)
+    ? older(read, Math.min(before ?? end + 1, end + 1), limit)
+    : newer(read, after, limit)
 }
 
-async function newer(
-  log: ConversationLog,
-  id: string,
-  after: number,
-  limit: number,
-): Promise<Page> {
-  const messages: Entry[] = []
-  let position = after
-  for (;;) {
-    const records = await log.read(id, { after: position, limit: STRIDE })
-    for (const record of records) {
-      const entry = entryOf(record)
-      if (!entry) continue
-      if (messages.length === limit) return paged(messages, messages.at(-1)?.position ?? null)
-      messages.push(entry)
+/** The messages among some records, and the position of the last of these; null at the end of the log. */
+type Read = (after: number, limit: number) => Promise<{ entries: Entry[]; last: number | null }>
+
+function reader(log: ConversationLog, id: string, deleted: ReadonlySet<string>): Read {
+  return async (after, limit) => {
+    const records = await log.read(id, { after, limit })
+    const entries = records.flatMap((record) => entryOf(record) ?? [])
+    const isEnd = records.length < limit
+    return {
+      entries: entries.filter(({ message }) => !deleted.has(message.id)),
+      last: isEnd ? null : (records.at(-1)?.position ?? null),
     }
-    if (records.length < STRIDE) return paged(messages, null)
-    position = records.at(-1)?.position ?? position
   }
 }
 
-async function older(
-  log: ConversationLog,
-  id: string,
-  before: number,
-  limit: number,
-): Promise<Page> {
+async function newer(read: Read, after: number, limit: number): Promise<Page> {
+  const messages: Entry[] = []
+  for (let position: number | null = after; position !== null; ) {
+    const { entries, last } = await read(position, STRIDE)
+    for (const entry of entries) {
+      if (messages.length === limit) return paged(messages, messages.at(-1)?.position ?? null)
+      messages.push(entry)
+    }
+    position = last
+  }
+  return paged(messages, null)
+}
+
+async function older(read: Read, before: number, limit: number): Promise<Page> {
   const found: Entry[][] = []
   let count = 0
   let end = before
   while (end > 1 && count <= limit) {
     const after = Math.max(0, end - 1 - STRIDE)
-    const records = await log.read(id, { after, limit: end - 1 - after })
-    const entries = records.flatMap((record) => entryOf(record) ?? [])
+    const { entries } = await read(after, end - 1 - after)
     found.unshift(entries)
     count += entries.length
     end = after + 1
@@ -73,11 +75,11 @@ async function older(
   const all = found.flat()
   const messages = all.slice(-limit)
   const hasOlder = all.length > messages.length
-  const last = await hasMessageFrom(log, id, before)
+  const hasNewer = await hasMessageFrom(read, before)
   return {
     messages,
     older: hasOlder ? (messages[0]?.position ?? null) : null,
-    newer: last ? (messages.at(-1)?.position ?? before - 1) : null,
+    newer: hasNewer ? (messages.at(-1)?.position ?? before - 1) : null,
   }
 }
 
@@ -86,18 +88,13 @@ function paged(messages: Entry[], newer: number | null): Page {
   return { messages, older: first !== undefined && first > 1 ? first : null, newer }
 }
 
-async function hasMessageFrom(
-  log: ConversationLog,
-  id: string,
-  position: number,
-): Promise<boolean> {
-  let after = position - 1
-  for (;;) {
-    const records = await log.read(id, { after, limit: STRIDE })
-    if (records.some((record) => entryOf(record) !== null)) return true
-    if (records.length < STRIDE) return false
-    after = records.at(-1)?.position ?? after
+async function hasMessageFrom(read: Read, before: number): Promise<boolean> {
+  for (let after: number | null = before - 1; after !== null; ) {
+    const { entries, last } = await read(after, STRIDE)
+    if (entries.length > 0) return true
+    after = last
   }
+  return false
 }
 
 function entryOf({ position, event }: LogRecord): Entry | null {

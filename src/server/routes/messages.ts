@@ -21,7 +21,7 @@ import { pageOfMessages } from './message-pages.ts'
 
 const PATH = '/api/conversations/:id/messages'
 
-/** Messages: read, say, say again, and their debug data. */
+/** Messages: read, say, say again, delete, and their debug data. */
 export function messageRoutes(): Route[] {
   return [
     route(
@@ -99,6 +99,22 @@ export function messageRoutes(): Route[] {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
         return c.json(await findMessage(log, id, param('messageId')))
+      },
+    ),
+    route(
+      {
+        method: 'delete',
+        path: `${PATH}/:messageId`,
+        summary: "Take a message's content away; its record stays in the log",
+        role: 'owner',
+        answers: { 204: null },
+        errors: ['conversation_not_found', 'message_not_found', 'conversation_busy'],
+      },
+      async ({ c, param, agent }) => {
+        const its = agent()
+        const { id } = await findConversation(its.log, param('id'))
+        await its.deleteMessage(id, param('messageId'))
+        return c.body(null, 204)
       },
     ),
     route(
@@ -189,13 +205,14 @@ async function takenBefore(
   return { messageId, messageIds: [messageId], runId }
 }
 
-/** A message by its id. Throws `message_not_found`. */
+/** A message by its id. Throws `message_not_found`, also for one that was deleted. */
 async function findMessage(
   log: ConversationLog,
   conversation: string,
   id: string,
 ): Promise<Message> {
-  for await (const { event } of readAll(log, conversation)) {
+  const deleted = await log.deleted(conversation)
+  for await (const { event } of deleted.includes(id) ? [] : readAll(log, conversation)) {
     if (event.type === 'NEW_MESSAGE' && event.payload.id === id) return event.payload
   }
   throw new ByrefError('message_not_found', `There is no message "${id}"`)

@@ -3,11 +3,11 @@ import { errorText } from '../ui/error-text.ts'
 
 let last: { messages: readonly Message[]; board: Board } | null = null
 
-/** The board of these messages. A conversation that grew only appends to the board that is there. */
+/** The board of these messages. A conversation that only grew appends to the board that is there. */
 export function boardOf(messages: readonly Message[]): Board {
   if (last?.messages === messages) return last.board
   const known = last?.messages ?? []
-  const grew = known.length > 0 && messages[known.length - 1] === known.at(-1)
+  const grew = known.length > 0 && known.every((message, i) => messages[i] === message)
   const board = grew && last ? last.board : createBoard()
   for (const message of grew ? messages.slice(known.length) : messages) {
     try {

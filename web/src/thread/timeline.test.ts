@@ -1,6 +1,7 @@
 import type { ConversationEvent, Message } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { answeredCall, ledgerOf } from './ledger.ts'
 import { timeline } from './timeline.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
@@ -34,6 +35,29 @@ describe('timeline', () => {
         message({ id: 'b' }),
       ),
     ).toEqual(['# a', 'r', 'd', 'b'])
+  })
+
+  it('shows nothing for what was deleted, and an orphan for the result of a deleted call', () => {
+    const tool = { participant_id: 't', participant_role: 'tool' }
+    const calls = [{ id: 'c1', name: 'look', arguments: {} }]
+    const deletion = (messageId: string): ConversationEvent => ({
+      type: 'MESSAGE_DELETED',
+      messageId,
+    })
+    const parts = [
+      runStarted(),
+      stepStarted('a'),
+      message({ id: 'a', metadata: { tool_calls: calls } }),
+      message({ id: 'r', sender: tool, metadata: { tool_result: { tool_call_id: 'c1' } } }),
+      message({ id: 'l', message_type: 'log' }),
+      message({ id: 'b' }),
+    ]
+    expect(shown(...parts)).toEqual(['# a', 'r', 'logs 1', 'b'])
+    expect(shown(...parts, deletion('l'), deletion('a'))).toEqual(['r', '# b'])
+    expect(shown(...parts, ...['a', 'r', 'l', 'b'].map(deletion))).toEqual([])
+    const { messages } = stateOf(...parts, deletion('a'))
+    const orphan = messages.find(({ id }) => id === 'r') as Message
+    expect(answeredCall(orphan, ledgerOf(messages))).toBeNull()
   })
 
   it('gathers log messages and never anything else with them', () => {

@@ -1,5 +1,5 @@
 import type { CallState, ConversationState, Message, RunState } from 'byref/client'
-import { readMetadata } from 'byref/client'
+import { isDeleted, readMetadata } from 'byref/client'
 import { earlyResults } from './open-answer.ts'
 
 /** One entry of the thread, top to bottom. */
@@ -13,7 +13,7 @@ export type TimelineItem =
 const MINUTE = 60_000
 
 /**
- * What the thread shows of what is durable: messages in their order, `log` messages gathered, runs that ended otherwise
+ * What the thread shows of what is durable: messages in their order but those that were deleted, `log` messages gathered, runs that ended otherwise
  * than well where they ended. A message has a header unless the one before is the same sender's within a minute.
  */
 export function timeline(
@@ -25,7 +25,7 @@ export function timeline(
   const early = new Set(earlyResults(state))
   let speaker: Speaker | null = null
   for (const message of state.messages) {
-    if (early.has(message)) continue
+    if (early.has(message) || isDeleted(message)) continue
     const at = Date.parse(message.timestamp)
     while (asides[0] && asides[0].at < at) {
       items.push(asides.shift()?.item as TimelineItem)

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { emptyConversation } from '../content/conversation-state.ts'
+import { foldAll } from '../content/fold.ts'
+import type { Message } from '../content/message.ts'
+import { readMetadata } from '../content/read-metadata.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tools/tool.ts'
+
+const look = defineTool({
+  ...{ id: 'look', description: '', inputSchema: { type: 'object', properties: { of: {} } } },
+  execute: ({ of }) => ({ seen: of }),
+})
+const asks = defineTool({
+  ...{ id: 'asks', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+  execute: () => 'done',
+})
+const calls = (name: string, args: Record<string, unknown>) => ({
+  calls: [{ name, arguments: args }],
+})
+
+describe('agent.deleteMessage', () => {
+  it('takes a message from what the model is shown, for all who know the conversation', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['Noted.', 'Which?', 'Which one?'])
+    const agent = createAgent({ model, log })
+    const run = agent.run({ conversation: 'c', messages: say('The word is xyzzy.') })
+    await run.result
+    const other = createAgent({ model, log })
+    await other.deleteMessage('c', run.messageIds[0] as string)
+    await agent.run({ conversation: 'c', messages: say('What is it?') }).result
+    await other.run({ conversation: 'c', messages: say('And now?') }).result
+    expect(prompts(model)[0]).toContain('xyzzy')
+    expect(model.requests[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(prompts(model).slice(1).join()).not.toContain('xyzzy')
+    expect((await log.find('c'))?.title).toBe('Noted.')
+    expect(JSON.stringify(await log.read('c'))).toContain('xyzzy')
+  })
+
+  it('refuses during a run and while one waits for a person, and what is not there', async () => {
+    const model = scriptedModel([calls('asks', {}), 'Done.'])
+    const agent = createAgent({ model, tools: [asks] })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
+    const id = async (): Promise<string> => {
+      const [record] = await agent.log.read('c')
+      return record?.event.type === 'NEW_MESSAGE' ? record.event.payload.id : ''
+    }
+    await expect.poll(async () => (await agent.log.find('c'))?.status).toBe('waiting')
+    await expect(agent.deleteMessage('c', await id())).rejects.toMatchObject({
+      code: 'conversation_busy',
+    })
+    const call = Object.keys((await stateIn(agent)).calls)[0] as string
+    await agent.approve('c', call, { approved: true })
+    await run.result
+    await agent.deleteMessage('c', await id())
+    for (const gone of [await id(), 'nobody']) {
+      await expect(agent.deleteMessage('c', gone)).rejects.toMatchObject({
+        code: 'message_not_found',
+      })
+    }
+    await expect(agent.deleteMessage('nowhere', 'x')).rejects.toMatchObject({
+      code: 'message_not_found',
+    })
+    expect(await agent.log.deleted('c')).toEqual([await id()])
+  })
+
+  it('takes data from the board, as if they had never been', async () => {
+    const model = scriptedModel([calls('look', { of: '†state.n' }), 'Done.'])
+    const agent = createAgent({ model, tools: [look] })
+    const { messageIds } = await agent.add('c', [
+      { type: 'state', state: { n: 'old', list: [1] } },
+      { type: 'state', state: { n: 'new' } },
+      { type: 'state', state: 2, _path: 'list', _outputMethod: 'push' },
+    ])
+    await agent.deleteMessage('c', messageIds[1] as string)
+    const { result } = agent.run({ conversation: 'c', messages: say('Look') })
+    await result
+    expect(prompts(model)[1]).toContain('{"seen":"old"}')
+    expect(prompts(model)[0]).not.toContain('new')
+    await agent.deleteMessage('c', messageIds[0] as string)
+    // It leaned on the list that the first one made.
+    const again = createAgent({
+      model: scriptedModel([calls('look', { of: '†state.list' }), 'x']),
+      log: agent.log,
+      tools: [look],
+    })
+    const second = again.run({ conversation: 'c', messages: say('Again') })
+    await second.result
+    expect(errorsIn(second.messages)).toEqual([])
+    expect(second.messages.some(({ content }) => JSON.stringify(content) === '{"seen":[2]}')).toBe(
+      true,
+    )
+  })
+
+  it('keeps the numbers of results, and says of a deleted one that there is none', async () => {
+    // So long that the model is shown its name.
+    const second = 'second '.repeat(40)
+    const model = scriptedModel([
+      calls('look', { of: 'first' }),
+      calls('look', { of: second }),
+      'Done.',
+      {
+        calls: [
+          { name: 'look', arguments: { of: '†result#2.seen' } },
+          { name: 'look', arguments: { of: '†result#1' } },
+        ],
+      },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [look] })
+    const run = agent.run({ conversation: 'c', messages: say('Look') })
+    await run.result
+    const first = run.messages.find(({ content }) => JSON.stringify(content) === '{"seen":"first"}')
+    await agent.deleteMessage('c', first?.id as string)
+    const next = agent.run({ conversation: 'c', messages: say('Again') })
+    await next.result
+    const last = next.messages.filter((message) => readMetadata(message).result).slice(-2)
+    expect(last[0]?.content).toEqual({ seen: second })
+    expect(errorsIn(next.messages)).toEqual([expect.stringContaining('†result#1 names no result')])
+    expect(prompts(model)[3]).toContain('interrupted: the call has no result')
+    expect(prompts(model)[3]).not.toContain('{"seen":"first"}')
+    expect(prompts(model)[3]).toContain('†result#2\\n')
+    expect(prompts(model)[3]).not.toContain('†result#1\\n')
+  })
+
+  it('leaves what a deleted answer wrote among the data, and shows it', async () => {
+    const model = scriptedModel([
+      { text: 'Secretly', ...calls('look', { of: 'kept', _outputPath: '†state.found' }) },
+      'Done.',
+      'Again.',
+    ])
+    const agent = createAgent({ model, tools: [look] })
+    const run = agent.run({ conversation: 'c', messages: say('Look') })
+    await run.result
+    const answer = run.messages.find((message) => readMetadata(message).calls.length > 0)
+    await agent.deleteMessage('c', answer?.id as string)
+    await agent.run({ conversation: 'c', messages: say('What was found?') }).result
+    const prompt = prompts(model)[2] as string
+    expect(prompt).not.toContain('Secretly')
+    expect(prompt).not.toContain('tool-result')
+    expect(prompt).toContain('## Data: ¶state')
+  })
+
+  it('takes the debug data of a step, and of no other', async () => {
+    const agent = createAgent({ model: scriptedModel(['one', 'two']) })
+    const run = agent.run({ conversation: 'c', messages: say('a') })
+    await run.result
+    const next = agent.run({ conversation: 'c', messages: say('b') })
+    await next.result
+    const [one, two] = [next.messages[1], next.messages[3]].map((message) => message?.id as string)
+    expect(await agent.debug('c', one as string)).not.toBeNull()
+    await agent.deleteMessage('c', one as string)
+    expect(await agent.debug('c', one as string)).toBeNull()
+    // What the model was shown then was shown.
+    expect(JSON.stringify(await agent.debug('c', two as string))).toContain('one')
+  })
+
+  it('holds in a fork, also in one from before the deletion', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['one', 'two', 'three', 'four'])
+    const agent = createAgent({ model, log })
+    const run = agent.run({ conversation: 'c', messages: say('xyzzy') })
+    await run.result
+    await agent.run({ conversation: 'c', messages: say('b') }).result
+    await agent.deleteMessage('c', run.messageIds[0] as string)
+    for (const at of [run.messages[1]?.id, undefined]) {
+      const fork = await agent.fork('c', { at })
+      expect(await log.deleted(fork)).toEqual(run.messageIds)
+      await agent.run({ conversation: fork, messages: say('c') }).result
+    }
+    expect(prompts(model).slice(2).join()).not.toContain('xyzzy')
+  })
+})
+
+async function stateIn({ log }: ReturnType<typeof createAgent>) {
+  return foldAll(emptyConversation, await log.read('c'))
+}
+
+function errorsIn(messages: readonly Message[]): string[] {
+  return messages.flatMap((message) => readMetadata(message).result?.error?.message ?? [])
+}

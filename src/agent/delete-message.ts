@@ -1,0 +1,29 @@
+import { openRun } from '../content/conversation-state.ts'
+import { isDeleted } from '../content/tombstone.ts'
+import { ByrefError } from '../errors.ts'
+import type { OpenConversation } from './conversations.ts'
+
+/**
+ * Takes a message's content away, for good: a tombstone keeps its place.
+ *
+ * @throws ByrefError `conversation_busy` during a run, and while a message waits for one; `message_not_found`
+ */
+export async function deleteMessage(
+  { thread }: OpenConversation,
+  messageId: string,
+): Promise<void> {
+  // It may be another process's, of a moment ago.
+  if (!thread.state.messages.some(({ id }) => id === messageId)) await thread.refresh()
+  await thread.append(({ messages, inbox, runs }) => {
+    if (openRun({ runs }) || inbox.length > 0) {
+      throw new ByrefError(
+        'conversation_busy',
+        `A run is going on in the conversation "${thread.id}": wait for its end, or cancel it`,
+      )
+    }
+    if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {
+      throw new ByrefError('message_not_found', `There is no message "${messageId}"`)
+    }
+    return { events: [{ type: 'MESSAGE_DELETED', messageId }] }
+  })
+}
