@@ -9,7 +9,9 @@ import { environment, node, root, run, say } from './setup.mjs'
 export async function checkContainer({ tarball, folder }) {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n')
   const steps = (keyword) =>
-    lines.filter((line) => line.startsWith(keyword)).map((line) => line.slice(keyword.length).trim())
+    lines
+      .filter((line) => line.startsWith(keyword))
+      .map((line) => line.slice(keyword.length).trim())
   const app = join(folder, 'app')
   const data = join(folder, 'data')
   mkdirSync(app)
@@ -42,12 +44,19 @@ export async function checkContainer({ tarball, folder }) {
     const [, check] = /^HEALTHCHECK CMD (.*)$/m.exec(lines.join('\n'))
     const [, ...probe] = JSON.parse(check)
     const port = new URL(url).port
-    run(node, probe.map((part) => part.replace('4114', port)), { cwd: app, env })
+    run(
+      node,
+      probe.map((part) => part.replace('4114', port)),
+      { cwd: app, env },
+    )
     say(`${url} answers who has a token, and is healthy`)
   } finally {
     server.kill('SIGTERM')
     const [code] = await ended
-    if (code !== 0) process.exitCode = 1
+    if (code !== 0) {
+      say(`At SIGTERM the server ended with status ${code}`)
+      process.exitCode = 1
+    }
   }
 }
 

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkContainer } from './check-container.mjs'
 import { build } from 'esbuild'
+import { checkContainer } from './check-container.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
 ensureInstalled()

@@ -16,6 +16,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** The command line as a person runs it, without keys of the machine that the tests run on. */
 const KEYS = /^(OPENAI|ANTHROPIC|GOOGLE|BYREF)_/
 
+const FLAGS = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+
 /** How a command ended. */
 export interface Finished {
   code: number | null
@@ -102,6 +104,28 @@ export function npmStart(data: string, env: Record<string, string> = {}): Promis
   )
 }
 
+/** Starts `byref serve` by a shell, as npx does, in a group of processes of its own, and waits until it says where it is. */
+export function npxServe(data: string): Promise<ServerProcess> {
+  const command = [
+    process.execPath,
+    ...FLAGS,
+    join(root, 'src/cli.ts'),
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    data,
+  ]
+  // What follows keeps the shell from becoming the command.
+  const line = `${command.map((part) => `'${part}'`).join(' ')}; true`
+  return started(
+    spawn('sh', ['-c', line], {
+      ...{ env: environment({ npm_lifecycle_event: 'npx' }), detached: true },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+}
+
 /** The processes of a group that are not gone. */
 export function groupOf(id: number): string[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' })
@@ -147,8 +171,7 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
 }
 
 function launch(args: string[], env: Record<string, string>, options: SpawnOptions): ChildProcess {
-  const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
-  return spawn(process.execPath, [...flags, join(root, 'src/cli.ts'), ...args], {
+  return spawn(process.execPath, [...FLAGS, join(root, 'src/cli.ts'), ...args], {
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options,

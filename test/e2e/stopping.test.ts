@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { providerServer } from '../../src/model/fixtures/provider-server.ts'
-import { groupOf, npmStart, serve, temporaryFolder } from './byref-process.ts'
+import { groupOf, npmStart, npxServe, serve, temporaryFolder } from './byref-process.ts'
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
@@ -51,4 +51,18 @@ describe.skipIf(process.platform === 'win32')('npm start during a run', () => {
       expect(await again.stop()).toBe(0)
     },
   )
+})
+
+describe.skipIf(process.platform === 'win32')('byref serve by npx', () => {
+  it('ends with the shell that npx started it by', async () => {
+    const server = await npxServe(join(folder.path, 'npx'))
+    const pid = server.process.pid ?? 0
+    try {
+      process.kill(pid, 'SIGTERM')
+      await expect.poll(() => groupOf(pid), { timeout: 10_000 }).toEqual([])
+      await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+    } finally {
+      if (groupOf(pid).length > 0) process.kill(-pid, 'SIGKILL')
+    }
+  })
 })
