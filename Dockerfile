@@ -8,5 +8,6 @@ ENV NODE_ENV=production
 VOLUME /data
 EXPOSE 4114
 USER node
+HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:4114/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Others reach it, so it asks for tokens: docker exec <container> npx byref token --data /data
 CMD ["node_modules/.bin/byref", "serve", "--host", "0.0.0.0", "--auth", "--data", "/data", "--log", "info"]

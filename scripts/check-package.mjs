@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkContainer } from './check-container.mjs'
 import { build } from 'esbuild'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
@@ -74,6 +75,9 @@ try {
   if (readFileSync(join(project, 'rain.png')).subarray(1, 4).toString() !== 'PNG') {
     throw new Error('byref run saved no PNG')
   }
+
+  say('── the steps of the Dockerfile')
+  await checkContainer({ tarball, folder })
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -18,11 +18,20 @@ export function launch(args) {
       stopping = true
     })
   }
+  // npm starts this by a shell, which a signal to npm ends without a word to us.
+  const parent = process.ppid
+  const orphaned = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(orphaned)
+    child.kill('SIGTERM')
+  }, 500)
+  if (!process.env.npm_lifecycle_event) clearInterval(orphaned)
   child.on('error', (error) => {
     console.error(error.message)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
+    clearInterval(orphaned)
     process.exitCode = signal ? 128 + constants.signals[signal] : code
   })
 }

@@ -22,7 +22,8 @@ process.on('message', (asked) => {
   if (asked === 'gc') globalThis.gc?.()
   if (asked === 'stop') process.exit(0)
   const { user, system } = process.cpuUsage()
-  process.send?.({ cpuMs: (user + system) / 1000, rss: process.memoryUsage().rss })
+  const { rss, heapUsed, external } = process.memoryUsage()
+  process.send?.({ cpuMs: (user + system) / 1000, rss, live: heapUsed + external })
 })
 process.send?.(started)
 

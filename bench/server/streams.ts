@@ -14,7 +14,9 @@ await firstEvent()
 async function manyWatchers(): Promise<void> {
   const server = await startServer('byref')
   const conversation = await create(server)
-  const before = await server.usage()
+  // What the first watchers and runs load and compile is no part of what each costs.
+  await warmUp(server)
+  const before = await server.settled()
   const seen: { at: number; times: number[] } = { at: 0, times: [] }
   const clients = await Promise.all(
     Array.from({ length: CLIENTS }, () =>
@@ -23,11 +25,14 @@ async function manyWatchers(): Promise<void> {
       }),
     ),
   )
+  const full = await server.settled()
   const idle = await server.usage()
   await new Promise((resolve) => setTimeout(resolve, 5000))
   const rested = await server.usage()
   console.log(`\n${CLIENTS} clients on one conversation`)
-  console.log(`  memory of each ${((idle.rss - before.rss) / CLIENTS / 1024).toFixed(1)} kB`)
+  const each = (what: 'rss' | 'live') =>
+    `${((full[what] - before[what]) / CLIENTS / 1024).toFixed(1)} kB`
+  console.log(`  memory of each ${each('rss')}, of that objects and buffers ${each('live')}`)
   console.log(
     `  CPU while nothing happens ${((rested.cpuMs - idle.cpuMs) / 5).toFixed(2)} ms a second`,
   )
@@ -50,6 +55,15 @@ async function manyWatchers(): Promise<void> {
   )
   for (const client of clients) client.destroy()
   server.stop()
+}
+
+async function warmUp(server: Child): Promise<void> {
+  const conversation = await create(server)
+  const clients: IncomingMessage[] = []
+  for (let n = 0; n < 20; n++) clients.push(await watch(server, conversation, () => {}))
+  for (let n = 0; n < 5; n++) await say(server, conversation)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  for (const client of clients) client.destroy()
 }
 
 async function firstEvent(): Promise<void> {

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { type Agent, createAgent } from '../agent/agent.ts'
-import { createAssets } from '../assets/assets.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
@@ -29,9 +28,8 @@ export async function openAgent(data: string = DEFAULT_DATA): Promise<OpenAgent>
   const model = await modelFromEnvironment(process.env)
   const capabilities = capabilitiesFromEnvironment(process.env)
   const log = openLog(join(folder, 'conversations.sqlite'))
-  const assets = createAssets({
-    config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } },
-  })
+  // Not a view of them: each namespace that a token names has its own.
+  const assets = { config: { backend: 'fs' as const, fs: { rootDir: join(folder, 'assets') } } }
   const agent = createAgent({ ...starterAgent, model, capabilities, assets, log })
   return {
     agent,

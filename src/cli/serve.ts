@@ -130,7 +130,27 @@ function stopSignal(): Promise<unknown> {
     // Waiting for that must not keep this alive when it was stopped by a signal.
     process.channel.unref()
   }
+  // By npx there is a shell in between, which dies without a word to this.
+  if (process.env.npm_lifecycle_event) reasons.push(parentGone())
   return Promise.race(reasons).then(() => {
-    for (const signal of signals) process.on(signal, () => process.exit(130))
+    const first = Date.now()
+    for (const signal of signals) {
+      process.on(signal, () => {
+        // A signal to the whole group also comes by way of who started this.
+        if (Date.now() - first > 500) process.exit(130)
+      })
+    }
+  })
+}
+
+function parentGone(): Promise<never[]> {
+  const parent = process.ppid
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(timer)
+      resolve([])
+    }, 500)
+    timer.unref()
   })
 }

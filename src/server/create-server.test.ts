@@ -424,44 +424,6 @@ describe('createServer', () => {
     expect(names.sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', '4.txt'])
   })
 
-  it('serves bytes with ranges, and never as a page of its own', async () => {
-    const { get, upload } = open()
-    const html = '<script>alert(1)</script>'
-    const uploaded = await upload('évil "x".html', html, 'text/html')
-    const { asset } = (await uploaded.json()) as { asset: { assetId: string } }
-    const path = `/api/assets/${asset.assetId}/content`
-    const whole = await get(path)
-    expect(await whole.text()).toBe(html)
-    expect(whole.headers.get('content-security-policy')).toMatch(/^sandbox/)
-    expect(whole.headers.get('x-content-type-options')).toBe('nosniff')
-
-    const ranges: [string, number, string][] = [
-      ['bytes=0-7', 206, '<script>'],
-      ['bytes=-9', 206, '</script>'],
-      ['bytes=16-', 206, '</script>'],
-      ['bytes=16-999', 206, '</script>'],
-      ['nonsense', 200, html],
-    ]
-    for (const [range, status, body] of ranges) {
-      const part = await get(path, { range })
-      expect([range, part.status, await part.text()]).toEqual([range, status, body])
-    }
-    const outside = await get(path, { range: 'bytes=99-' })
-    expect(outside.headers.get('content-range')).toBe('bytes */25')
-    expect(await errorOf(outside)).toEqual({ status: 416, code: 'range_not_satisfiable' })
-    const etag = whole.headers.get('etag') ?? ''
-    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      expect((await get(path, { 'if-none-match': tags })).status).toBe(304)
-    }
-    expect((await get(path, { 'if-none-match': '"x"' })).status).toBe(200)
-    const download = (await get(`${path}?download=1`)).headers.get('content-disposition')
-    expect(download).toBe("attachment; filename*=UTF-8''%C3%A9vil%20%22x%22.html")
-    const field = await get(`${path}?path=img`)
-    const { error } = (await field.clone().json()) as { error: { message: string } }
-    expect(await errorOf(field)).toEqual({ status: 400, code: 'invalid_reference' })
-    expect(error.message).toContain('did you mean content/img?')
-  })
-
   it('answers every wrong request with a code', async () => {
     const { get, post, conversation } = open()
     const id = await conversation()

@@ -8,6 +8,7 @@ import { appFiles } from './app-files.ts'
 import { type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
 import { type Caller, requireRole } from './caller.ts'
+import { whileDraining } from './draining.ts'
 import { errorResponse } from './error-response.ts'
 import { createHub } from './events/hub.ts'
 import { guard } from './guard.ts'
@@ -90,7 +91,7 @@ export function createServer(options: ServerOptions): Server {
   let isClosing = false
 
   const routes: Route[] = [
-    ...serverInfoRoutes(agents, { auth, isReady }),
+    ...serverInfoRoutes(agents, { auth, ready }),
     ...conversationRoutes(hub),
     ...messageRoutes(),
     ...runRoutes(),
@@ -104,13 +105,12 @@ export function createServer(options: ServerOptions): Server {
   ]
   const openApi = openApiDocument(routes)
 
-  async function isReady(): Promise<boolean> {
-    if (isClosing) return false
-    const listed = first.log.list({ limit: 1 })
-    return listed.then(
-      () => true,
-      () => false,
-    )
+  async function ready(): Promise<void> {
+    try {
+      await first.log.list({ limit: 1 })
+    } catch (cause) {
+      throw new ByrefError('log_failed', 'The log does not answer', { cause })
+    }
   }
 
   async function authenticate(c: Context, { role, path }: RouteSpec): Promise<Caller> {
@@ -158,6 +158,7 @@ export function createServer(options: ServerOptions): Server {
     log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
   })
   app.use(guard({ hosts: allowedHosts, origins: allowedOrigins }))
+  app.use(whileDraining(() => isClosing))
   if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
   app.use(limits.headers)
   app.use('/api/*', limits.body(MAX_BODY, routes))

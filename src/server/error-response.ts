@@ -98,7 +98,7 @@ export function errorResponse(
 ): Response {
   const code = error instanceof ByrefError ? error.code : null
   const status = code === null ? 500 : STATUS[code]
-  if (status >= 500) report(error)
+  if (status >= 500 && code !== 'shutting_down') report(error)
   if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')

@@ -18,8 +18,8 @@ export interface ListenOptions {
 export interface Listening {
   url: string
   /**
-   * Stops: is not ready any more, ends the streams, closes the agents, which leaves their runs to whoever resumes them, lets
-   * open requests end, and frees the port.
+   * Stops: answers `shutting_down` from now on, ends the streams, closes the agents, which leaves their runs to whoever resumes
+   * them, lets open requests end, and frees the port.
    */
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function listen(
   if (!needsToken && !LOOPBACK.test(hostname)) {
     throw new ByrefError(
       'config_invalid',
-      `A server on ${hostname} is open to others: give createServer({ auth }), or byref serve --auth`,
+      `A server on ${hostname} is open to others: start it with --auth, which asks for tokens of byref token (in code: createServer({ auth }))`,
     )
   }
   const server = createAdaptorServer({ fetch: app.fetch, hostname }) as HttpServer
@@ -60,9 +60,9 @@ export function listen(
       resolve({
         url: `http://${shown}:${actual}`,
         async close() {
+          await drain()
           const closed = new Promise((done) => server.close(done))
           server.closeIdleConnections()
-          await drain()
           await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
           server.closeAllConnections()
           await closed

@@ -9,8 +9,8 @@ type Json = Record<string, unknown>
 
 /** Codes that any route may answer with, by what it takes. */
 function codesOf({ role, body, errors = [] }: Route): ByrefErrorCode[] {
-  const codes: ByrefErrorCode[] = ['forbidden', 'bad_request', ...errors]
-  if (role !== null) codes.push('unauthorized', 'rate_limited')
+  const codes: ByrefErrorCode[] = ['forbidden', 'bad_request', 'shutting_down', ...errors]
+  if (role !== null) codes.push('unauthorized', 'rate_limited', 'unreachable')
   if (body) codes.push('body_too_large', 'too_deep')
   return [...new Set(codes)]
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
@@ -138,6 +139,65 @@ function temporary(onTestFinished: (fn: () => void) => void): string {
   return folder
 }
 
+/** Everything that a server says to bytes as they are, until it or we end the line. */
+async function rawly(url: string, send: (socket: Socket) => Promise<void> | void): Promise<string> {
+  const socket = connect({ port: Number(new URL(url).port), allowHalfOpen: true })
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const ended = once(socket, 'close').catch(() => {})
+  await send(socket)
+  socket.end()
+  await ended
+  return text
+}
+
+describe('uploads on a socket', () => {
+  const head = (bearer: string, length: number) =>
+    `POST /api/assets?name=a.bin HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${bearer}\r\ncontent-length: ${length}\r\n\r\n`
+
+  it('have the length that they say: less is nothing, more is no part of it', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const { agent, url, close } = await listening(folder)
+    onTestFinished(close)
+    const bearer = await token('member', null)
+    const less = await rawly(url, (socket) => void socket.write(`${head(bearer, 1000)}half`))
+    expect(less).not.toContain(' 201 ')
+    await expect.poll(() => bodiesIn(folder)).toEqual([])
+    expect((await agent.assets.usage()).assets).toBe(0)
+
+    const more = await rawly(url, async (socket) => {
+      socket.write(`${head(bearer, 4)}text, and what nobody asked for\r\n\r\n`)
+      await once(socket, 'end')
+    })
+    // The line is cut at once, maybe before the file that was whole is answered.
+    expect(more.match(/^HTTP\/1\.1 \d+/gm)?.at(-1)).toBe('HTTP/1.1 400')
+    expect([0, 4]).toContain((await agent.assets.usage()).bytes)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  it('may come in drops', async ({ onTestFinished }) => {
+    const { agent, url, close } = await listening(temporary(onTestFinished))
+    onTestFinished(close)
+    const bearer = await token('member', null)
+    const answer = await rawly(url, async (socket) => {
+      socket.write(head(bearer, 20))
+      for (let n = 0; n < 20; n++) {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        socket.write(`${n % 10}`)
+      }
+      while (!socket.bytesRead) await new Promise((resolve) => setTimeout(resolve, 10))
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /)
+    const { assets } = await agent.assets.list({ limit: 1 })
+    const { bytes } = await agent.assets.get(assets[0]?.ref ?? '')
+    expect(Buffer.from(bytes).toString()).toBe('01234567890123456789')
+  })
+})
+
 describe('uploads that break off', () => {
   it('leave nothing', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
@@ -213,10 +273,34 @@ describe('uploads that break off', () => {
     expect(readdirSync(join(folder, 'uploads'))).toEqual([])
     await second.close()
   })
+
+  it('of nothing become an empty file by tus', async ({ onTestFinished }) => {
+    const { url, close } = await listening(temporary(onTestFinished))
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member', 'team')}` }
+    const upload = await new Promise<string>((resolve, reject) => {
+      const one = new Upload(Buffer.alloc(0), {
+        endpoint: `${url}/api/uploads`,
+        headers,
+        metadata: { filename: 'empty.txt', filetype: 'text/plain' },
+        retryDelays: null,
+        onError: reject,
+        onSuccess: () => resolve(one.url as string),
+      })
+      one.start()
+    })
+    const made = await fetch(`${new URL(upload, url)}/asset`, { method: 'POST', headers })
+    expect(made.status).toBe(201)
+    const { asset } = (await made.json()) as Uploaded
+    expect(asset).toMatchObject({ name: 'empty.txt', size: 0 })
+    const content = await fetch(`${url}/api/assets/${asset.assetId}/content`, { headers })
+    expect([content.status, await content.text()]).toEqual([200, ''])
+  })
 })
 
 /** Files of bodies that a folder of assets has. */
 function bodiesIn(folder: string): string[] {
+  if (!existsSync(join(folder, 'assets'))) return []
   return readdirSync(join(folder, 'assets'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/sqlite|secret|id$/.test(entry.name))
     .map(({ name }) => name)

@@ -1,4 +1,10 @@
-import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
+import {
+  type ChildProcess,
+  type SpawnOptions,
+  type StdioOptions,
+  spawn,
+  spawnSync,
+} from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,21 +73,50 @@ export function start(
   return { process: child, ended }
 }
 
-/** Starts `byref serve` on a free port and waits until it says where; `channel` gives it one to its parent, as `npm start` does. */
-export async function serve(
+/** How `byref serve` is started. */
+export interface ServeOptions {
+  /** Gives it a channel to its parent, as `npm start` does. */
+  channel?: boolean
+  /** More arguments; the port is a free one unless they say another. */
+  args?: readonly string[]
+}
+
+/** Starts `byref serve` and waits until it says where. */
+export function serve(
   data: string,
   env: Record<string, string> = {},
-  { channel = false } = {},
+  { channel = false, args = [] }: ServeOptions = {},
 ): Promise<ServerProcess> {
-  const args = ['serve', '--port', '0', '--data', data]
-  const child = launch(args, env, {
-    stdio: ['ignore', 'pipe', 'pipe', ...(channel ? ['ipc' as const] : [])],
-  })
+  const stdio = ['ignore', 'pipe', 'pipe', ...(channel ? ['ipc'] : [])] as StdioOptions
+  return started(launch(['serve', '--port', '0', '--data', data, ...args], env, { stdio }))
+}
+
+/** Starts `npm start` in a group of processes of its own and waits until the server says where it is. */
+export function npmStart(data: string, env: Record<string, string> = {}): Promise<ServerProcess> {
+  const args = ['start', '--', '--port', '0', '--data', data]
+  return started(
+    spawn('npm', args, {
+      ...{ cwd: root, env: environment(env), detached: true },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+}
+
+/** The processes of a group that are not gone. */
+export function groupOf(id: number): string[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' })
+  const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
+  return lines
+    .filter(([group, state]) => Number(group) === id && !state?.startsWith('Z'))
+    .map(([, , ...command]) => command.join(' '))
+}
+
+async function started(child: ChildProcess): Promise<ServerProcess> {
   const output = collect(child)
   const ended = once(child, 'close')
   while (!/^model /m.test(output.stdout)) {
     await Promise.race([once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended])
-    if (child.exitCode !== null) throw new Error(`byref serve ended: ${output.stderr}`)
+    if (child.exitCode !== null) throw new Error(`The server ended: ${output.stderr}`)
   }
   return {
     url: /http:\S+/.exec(output.stdout)?.[0] ?? '',
@@ -104,13 +139,17 @@ export function nobody(): Identity | null {
   return spawnSync(process.execPath, ['-e', probe], identity).status === 0 ? identity : null
 }
 
-function launch(args: string[], env: Record<string, string>, options: SpawnOptions): ChildProcess {
+function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([key]) => !KEYS.test(key) && key !== 'NODE_OPTIONS',
   )
+  return { ...Object.fromEntries(own), ...more }
+}
+
+function launch(args: string[], env: Record<string, string>, options: SpawnOptions): ChildProcess {
   const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
   return spawn(process.execPath, [...flags, join(root, 'src/cli.ts'), ...args], {
-    env: { ...Object.fromEntries(own), ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options,
   })

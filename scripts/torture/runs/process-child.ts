@@ -103,8 +103,12 @@ function unless(code: string): (error: unknown) => void {
   }
 }
 
+/** How much longer a process goes on that has not yet done one of everything, in milliseconds: it may get little of the machine. */
+const LONGER = 8_000
+
 async function work(until: number): Promise<void> {
-  while (Date.now() < until) {
+  const lacks = () => Math.min(counts.messages, counts.approvals, counts.cancels) === 0
+  while (Date.now() < until || (lacks() && Date.now() < until + LONGER)) {
     const dice = random(100)
     const id = conversation()
     if (dice < 15) await begin(id)

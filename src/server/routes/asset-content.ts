@@ -60,6 +60,8 @@ async function sendBody(c: Context, assets: Assets, info: AssetInfo): Promise<Re
   if (!range && size <= SMALL && c.req.method !== 'HEAD') {
     const { bytes } = await assets.get(ref)
     c.header('content-type', mime)
+    // What is too small is not compressed, which goes by this.
+    c.header('content-length', String(size))
     return c.body(bytes as Uint8Array<ArrayBuffer>)
   }
   const { start, end } = range ?? { start: 0, end: size }

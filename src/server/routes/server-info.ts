@@ -13,7 +13,7 @@ const SESSION_SECONDS = 30 * 24 * 60 * 60
 /** What runs here, and sessions of browsers. */
 export function serverInfoRoutes(
   agents: ReadonlyMap<string, Agent>,
-  { auth, isReady }: { auth: Auth; isReady: () => Promise<boolean> },
+  { auth, ready }: { auth: Auth; ready: () => Promise<void> },
 ): Route[] {
   const sql = isInstalled('@duckdb/node-api')
   return [
@@ -34,11 +34,11 @@ export function serverInfoRoutes(
         summary: 'Whether it takes requests: its log answers, and it is not about to stop',
         role: null,
         answers: { 200: health },
-        errors: ['shutting_down'],
+        errors: ['log_failed'],
       },
       async ({ c }) => {
-        if (await isReady()) return c.json({ ok: true })
-        throw new ByrefError('shutting_down', 'This server is not ready: ask another, or later')
+        await ready()
+        return c.json({ ok: true })
       },
     ),
     route(
@@ -60,7 +60,7 @@ export function serverInfoRoutes(
         role: null,
         body: sessionBody,
         answers: { 204: null },
-        errors: ['unauthorized'],
+        errors: ['unauthorized', 'unreachable'],
       },
       async ({ c, body }) => {
         if (auth.required && !(await auth.read(body.token))) {

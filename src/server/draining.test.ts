@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { defineTool } from '../agent/tools/tool.ts'
+import { openApi, refusal } from './fixtures/api.ts'
+
+describe('a server that is about to stop', () => {
+  it('says so while it hands over its runs, begins nothing, and then is gone', async () => {
+    const gate = Promise.withResolvers<void>()
+    let began = false
+    const slow = defineTool({
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object' },
+      async execute() {
+        began = true
+        await gate.promise
+      },
+    })
+    const { agent, server } = openApi([{ calls: [{ name: 'slow', arguments: {} }] }], {
+      agent: { tools: [slow] },
+    })
+    // Handing over takes as long as somebody keeps it waiting.
+    const { close: handOver } = agent
+    agent.close = async () => {
+      await handOver()
+      await gate.promise
+    }
+    const { url, close } = await server.listen({ port: 0 })
+    const { id } = (await (await fetch(`${url}/api/conversations`, { method: 'POST' })).json()) as {
+      id: string
+    }
+    const say = () =>
+      fetch(`${url}/api/conversations/${id}/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"content":"go"}',
+      })
+    const stream = (await fetch(`${url}/api/conversations/${id}/stream`)).text()
+    expect((await say()).status).toBe(202)
+    await expect.poll(() => began).toBe(true)
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+
+    const closed = close()
+    expect(await stream).toContain('TOOL_CALL')
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    for (const ask of [() => fetch(`${url}/readyz`), say]) {
+      const answer = await ask()
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(await refusal(answer)).toEqual({ status: 503, code: 'shutting_down' })
+    }
+    // An EventSource comes back after this; after a refusal it would not.
+    for (const path of [`/api/conversations/${id}/stream`, '/api/events']) {
+      const answer = await fetch(url + path)
+      expect(answer.headers.get('content-type')).toBe('text/event-stream')
+      expect(await answer.text()).toBe('retry: 1000\n\n')
+    }
+    gate.resolve()
+    await closed
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    expect((await agent.log.find(id))?.status).not.toBe('idle')
+  })
+})
+
+describe('a server whose log does not answer', () => {
+  it('is up and not ready', async () => {
+    const logged: object[] = []
+    const log = { info() {}, error: (entry: object) => void logged.push(entry) }
+    const { agent, ask } = openApi([], { log })
+    expect((await ask('/readyz')).status).toBe(200)
+    agent.log.list = () => Promise.reject(new Error('the disk is gone'))
+    expect(await refusal(await ask('/readyz'))).toEqual({ status: 503, code: 'log_failed' })
+    expect((await ask('/healthz')).status).toBe(200)
+    expect(logged).toMatchObject([{ err: { cause: { message: 'the disk is gone' } } }])
+  })
+})

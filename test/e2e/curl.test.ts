@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
+
+// What docs/http-api.md tells people to type, typed.
+
+const [first = '', second = ''] = [
+  ...readFileSync(new URL('../../docs/http-api.md', import.meta.url), 'utf8').matchAll(
+    /```sh\n([\s\S]*?)```/g,
+  ),
+].map(([, code = '']) => code)
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+async function bash(code: string, env: Record<string, string> = {}): Promise<string> {
+  const child = spawn('bash', ['-c', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  const ended = once(child, 'close')
+  const output = await text(child.stdout)
+  await ended
+  return output
+}
+
+describe('curl as in the docs, on this machine', () => {
+  let server: ServerProcess
+  beforeAll(async () => {
+    server = await serve(`${folder.path}/local`)
+  })
+  afterAll(() => server?.stop())
+
+  it('asks, talks and watches', async () => {
+    expect(first).toContain('curl localhost:4114/api/info\n')
+    const port = new URL(server.url).port
+    // The last line watches until it is told to stop.
+    const code = first
+      .replaceAll('4114', port)
+      .replace(/^curl (-N)?/gm, (_, n) => (n ? 'curl -sN --max-time 3' : 'curl -s '))
+    const output = await bash(code)
+    expect(output).toContain('"name":"byref"')
+    expect(output).toContain('"runId":')
+    expect(output).toContain('retry: 1000\n\n')
+    expect(output).toMatch(/^id: 1\ndata: \{"v":/m)
+    expect(output).toContain('RUN_FINISHED')
+  })
+})
+
+describe('curl as in the docs, with tokens', () => {
+  let server: ServerProcess
+  let token = ''
+  const path = `${folder.path}/auth`
+  const lines = second.trim().split('\n')
+
+  beforeAll(async () => {
+    const args = (lines[0] ?? '').replace('byref serve', '').trim().split(' ')
+    // On every address it would be open to the network of the test.
+    server = await serve(path, {}, { args: [...args, '--host', '127.0.0.1'] })
+    const made = /byref token ([^)]*)/.exec(lines[1] ?? '')?.[1] ?? ''
+    const { stdout, stderr } = await byref(['token', ...made.split(' '), '--data', path])
+    expect(stderr).toBe('')
+    token = stdout.trim()
+  })
+  afterAll(() => server?.stop())
+
+  const curl = (line: string, TOKEN = token): Promise<string> => {
+    const { port } = new URL(server.url)
+    const flags = `-s -w '\\n%{http_code}' --resolve box.example:${port}:127.0.0.1`
+    const code = line
+      .replace('https://box.example', `http://box.example:${port}`)
+      .replace(/^curl/, `curl ${flags}`)
+    return bash(code, { TOKEN })
+  }
+
+  it('is answered with the token, as who that stands for', async () => {
+    expect(lines).toHaveLength(3)
+    const [body = '', status] = (await curl(lines[2] ?? '')).split('\n')
+    expect(status).toBe('200')
+    expect(JSON.parse(body).caller).toEqual({ subject: 'anna', namespace: 'team', role: 'member' })
+  })
+
+  it('is refused without it, with another, and under another name', async () => {
+    const [body = '', status] = (await curl('curl https://box.example/api/info')).split('\n')
+    expect([status, JSON.parse(body).error]).toEqual([
+      '401',
+      { code: 'unauthorized', message: expect.stringContaining('Authorization: Bearer') },
+    ])
+    expect(await curl(lines[2] ?? '', `${token}x`)).toMatch(/\n401$/)
+    const other = (lines[2] ?? '').replace('-H', '-H "host: evil.example" -H')
+    expect(await curl(other)).toMatch(/--allow-host.*\n403$/)
+  })
+})
+
+describe('byref serve for others', () => {
+  it('does not start without tokens, and says what to do', async () => {
+    const args = ['serve', '--port', '0', '--data', `${folder.path}/open`]
+    for (const host of ['0.0.0.0', '::', 'box.example']) {
+      const { code, stdout, stderr } = await byref([...args, '--host', host])
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(
+        new RegExp(`^byref: A server on ${host} is open to others: .*--auth.*byref token.*\n$`),
+      )
+    }
+  })
+
+  it('says what is missing of --jwks', async () => {
+    const args = ['serve', '--port', '0', '--data', `${folder.path}/jwks`, '--jwks']
+    expect(await byref([...args, 'https://login.example/keys'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--jwks needs --issuer and --audience'),
+    })
+    expect(await byref([...args, 'nonsense'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--jwks takes a URL'),
+    })
+  })
+})

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { providerServer } from '../../src/model/fixtures/provider-server.ts'
+import { groupOf, npmStart, serve, temporaryFolder } from './byref-process.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+describe.skipIf(process.platform === 'win32')('npm start during a run', () => {
+  it.each([
+    ['npm alone', (pid: number) => process.kill(pid, 'SIGTERM')],
+    ['the whole group', (pid: number) => process.kill(-pid, 'SIGTERM')],
+  ])(
+    'SIGTERM to %s leaves nothing running, and a new process finishes the run',
+    {
+      timeout: 120_000,
+    },
+    async (name, stop) => {
+      const path = join(folder.path, name.replaceAll(' ', '-'))
+      const provider = await providerServer([{ events: [], hang: true }])
+      const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
+      const server = await npmStart(path, env)
+      const pid = server.process.pid ?? 0
+      try {
+        const api = `${server.url}/api/conversations`
+        const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
+        const sent = await fetch(`${api}/${id}/messages`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ content: 'hello' }),
+        })
+        expect(sent.status).toBe(202)
+        await expect.poll(() => provider.requests.length).toBe(1)
+        expect(groupOf(pid).length).toBeGreaterThan(1)
+
+        stop(pid)
+        await expect.poll(() => groupOf(pid), { timeout: 10_000 }).toEqual([])
+        await expect.poll(() => server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
+        await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+      } finally {
+        // Only where the test failed is there anything left.
+        if (groupOf(pid).length > 0) process.kill(-pid, 'SIGKILL')
+        await provider.close()
+      }
+
+      const again = await serve(path)
+      const list = async () => (await fetch(`${again.url}/api/conversations`)).json()
+      await expect
+        .poll(list, { timeout: 5000 })
+        .toMatchObject({ conversations: [{ status: 'idle', messages: 2 }] })
+      expect(await again.stop()).toBe(0)
+    },
+  )
+})
