@@ -33,7 +33,7 @@ describe('emptyConversation', () => {
         position: 0,
         updatedAt: '',
         messages: [],
-        deleted: 0,
+        deletion: null,
         inbox: [],
         assets: [],
         assetErrors: [],

@@ -123,6 +123,14 @@ export interface CompactionState extends Compaction {
   afterStep: string | null
 }
 
+/** A deletion, and the step before it. */
+export interface DeletionState {
+  /** How many messages are deleted by now. */
+  count: number
+  /** The last step that was begun before it, by its `messageId`; null for none. */
+  afterStep: string | null
+}
+
 /** Everything that the events of one conversation say. Plain data; unchanged parts are shared. */
 export interface ConversationState {
   /** The position of the last durable event folded in; 0 before the first. */
@@ -131,8 +139,8 @@ export interface ConversationState {
   updatedAt: string
   /** In the order in which the model meets them: an answer stands before the results of its calls. */
   messages: readonly Message[]
-  /** How many of them were deleted: their places are kept, by tombstones. */
-  deleted: number
+  /** The last deletion of some of them, whose places are kept by tombstones; null before the first. */
+  deletion: DeletionState | null
   /** Messages that wait for a run or a step. */
   inbox: readonly QueuedMessage[]
   assets: readonly AssetCreated[]
@@ -152,7 +160,7 @@ export const emptyConversation: ConversationState = Object.freeze({
   position: 0,
   updatedAt: '',
   messages: [],
-  deleted: 0,
+  deletion: null,
   inbox: [],
   assets: [],
   assetsAfter: [],

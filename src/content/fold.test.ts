@@ -704,9 +704,9 @@ describe('a message that is deleted', () => {
     expect(idsOf(after)).toEqual(idsOf(before))
     expect(after.messages[0]).toEqual(says('a', '', { metadata: { deleted: true } }))
     expect(after.messages[1]).toEqual(before.messages[1])
-    expect([before.deleted, after.deleted]).toEqual([0, 1])
+    expect([before.deletion, after.deletion]).toEqual([null, { count: 1, afterStep: null }])
     expect(textOf(after)).not.toContain('secret')
-    expect(stateOf([...events, deletion('a'), deletion('a')]).deleted).toBe(1)
+    expect(stateOf([...events, deletion('a'), deletion('a')]).deletion?.count).toBe(1)
   })
 
   it('takes its calls with it, and leaves their results', () => {

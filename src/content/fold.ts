@@ -161,8 +161,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     run.usage = addUsage(run.usage, usage)
   },
   PROMPT_COMPACTED(draft, { type: _, runId: __, ...compaction }) {
-    const afterStep = draft.state.runs.at(-1)?.steps.at(-1)?.messageId ?? null
-    draft.state.compaction = { ...compaction, afterStep }
+    draft.state.compaction = { ...compaction, afterStep: lastStepOf(draft) }
   },
   TOOL_CALL_START(draft, { toolCallId: id, toolCallName: name, parentMessageId }) {
     openCall(draft, {
@@ -233,11 +232,18 @@ function addMessage(draft: EditableState, message: Message, at: string): void {
   draft.onMessage?.(message)
 }
 
+function lastStepOf({ state }: EditableState): string | null {
+  return state.runs.at(-1)?.steps.at(-1)?.messageId ?? null
+}
+
 /** Leaves a tombstone. The calls of an answer go with it; the call of a result has none any more. */
 function deleteMessage(draft: EditableState, message: Message, index: number): void {
   const answered = resultCall(message)
   draft.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
-  draft.state.deleted++
+  draft.state.deletion = {
+    count: (draft.state.deletion?.count ?? 0) + 1,
+    afterStep: lastStepOf(draft),
+  }
   forgetCalls(draft, message)
   if (answered === null || draft.state.calls[answered]?.resultMessageId !== message.id) return
   const call = draft.call(answered)

@@ -4,7 +4,6 @@ import { kindOf, methodOf } from './data-block.ts'
 import type { DataBlock, Message } from './message.ts'
 import { type DataEntry, renderData } from './render-data.ts'
 import { resultCall } from './results.ts'
-import { isDeleted } from './tombstone.ts'
 
 /**
  * How the data messages of one identity reach the model (data-messages.md, "Merging and Identity"): merged by the
@@ -34,13 +33,12 @@ export type PlacedItem =
 /**
  * The messages with data blocks in their places (spec D5). `engine`: one block per identity, merged, where it was last
  * written. `model`: each message in its own place, which keeps a prompt's prefix stable. Never between a message with
- * calls and the results of these: what falls there follows the last result. What was deleted has no place.
+ * calls and the results of these: what falls there follows the last result.
  */
 export function placeData(
-  given: readonly Message[],
+  messages: readonly Message[],
   { merge = 'engine', maxChars, maxRows, board, identity }: PlaceDataOptions = {},
 ): PlacedItem[] {
-  const messages = given.filter((message) => !isDeleted(message))
   const isMerged = merge === 'engine' && messages.some((message) => blockOf(message))
   const entries = isMerged ? mergedEntries(board ?? createBoard(messages, { identity })) : null
   const calls = callSpans(messages)

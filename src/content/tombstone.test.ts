@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { readMetadata } from './read-metadata.ts'
-import { renderContext } from './render-context.ts'
 import { toMessage } from './to-message.ts'
 import { isDeleted, isDeletedResult, tombstoneOf } from './tombstone.ts'
 
@@ -32,10 +31,6 @@ describe('tombstoneOf', () => {
     expect([said, plain, result].map((one) => isDeletedResult(one as never))).toEqual([
       ...[false, false, true],
     ])
-  })
-
-  it('is in no context', () => {
-    expect(renderContext([tombstoneOf(said, { isResult: false })])).toEqual([])
   })
 })
 

@@ -1,8 +1,7 @@
-import type { ConversationState } from '../content/conversation-state.ts'
 import type { CompactionReason } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import type { PromptBudget } from './plan-compaction.ts'
-import { attachedTo, lastStep, promptTokens } from './prompt-size.ts'
+import { attachedTo, lastStep, promptTokens, type SizedState } from './prompt-size.ts'
 import type { Transcript } from './transcript.ts'
 
 /** What says whether a compaction is due. */
@@ -26,7 +25,7 @@ const STALE_TOKENS = 200
 /** Why the next prompt is to be compacted before it is sent (spec L9); null where it is not. */
 export function compactionDue(
   transcript: Transcript,
-  state: Pick<ConversationState, 'messages' | 'runs' | 'compaction'>,
+  state: SizedState,
   { budget, now, pending = [] }: CompactionQuestion,
 ): CompactionReason | null {
   const last = [...state.messages.slice(-1), ...pending].at(-1)

@@ -261,7 +261,7 @@ export function createPlacer(
         id !== null && logged.has(id) && called.has(id)
       // What a call wrote stands in its result, until it is merged.
       const isOwn = (message: Message): boolean =>
-        how.merge === 'engine' || !isShown(writerOf(message))
+        !isDeleted(message) && (how.merge === 'engine' || !isShown(writerOf(message)))
       let passed = 0
       const pass = (to: number): void => {
         isGap ||= messages.slice(passed, to).some(isDeleted)

@@ -4,10 +4,14 @@ import { estimateTokens } from '../content/metas-block.ts'
 import { jsonTokens, MEDIA_TOKENS } from './item-tokens.ts'
 import type { Transcript } from './transcript.ts'
 
+/** What of a conversation says how long its prompt is. */
+export type SizedState = Pick<ConversationState, 'messages' | 'runs' | 'compaction'> &
+  Partial<Pick<ConversationState, 'deletion'>>
+
 /** About how many tokens the next prompt has: what was shown last, and what has come since. */
 export function promptTokens(
   transcript: Pick<Transcript, 'shown' | 'messages'>,
-  { messages, runs, compaction }: Pick<ConversationState, 'messages' | 'runs' | 'compaction'>,
+  { messages, runs, compaction, deletion }: SizedState,
   pending: readonly Message[] = [],
 ): number {
   const fresh = [...messages.slice(transcript.messages), ...pending]
@@ -15,8 +19,9 @@ export function promptTokens(
     transcript.shown.tokens + fresh.reduce((sum, one) => sum + messageTokens(one), 0)
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
-  // A count from before a compaction says nothing of what stands behind it.
-  if (!step || !inputTokens || compaction?.afterStep === step.messageId) return estimated
+  // A count from before a compaction or a deletion says nothing of what stands behind it.
+  const isOld = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
+  if (!step || !inputTokens || isOld) return estimated
   const since = [...sinceStep(messages, step), ...pending].reduce(
     (sum, one) => sum + messageTokens(one),
     0,

@@ -1,5 +1,9 @@
 import type { Board } from '../content/board.ts'
-import type { CompactionState, ConversationState } from '../content/conversation-state.ts'
+import type {
+  CompactionState,
+  ConversationState,
+  DeletionState,
+} from '../content/conversation-state.ts'
 import { isData } from '../content/data-block.ts'
 import type { Message } from '../content/message.ts'
 import { placeCompact } from './place-compact.ts'
@@ -14,7 +18,7 @@ export type MergeMode = 'cache' | 'engine' | 'model'
 /** The part of a conversation that its prompt shows. */
 export interface PromptConversation {
   state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'> &
-    Partial<Pick<ConversationState, 'runs' | 'deleted'>>
+    Partial<Pick<ConversationState, 'runs' | 'deletion'>>
   /** The data among the messages. */
   board: Pick<Board, 'entries'>
 }
@@ -51,7 +55,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const known = new Map<string, KnownAsset>()
   let placer = createPlacer(known, options)
   let compaction: CompactionState | null = null
-  let deleted = 0
+  let deletion: DeletionState | null = null
   let done = 0
   let takenAssets = 0
 
@@ -68,7 +72,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     const { messages } = state
     placer = createPlacer(known, options)
     compaction = state.compaction
-    deleted = state.deleted ?? 0
+    deletion = state.deletion ?? null
     const through = messages.findLastIndex(({ id }) => id === compaction?.through)
     done = through + 1
     if (!compaction || through === -1) return
@@ -94,7 +98,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       const { state, board } = conversation
       takeAssets(state)
       const isMoved = merge === 'engine' && state.messages.slice(done).some(isData)
-      const isShorter = (state.deleted ?? 0) !== deleted
+      const isShorter = (state.deletion ?? null) !== deletion
       if (state.compaction !== compaction || isShorter || isMoved) restart(conversation)
       if (state.messages.length === done) return
       const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE

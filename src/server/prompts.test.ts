@@ -10,13 +10,15 @@ interface Shown {
 
 describe('prompts', () => {
   it('are shown for each answer, with what is new in them', async () => {
-    const { ask, askJson } = openApi(['one', 'two'])
+    const { ask, askJson } = openApi(['one', 'two', 'three'])
     const { id } = await askJson<{ id: string }>('/api/conversations', { method: 'POST', json: {} })
     const messages = `/api/conversations/${id}/messages`
-    for (const content of ['first', 'second']) {
+    const say = async (content: string) => {
       await ask(messages, { method: 'POST', json: { content } })
       await expect.poll(async () => (await askJson(`/api/conversations/${id}`)).status).toBe('idle')
     }
+    await say('first')
+    await say('second')
     const page = await askJson<{ messages: { message: Message }[] }>(messages)
     const [said, first, , second] = page.messages.map(({ message }) => message.id)
     const shown = (message?: string, query = '') =>
@@ -33,6 +35,14 @@ describe('prompts', () => {
       kept: one.prompt.length,
       added: [],
     })
+    await ask(`${messages}/${second}`, { method: 'DELETE' })
+    await say('third')
+    const last = (await askJson<typeof page>(messages)).messages.at(-1)?.message.id
+    const three = await shown(last)
+    expect(three.difference).toMatchObject({ messageId: first, removed: [] })
+    expect(JSON.stringify(three.prompt)).not.toContain('two')
+    const deleted = await ask(`/api/conversations/${id}/prompts/${second}`)
+    expect(await refusal(deleted)).toEqual({ status: 404, code: 'message_not_found' })
     const none = await ask(`/api/conversations/${id}/prompts/${said}`)
     expect(await refusal(none)).toEqual({ status: 404, code: 'message_not_found' })
   })

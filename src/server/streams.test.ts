@@ -132,7 +132,7 @@ describe('streams of a conversation', () => {
 
     const { id: last } = stayed.state.messages.at(-1) as { id: string }
     await api.ask(`/api/conversations/${id}/messages/${last}`, { method: 'DELETE' })
-    await expect.poll(() => stayed.state.deleted).toBe(1)
+    await expect.poll(() => stayed.state.deletion?.count).toBe(1)
     expect(stayed.state.messages.at(-1)).toMatchObject({ id: last, content: '' })
     await meet()
     await comeBack()

@@ -50,12 +50,14 @@ async function promptOf(
   return { messageId, model, prompt, tools }
 }
 
-/** The last answer of a model before this one; null for the first. */
+/** The last answer of a model before this one that was not deleted; null for the first. */
 async function answerBefore({ log }: Agent, conversation: string, messageId: string) {
   const { runs } = await stateOf(log, conversation)
   const steps = runs.flatMap((run) => run.steps).filter(({ commandIds }) => !commandIds)
   const place = steps.findIndex((step) => step.messageId === messageId)
-  return steps[place - 1]?.messageId ?? null
+  const deleted = new Set(await log.deleted(conversation))
+  const before = steps.slice(0, Math.max(0, place)).findLast((step) => !deleted.has(step.messageId))
+  return before?.messageId ?? null
 }
 
 function between(before: Prompt, now: Prompt): z.infer<typeof promptAnswer>['difference'] {

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createBoard } from '../content/board.ts'
+import { emptyConversation } from '../content/conversation-state.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { foldAll } from '../content/fold.ts'
+import { toMessage } from '../content/to-message.ts'
+import { promptTokens } from './prompt-size.ts'
+import { createTranscript } from './transcript.ts'
+
+const ids = { runId: 'r', threadId: 'c' }
+const usage = { inputTokens: 50_000, outputTokens: 10 }
+const said = (id: string, role: string, content: string): ConversationEvent => {
+  return { type: 'NEW_MESSAGE', payload: toMessage({ id, role, content }) }
+}
+const events: ConversationEvent[] = [
+  said('long', 'user', 'word '.repeat(40_000)),
+  { type: 'RUN_STARTED', ...ids, messageIds: ['long'], owner: 'o' },
+  { type: 'STEP_STARTED', stepName: 's', runId: 'r', messageId: 'a' },
+  said('a', 'assistant', 'Short.'),
+  { type: 'STEP_FINISHED', stepName: 's', runId: 'r', messageId: 'a', usage, finishReason: 'stop' },
+  { type: 'RUN_FINISHED', ...ids, result: { reason: 'done', usage } },
+]
+
+function tokensAfter(...more: ConversationEvent[]): number {
+  const records = [...events, ...more].map((event, i) => {
+    return { v: 1 as const, position: i + 1, timestamp: '2026-01-01T00:00:00.000Z', event }
+  })
+  const state = foldAll(emptyConversation, records)
+  const transcript = createTranscript({ guide: () => null })
+  transcript.update({ state, board: createBoard([]) })
+  return promptTokens(transcript, state)
+}
+
+describe('promptTokens', () => {
+  it('goes by what the provider counted last, until that is deleted', () => {
+    expect(tokensAfter()).toBeGreaterThan(50_000)
+    expect(tokensAfter(said('b', 'user', 'More?'))).toBeGreaterThan(50_000)
+    expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)
+  })
+})
