@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { checkContainer } from './check-container.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
@@ -56,6 +55,8 @@ try {
   run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
 
   say('── the client in a browser')
+  // Known only once everything is installed.
+  const { build } = await import('esbuild')
   const entry = join(project, 'node_modules/byref/dist/client/index.js')
   // Fails for anything of Node, and for packages.
   const { metafile } = await build({
