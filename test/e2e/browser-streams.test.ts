@@ -151,7 +151,8 @@ describe.skipIf(!executablePath)("a browser's EventSource, fetch and pictures, w
     await expect.poll(async () => (await durable()).length, { timeout: 20_000 }).toBe(all.length)
     expect(await durable()).toEqual(all)
     const { records, opened, open: isOpen } = await seen()
-    expect(opened).toBeGreaterThan(2)
+    // Between the two it may not have come back at all.
+    expect(opened).toBeGreaterThan(1)
     expect(isOpen).toBe(true)
     const ids = records
       .filter(({ data }) => 'position' in JSON.parse(data))
