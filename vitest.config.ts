@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const source = {
@@ -7,6 +8,8 @@ const source = {
 
 export default defineConfig({
   test: {
+    // Many wait for a disk, a process or a browser: one at a time would leave a core idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       'web/vitest.config.ts',
       {
