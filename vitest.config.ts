@@ -6,6 +6,9 @@ const source = {
   ssr: { resolve: { conditions: ['byref-source'] } },
 }
 
+/** How long tests wait for what must come: long, since a machine may be busy; what is there is seen at once. */
+const expect = { poll: { timeout: 15_000 } }
+
 export default defineConfig({
   test: {
     // Many wait for a disk, a process or a browser: one at a time would leave a core idle.
@@ -18,6 +21,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
           testTimeout: 30_000,
+          expect,
         },
       },
       {
@@ -26,6 +30,7 @@ export default defineConfig({
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
+          expect,
           hookTimeout: 120_000,
         },
       },

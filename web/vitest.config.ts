@@ -8,5 +8,6 @@ export default mergeConfig(vite, {
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/testing/setup.ts'],
     testTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 })
