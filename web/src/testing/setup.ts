@@ -2,7 +2,9 @@ import { afterEach } from 'vitest'
 
 // What jsdom lacks and the app's parts ask for when they are shown.
 if (typeof window !== 'undefined') {
-  const { cleanup } = await import('@testing-library/react')
+  const { cleanup, configure } = await import('@testing-library/react')
+  // Long, since a machine may be busy; what is there is seen at once.
+  configure({ asyncUtilTimeout: 10_000 })
   afterEach(cleanup)
   window.scrollTo = () => {}
   Element.prototype.scrollIntoView = () => {}
