@@ -120,7 +120,7 @@ async function countDue(log: ConversationLog): Promise<number> {
   return count
 }
 
-/** Resolves at the first Ctrl-C or request to end; the second ends the process at once. */
+/** Resolves at the first Ctrl-C or request to end; a second Ctrl-C ends the process at once. */
 function stopSignal(): Promise<unknown> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const reasons = signals.map((signal) => once(process, signal))
@@ -136,8 +136,8 @@ function stopSignal(): Promise<unknown> {
     const first = Date.now()
     for (const signal of signals) {
       process.on(signal, () => {
-        // A signal to the whole group also comes by way of who started this.
-        if (Date.now() - first > 500) process.exit(130)
+        // A signal to the whole group also comes by way of who started this, and then a person has pressed nothing twice.
+        if (signal === 'SIGINT' && Date.now() - first > 1000) process.exit(130)
       })
     }
   })
