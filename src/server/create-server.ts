@@ -71,7 +71,7 @@ const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
 /**
  * Makes a server.
  *
- * @throws ByrefError `config_invalid` for no agent, agents on different logs, and auth that names no way in
+ * @throws ByrefError `config_invalid` for no agent, and auth that names no way in
  */
 export function createServer(options: ServerOptions): Server {
   const { allowedHosts = [], allowedOrigins = [], log = silent } = options
