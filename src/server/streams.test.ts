@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { defineTool } from '../agent/tools/tool.ts'
 import { readEventStream } from '../client/event-stream.ts'
 import { type ConversationState, emptyConversation } from '../content/conversation-state.ts'
-import { type Foldable, fold } from '../content/fold.ts'
+import { type Foldable, fold, foldAll } from '../content/fold.ts'
 import { toMessage } from '../content/to-message.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
@@ -151,6 +151,31 @@ describe('streams of a conversation', () => {
       headers: { 'last-event-id': 'x' },
     })
     expect(await refusal(odd)).toEqual({ status: 400, code: 'bad_request' })
+  })
+
+  it('go on for many who come back at once', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const note = (n: number) => ({
+      type: 'NEW_MESSAGE' as const,
+      payload: toMessage({ role: 'user', content: `message ${n}` }),
+    })
+    await api.agent.log.append(
+      id,
+      Array.from({ length: 300 }, (_, n) => note(n)),
+    )
+    const state = foldAll(emptyConversation, await api.agent.log.read(id))
+    const { read } = api.agent.log
+    api.agent.log.read = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return read.apply(api.agent.log, args)
+    }
+    const back = await Promise.all(
+      Array.from({ length: 5 }, () => watch(api, id, { 'last-event-id': '300' }, state)),
+    )
+    await api.agent.log.append(id, [note(300)])
+    await expect.poll(() => back.map(({ last }) => last)).toEqual(Array(5).fill(301))
+    expect(back.flatMap(({ named }) => named)).toEqual([])
   })
 
   it('go on after a restart, also of a long conversation', async ({ onTestFinished }) => {

@@ -38,8 +38,8 @@ interface Watched {
   end: number
   /** What came while the end of the log was read; null from then on. */
   meanwhile: LogRecord[] | null
-  /** Whether there is such a conversation. */
-  opened: Promise<boolean>
+  /** Until then `end` is not the end of the log. */
+  opened: Promise<void>
 }
 
 /** A hub for agents that share one log. */
@@ -90,11 +90,14 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
   }
 
   async function watch(key: string, its: ConversationLog, id: string): Promise<Watched | null> {
+    const summary = watched.has(key) ? null : await its.find(id)
+    // Somebody else may have begun meanwhile.
     const known = watched.get(key)
-    if (known) return (await known.opened) ? known : null
-    const summary = await its.find(id)
-    const other = watched.get(key)
-    if (other || !summary) return other ?? null
+    if (known) {
+      await known.opened
+      return known
+    }
+    if (!summary) return null
     const after = Math.max(0, summary.position - KEEP_RECORDS)
     const entry: Watched = {
       channel: createChannel({ after }),
@@ -103,15 +106,15 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
       opened: readEnd(),
     }
     watched.set(key, entry)
-    return (await entry.opened) ? entry : null
+    await entry.opened
+    return entry
 
-    async function readEnd(): Promise<boolean> {
+    async function readEnd(): Promise<void> {
       try {
         const tail = await its.read(id, { after, limit: KEEP_RECORDS })
         const { meanwhile } = entry
         entry.meanwhile = null
         for (const record of [...tail, ...(meanwhile ?? [])]) pass(key, entry, record)
-        return true
       } catch (error) {
         forget(key, entry)
         throw error
