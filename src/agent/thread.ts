@@ -288,10 +288,13 @@ function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefin
   return given.length > 0 ? Object.assign({}, ...given) : undefined
 }
 
-/** The data among messages. What another program wrote may break its schema: it is not there. */
-export function boardOf(messages: readonly Message[]): Board {
+/**
+ * The data among messages; with `points`, each message is a point that it can be read at. What another program wrote may
+ * break its schema: it is not there. Needs `loadValidator`.
+ */
+export function boardOf(messages: readonly Message[], { points = false } = {}): Board {
   const board = createBoard([], { validate: schemaIssues })
-  for (const message of messages) if (isData(message)) tryOnBoard(board, message)
+  for (const message of messages) if (points || isData(message)) tryOnBoard(board, message)
   return board
 }
 

@@ -372,6 +372,23 @@ describe('a message that is deleted', () => {
 })
 
 describe('data', () => {
+  it('are those that the agent sees: what breaks its schema is not among them', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const schema = { type: 'object', properties: { n: { type: 'number' } } }
+    const data = { type: 'data' as const, kind: 'state' }
+    await api.agent.log.append(
+      id,
+      [
+        { ...data, schema, data: { n: 1 } },
+        { ...data, data: { n: 'one' } },
+      ].map((input) => ({ type: 'NEW_MESSAGE' as const, payload: toMessage(input) })),
+    )
+    expect(await api.askJson(`/api/conversations/${id}/data`)).toMatchObject({
+      entries: [{ kind: 'state', data: { n: 1 } }],
+    })
+  })
+
   it('are read now and at any message, and written by a person', async () => {
     const api = openApi()
     const id = await conversation(api)

@@ -1,8 +1,7 @@
-import { type Board, createBoard } from '../../content/board.ts'
+import { loadValidator } from '../../agent/calls/validate.ts'
+import { boardOf } from '../../agent/thread.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
-import type { Message } from '../../content/message.ts'
-import { ByrefError } from '../../errors.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
@@ -32,7 +31,8 @@ export function dataRoutes(): Route[] {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
         const { messages } = await stateOf(log, id)
-        const board = boardOf(messages)
+        await loadValidator()
+        const board = boardOf(messages, { points: true })
         const { at, ref, instance } = query
         if (ref === undefined) return c.json({ entries: board.entries({ at }) as never })
         return c.json({ value: board.read(ref, { at, instance }) as never })
@@ -62,19 +62,6 @@ export function dataRoutes(): Route[] {
       },
     ),
   ]
-}
-
-/** The data among messages. What leaned on a message that was deleted does not count any more either. */
-function boardOf(messages: readonly Message[]): Board {
-  const board = createBoard()
-  for (const message of messages) {
-    try {
-      board.append(message)
-    } catch (error) {
-      if (!(error instanceof ByrefError)) throw error
-    }
-  }
-  return board
 }
 
 /** The state of a conversation, folded from its log. */
