@@ -1,9 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { newId } from '../../content/new-id.ts'
-import { ByrefError } from '../../errors.ts'
+import { migrate } from '../../sqlite/migrate.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
-
-const VERSION = 1
 
 /** A namespace '' is none. A record's `bodies` are JSON: digest, size and key of each, its own first. */
 const TABLES = `
@@ -65,34 +63,15 @@ export type RecordStatements = Record<keyof typeof SQL, StatementSync>
 
 /** An index's file. */
 export const RECORDS_FILE: FileKind<RecordStatements> = {
-  migrate,
+  migrate: (db) =>
+    migrate(db, [makeTables], { name: 'The index of assets', code: 'config_invalid' }),
   prepare: (db) =>
     Object.fromEntries(
       Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]),
     ) as RecordStatements,
 }
 
-function migrate(db: DatabaseSync): void {
-  if (versionOf(db) === VERSION) return
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    if (versionOf(db) === 0) {
-      db.exec(TABLES)
-      db.prepare('INSERT INTO self (id) VALUES (?)').run(newId())
-      db.exec(`PRAGMA user_version = ${VERSION}`)
-    }
-    db.exec('COMMIT')
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
-  }
-}
-
-function versionOf(db: DatabaseSync): number {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-  if (version <= VERSION) return version
-  throw new ByrefError(
-    'config_invalid',
-    `The index of assets has version ${version}; this byref knows up to ${VERSION}. Update byref to read it.`,
-  )
+function makeTables(db: DatabaseSync): void {
+  db.exec(TABLES)
+  db.prepare('INSERT INTO self (id) VALUES (?)').run(newId())
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ByrefError } from '../../errors.ts'
+import { migrate } from '../../sqlite/migrate.ts'
 
 /** Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. */
 const MIGRATIONS: readonly string[] = [
@@ -62,25 +62,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;`,
 ]
 
-/** Brings the file to this version's tables; safe when two processes do it at once. */
-export function migrate(db: DatabaseSync): void {
-  if (versionOf(db) === MIGRATIONS.length) return
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    for (const sql of MIGRATIONS.slice(versionOf(db))) db.exec(sql)
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
-    db.exec('COMMIT')
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
-  }
-}
-
-function versionOf(db: DatabaseSync): number {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-  if (version <= MIGRATIONS.length) return version
-  throw new ByrefError(
-    'log_failed',
-    `The log has version ${version}; this byref knows up to ${MIGRATIONS.length}. Update byref to read it.`,
-  )
+/** Brings the file to this version's tables. */
+export function migrateLog(db: DatabaseSync): void {
+  const steps = MIGRATIONS.map((sql) => (file: DatabaseSync) => file.exec(sql))
+  migrate(db, steps, { name: 'The log', code: 'log_failed' })
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
-import { migrate } from './migrations.ts'
+import { migrateLog } from './migrations.ts'
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -89,4 +89,4 @@ export function prepareStatements(db: DatabaseSync): Statements {
 export type LogConnection = Connection<Statements>
 
 /** A log's file. */
-export const LOG_FILE: FileKind<Statements> = { migrate, prepare: prepareStatements }
+export const LOG_FILE: FileKind<Statements> = { migrate: migrateLog, prepare: prepareStatements }
