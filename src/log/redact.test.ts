@@ -134,6 +134,12 @@ describe('redact', () => {
     expect(JSON.stringify(redact(odd))).toBe('{"__proto__":{"token":"[redacted]"},"a":1}')
   })
 
+  it('takes what it put there for a part of what a name has', () => {
+    const once = redact('://token://@')
+    expect(once).toBe('://token:[redacted]')
+    expect(redact(once)).toBe(once)
+  })
+
   it('changes nothing the second time, and never throws', () => {
     const words = fc.constantFrom(
       'token',

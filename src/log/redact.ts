@@ -136,7 +136,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/((?:authorization|cookie)\\?["']?[ \t]*[:=][ \t]*\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
   // name=value, name: value, "name":"value", also in the query of a URL
   [
-    /((?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|private[-_ ]?key|token|secret|passwo?r?d|passwd|pwd|passphrase|[?&](?:key|sig|code|x-amz-(?:signature|credential|security-token))|\bkey(?==))\\?["']?[ \t]*[:=][ \t]*\\?["']?)(?:\[redacted\]|[^\s"'&,;\\}\])]+)/gi,
+    /((?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|private[-_ ]?key|token|secret|passwo?r?d|passwd|pwd|passphrase|[?&](?:key|sig|code|x-amz-(?:signature|credential|security-token))|\bkey(?==))\\?["']?[ \t]*[:=][ \t]*\\?["']?)(?:\[redacted\]|[^\s"'&,;\\}\])])+/gi,
     `$1${REDACTED}`,
   ],
   // --password value
