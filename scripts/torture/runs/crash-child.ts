@@ -1,13 +1,18 @@
 // node crash-child.ts <folder> <point>: plays the scenario, and kills itself at its point of this number.
-// node crash-child.ts <folder> on <name>: plays it again and again, and what is left of others, until it is killed.
+// node crash-child.ts <folder> on <name> <moment>: plays it again and again, and what is left of others, until it is killed.
+// Writes a line when it is ready, or when its first message is accepted.
 import { writeSync } from 'node:fs'
 import { openDiskWorld } from './disk-world.ts'
 import { createLife } from './life.ts'
-import { play, scenarioAgent } from './play.ts'
+import { play, scenarioAgent, type World } from './play.ts'
 import { CONVERSATION } from './scenario.ts'
 
-const [folder = '', point = '', name = ''] = process.argv.slice(2)
+const [folder = '', point = '', name = '', moment = 'ready'] = process.argv.slice(2)
 const world = openDiskWorld(folder)
+
+function reached(which: string): void {
+  if (which === moment) writeSync(1, `${moment}\n`)
+}
 
 async function once(): Promise<void> {
   const life = createLife(Number(point), () => process.kill(process.pid, 'SIGKILL'))
@@ -16,10 +21,15 @@ async function once(): Promise<void> {
 
 async function onAndOn(): Promise<void> {
   const agent = scenarioAgent(world)
+  const accepted: World['accepted'] = (conversation, id) => {
+    world.accepted(conversation, id)
+    reached('accepted')
+  }
   const { conversations } = await world.log.list({ due: true, limit: 1000 })
-  writeSync(1, 'ready\n')
+  reached('ready')
   const left = conversations.map(({ id }) => play(agent, world, id))
-  for (let i = 0; ; i++) await play(agent, world, `${name} ${i}`).then(() => Promise.all(left))
+  for (let i = 0; ; i++)
+    await play(agent, { ...world, accepted }, `${name} ${i}`).then(() => Promise.all(left))
 }
 
 await (point === 'on' ? onAndOn() : once())

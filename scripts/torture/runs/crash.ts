@@ -63,13 +63,16 @@ export async function crashAtPoints(
   return { kills, conversations: kills }
 }
 
-/** Kills processes at random moments, each going on with what the one before left; at the end this process does. */
+/**
+ * Kills processes at random moments after they are ready or after their first message is accepted, each going on with
+ * what the one before left; at the end this process does.
+ */
 export async function crashAtRandom(
   options: CrashOptions & { kills: number },
 ): Promise<CrashReport> {
   const { folder, kills, log = () => {} } = options
   for (let i = 0; i < kills; i++) {
-    await runChild(folder, 'on', `${i}`)
+    await runChild(folder, 'on', `${i}`, i % 2 === 0 ? 'accepted' : 'ready')
     if (i % 20 === 19) log(`killed ${i + 1} times`)
   }
   const world = openDiskWorld(folder)
