@@ -3,6 +3,7 @@ import type { AssetInfo, RowCondition } from 'byref/client'
 import { ChevronLeft, ChevronRight, DatabaseZap, ListFilter } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { infoQuery } from '../../app/client.ts'
+import { useMay } from '../../app/role.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
@@ -26,6 +27,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
   const [open, setOpen] = useState<'filter' | 'sql' | null>(null)
   const [sight, setSight] = useState({ first: 0, last: 30 })
   const { data: info } = useQuery(infoQuery)
+  const mayAsk = useMay('member')
   const isWide = table.columns.length > COLUMNS
   const columns = table.columns.slice(start, start + COLUMNS)
   const names = isWide ? columns.map(({ name }) => name) : undefined
@@ -67,7 +69,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
         >
           <ListFilter aria-hidden /> Filter{where.length > 0 && ` (${where.length})`}
         </Button>
-        {info?.sql && info.caller.role !== 'reader' && (
+        {info?.sql && mayAsk && (
           <Button
             className="h-6 px-1.5 text-xs"
             aria-pressed={open === 'sql'}
