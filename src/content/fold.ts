@@ -173,11 +173,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const call = draft.call(toolCallId)
     if (call) call.argumentsText += delta
   },
-  TOOL_CALL_END(draft, { toolCallId: id, runId, parentMessageId, call, problem }) {
+  TOOL_CALL_END(draft, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
     const argumentsText = draft.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
     openCall(draft, {
       ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
-      ...{ attempts: 0, status: 'planned' },
+      ...{ attempts: 0, status: 'planned', plannedAt: at },
     })
   },
   APPROVAL_REQUESTED(draft, { toolCallId, arguments: args, items }, at) {

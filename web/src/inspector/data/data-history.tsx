@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { useConversation } from '../app/conversation-context.tsx'
-import { useChangeView } from '../app/view.tsx'
-import { ledgerOf } from '../thread/ledger.ts'
-import { Button } from '../ui/button.tsx'
-import { cn } from '../ui/cn.ts'
-import { formatCount, formatFullTime, formatTime } from '../ui/format.ts'
+import { useConversation } from '../../app/conversation-context.tsx'
+import { useChangeView } from '../../app/view.tsx'
+import { ledgerOf } from '../../thread/ledger.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
+import { formatCount, formatFullTime, formatTime } from '../../ui/format.ts'
 import type { DataWrite } from './data-entries.ts'
-import { JumpText } from './jump-text.tsx'
+import { JumpText } from '../jump-text.tsx'
 
 /** Writes that are shown at first. */
 const FIRST = 20

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { client } from '../app/client.ts'
-import { useConversationId } from '../app/conversation-context.tsx'
-import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
-import { Notice } from '../ui/notice.tsx'
+import { client } from '../../app/client.ts'
+import { useConversationId } from '../../app/conversation-context.tsx'
+import { Button } from '../../ui/button.tsx'
+import { errorText } from '../../ui/error-text.ts'
+import { Notice } from '../../ui/notice.tsx'
 import type { DataEntry } from './data-entries.ts'
 
 /** Properties of {@link DataEdit}. */

@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../app/client.ts'
-import { message, stateOf } from '../testing/messages.ts'
-import { renderInApp } from '../testing/render-in-app.tsx'
+import { client } from '../../app/client.ts'
+import { message, stateOf } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
 import { DataTab } from './data-tab.tsx'
 
 const write = (id: string, content: object) =>

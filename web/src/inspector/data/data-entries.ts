@@ -1,5 +1,5 @@
 import { type DataBlock, formatLabel, type Message } from 'byref/client'
-import { methodOf, readBlock, variableOf } from '../references/data-block.ts'
+import { methodOf, readBlock, variableOf } from '../../references/data-block.ts'
 
 /** One write to a value, as a message made it. */
 export interface DataWrite {

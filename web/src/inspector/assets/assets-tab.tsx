@@ -1,5 +1,5 @@
-import { useConversation } from '../app/conversation-context.tsx'
-import { useView } from '../app/view.tsx'
+import { useConversation } from '../../app/conversation-context.tsx'
+import { useView } from '../../app/view.tsx'
 import { AssetDetail } from './asset-detail.tsx'
 import { AssetGallery } from './asset-gallery.tsx'
 import { conversationAssets } from './conversation-assets.ts'

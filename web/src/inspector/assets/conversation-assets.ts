@@ -1,6 +1,6 @@
 import type { AssetCreated, ConversationState } from 'byref/client'
 import { readMetadata } from 'byref/client'
-import { parse } from '../references/kinds.ts'
+import { parse } from '../../references/kinds.ts'
 
 /** An asset that the conversation made or was given. */
 export interface AssetEntry {

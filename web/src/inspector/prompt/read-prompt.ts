@@ -1,3 +1,5 @@
+import type { PromptInfo } from 'byref/client'
+
 /** A part of a prompt message, for reading. */
 export interface PromptPart {
   type: 'text' | 'media' | 'call' | 'result' | 'other'
@@ -27,15 +29,15 @@ export interface ReadPrompt {
   total: number
 }
 
+/** A prompt as the server gives it. */
+export type PromptSource = Pick<PromptInfo, 'model' | 'prompt' | 'tools'>
+
 const encoder = new TextEncoder()
 
-/** Reads the debug data of a step (`{ request: { prompt | messages, tools, model } }`); null where there is no request. */
-export function readPrompt(debug: unknown): ReadPrompt | null {
-  const request = record(record(debug)?.request)
-  const source = request?.prompt ?? request?.messages
-  if (!request || !Array.isArray(source)) return null
-  const messages = source.map(readMessage)
-  const tools = (Array.isArray(request.tools) ? request.tools : []).map((value: unknown) => {
+/** Reads what a model was given, in the AI SDK's form. */
+export function readPrompt({ model, prompt, tools }: PromptSource): ReadPrompt {
+  const messages = prompt.map(readMessage)
+  const read = tools.map((value: unknown) => {
     const { name, description } = record(value) ?? {}
     return {
       name: typeof name === 'string' ? name : 'tool',
@@ -46,18 +48,13 @@ export function readPrompt(debug: unknown): ReadPrompt | null {
   })
   const sizes = { instructions: 0, history: 0, data: 0, metas: 0, media: 0, tools: 0 }
   for (const part of messages.flatMap(({ parts }) => parts)) sizes[part.share] += part.bytes
-  for (const { bytes } of tools) sizes.tools += bytes
+  for (const { bytes } of read) sizes.tools += bytes
   const total = Object.values(sizes).reduce((a, b) => a + b, 0)
-  return {
-    model: typeof request.model === 'string' ? request.model : null,
-    messages,
-    tools,
-    sizes,
-    total,
-  }
+  return { model: typeof model === 'string' ? model : null, messages, tools: read, sizes, total }
 }
 
-function readMessage(value: unknown): PromptMessage {
+/** One message of a prompt, whatever it is. */
+export function readMessage(value: unknown): PromptMessage {
   const { role, content } = record(value) ?? {}
   const name = typeof role === 'string' ? role : 'unknown'
   const list: unknown[] = Array.isArray(content) ? content : [content]

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Shapes } from 'lucide-react'
-import { assetQuery, client } from '../app/client.ts'
-import { ViewLink } from '../app/view.tsx'
-import { AssetFacts } from '../references/asset-facts.tsx'
-import { AssetIcon } from '../references/asset-icon.tsx'
-import { Empty } from '../ui/empty.tsx'
+import { assetQuery, client } from '../../app/client.ts'
+import { ViewLink } from '../../app/view.tsx'
+import { AssetFacts } from '../../references/asset-facts.tsx'
+import { AssetIcon } from '../../references/asset-icon.tsx'
+import { Empty } from '../../ui/empty.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
 
 /** The assets of the conversation: pictures as a grid, everything else as a list. */

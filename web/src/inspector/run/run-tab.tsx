@@ -1,15 +1,18 @@
 import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
-import { client } from '../app/client.ts'
-import { useConversation, useConversationId } from '../app/conversation-context.tsx'
-import { runPhase } from '../thread/run-phase.ts'
-import { Button } from '../ui/button.tsx'
-import { cn } from '../ui/cn.ts'
-import { Empty } from '../ui/empty.tsx'
-import { formatCount, formatDuration, formatTime } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import type { ReactNode } from 'react'
+import { client } from '../../app/client.ts'
+import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useMay } from '../../app/role.ts'
+import { Approval } from '../../thread/approval.tsx'
+import { runPhase } from '../../thread/run-phase.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
+import { Empty } from '../../ui/empty.tsx'
+import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
+import { Notice } from '../../ui/notice.tsx'
 import { RunBar } from './run-bar.tsx'
-import { runBars } from './run-timeline.ts'
+import { runBars, ticksOf, timesOf } from './run-timeline.ts'
 import { useNow } from './use-now.ts'
 
 /** Every run of the conversation, the newest first: its steps and calls on a time axis. */
@@ -41,7 +44,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
   const bars = runBars(run, Object.values(calls), now)
   const took = (run.finishedAt ? Date.parse(run.finishedAt) : now) - Date.parse(run.startedAt)
   const length = Math.max(1, took, ...bars.map(({ end }) => end))
-  const { usage } = run
+  const mayAnswer = useMay('member')
   return (
     <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
       <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
@@ -50,7 +53,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
         <span className="ml-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
-        {running && id !== null && (
+        {running && mayAnswer && id !== null && (
           <Button
             look="outline"
             className="h-6 text-xs"
@@ -65,23 +68,68 @@ function Run({ run, number }: { run: RunState; number: number }) {
           {run.error.message}
         </Notice>
       )}
-      <ol className="space-y-px px-1.5 py-1.5">
+      <Axis length={length}>
         {bars.map((bar) => (
           <li key={bar.key}>
             <RunBar bar={bar} length={length} />
+            {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
+              <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
+                <Approval callId={bar.call.id} name={bar.name} approval={bar.call.approval} />
+              </div>
+            )}
           </li>
         ))}
-      </ol>
+      </Axis>
       <footer className="flex flex-wrap gap-x-4 border-t border-line px-3 py-1.5 text-2xs text-ink-3 tabular-nums">
         {run.model && <span className="font-mono">{run.model}</span>}
-        {usage.inputTokens !== null && <span>{formatCount(usage.inputTokens)} tokens in</span>}
-        {usage.outputTokens !== null && <span>{formatCount(usage.outputTokens)} out</span>}
-        <span>
-          {run.steps.length} {run.steps.length === 1 ? 'step' : 'steps'}
-        </span>
+        {factsOf(run, timesOf(bars)).map((fact) => (
+          <span key={fact}>{fact}</span>
+        ))}
       </footer>
     </article>
   )
+}
+
+/** The time axis: marks at round times, behind the bars. */
+function Axis({ length, children }: { length: number; children: ReactNode }) {
+  return (
+    <div className="relative px-1.5 pt-5 pb-1.5">
+      <div aria-hidden className="pointer-events-none absolute inset-x-3 inset-y-0">
+        {ticksOf(length).map((tick) => (
+          <span
+            key={tick}
+            className="absolute inset-y-0 border-l border-line/70"
+            style={{ left: `${(tick / length) * 100}%` }}
+          >
+            {tick / length < 0.92 && (
+              <span className="block pt-0.5 pl-1 text-2xs whitespace-nowrap text-ink-3 tabular-nums">
+                {tick === 0 ? '0' : formatDuration(tick)}
+              </span>
+            )}
+          </span>
+        ))}
+      </div>
+      <ol className="relative space-y-px">{children}</ol>
+    </div>
+  )
+}
+
+/** What a run cost, in words. */
+function factsOf(
+  { usage, steps }: RunState,
+  { model, calls, person }: ReturnType<typeof timesOf>,
+): string[] {
+  const { inputTokens, outputTokens, cachedInputTokens, cost } = usage
+  return [
+    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
+    cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
+    outputTokens === null ? '' : `${formatCount(outputTokens)} out`,
+    cost === undefined ? '' : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
+    `model ${formatDuration(model)}`,
+    calls === 0 ? '' : `calls ${formatDuration(calls)}`,
+    person === 0 ? '' : `waited ${formatDuration(person)} for a person`,
+  ].filter(Boolean)
 }
 
 function Status({ run, waits }: { run: RunState; waits: boolean }) {
