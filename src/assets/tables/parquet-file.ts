@@ -271,9 +271,13 @@ async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, cause?: unknown): TableError {
-  const codec = /unsupported compression codec: (\w+)/.exec(errorMessage(cause))?.[1]
-  const reason = codec
-    ? `its pages are compressed by ${codec}, which is not known here: write it with Zstandard or Snappy.`
-    : 'it is no Parquet file that can be read, or it is damaged.'
+  const [, what, form] =
+    /unsupported (encoding|compression codec): (\w+)/.exec(errorMessage(cause)) ?? []
+  const reason =
+    what === undefined
+      ? 'it is no Parquet file that can be read, or it is damaged.'
+      : what === 'encoding'
+        ? `its pages are encoded as ${form}, which is not known here: write it without column encodings.`
+        : `its pages are compressed by ${form}, which is not known here: write it with Zstandard or Snappy.`
   return new TableError({ name, line: null, reason }, { cause })
 }

@@ -34,6 +34,14 @@ export function timeText(time: bigint, perSecond: bigint): string | null {
   return rest === 0n ? whole : `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`
 }
 
+/** How many of a time of day's units a second has; null of what is no time of day. */
+function unitsOfDay({ converted_type, logical_type }: SchemaElement): bigint | null {
+  const unit = logical_type?.type === 'TIME' ? logical_type.unit : converted_type
+  if (unit === 'MILLIS' || unit === 'TIME_MILLIS') return 1_000n
+  if (unit === 'MICROS' || unit === 'TIME_MICROS') return 1_000_000n
+  return unit === 'NANOS' ? 1_000_000_000n : null
+}
+
 /** Whether values are scaled whole numbers. */
 export function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
@@ -49,6 +57,8 @@ export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
   if (converted_type === 'DATE' || converted_type?.startsWith('TIMESTAMP')) return 'date'
   if (logical_type?.type === 'TIMESTAMP' || type === 'INT96') return 'date'
   if (type === 'BOOLEAN') return 'boolean'
+  if (unitsOfDay(element) !== null) return 'string'
+  if (logical_type?.type === 'FLOAT16') return 'number'
   if (type === 'INT64') return 'integer'
   return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'string' : 'number'
 }
@@ -81,12 +91,17 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
       return (cell) => (typeof cell === 'string' ? JSON.parse(cell) : plainValue(cell))
     case 'boolean':
       return (cell) => cell
-    default:
+    default: {
+      const perSecond = unitsOfDay(element)
       return (cell) => {
         if (typeof cell === 'string') return cell
+        // A time of the first day of 1970, without the day.
+        if (perSecond !== null)
+          return timeText(BigInt(cell as number | bigint), perSecond)?.slice(11)
         const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
         return isText ? new TextDecoder().decode(cell) : String(plainValue(cell))
       }
+    }
   }
 }
 
