@@ -99,16 +99,16 @@ export function withRecords(store: SmallStore): FullAssetStore {
     const bytes = await readBytes(body)
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
-    const draft = newRecord(about, mime, options)
-    checkQuota(draft, options.quota)
-    saving.add(draft)
+    const unnamed = newRecord(about, mime, options)
+    checkQuota(unnamed, options.quota)
+    saving.add(unnamed)
     try {
       const assetId = await content.save(bytes, mime, options)
-      const info = { ...draft, assetId }
+      const info = { ...unnamed, assetId }
       book.put(info)
       return { assetId, info: structuredClone(info) }
     } finally {
-      saving.delete(draft)
+      saving.delete(unnamed)
     }
   }
 
