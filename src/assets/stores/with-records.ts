@@ -12,6 +12,7 @@ import type {
   AssetRecord,
   FullAssetStore,
   StoreOptions,
+  StoreQuota,
   StoreSaveOptions,
   StoreVerified,
 } from '../asset-store.ts'
@@ -21,7 +22,6 @@ import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { checkRoom, usageOf } from '../records/quota.ts'
-import type { StoreQuota } from '../records/record-index.ts'
 import { recordPage } from '../records/record-page.ts'
 import type { Bundle } from './bundle.ts'
 import { createRecordBook } from './record-book.ts'

@@ -13,6 +13,7 @@ import {
 import { errorMessage } from '../../errors.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { ContentCache } from '../content-cache.ts'
+import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
 
@@ -35,16 +36,6 @@ export interface ParquetFile {
    * them.
    */
   read(places: readonly number[], start: number, end: number): Promise<unknown[][]>
-}
-
-/** A column as the file declares it. */
-export interface ParquetColumn {
-  name: string
-  element: SchemaElement
-  isNested: boolean
-  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
-  elements: readonly [number, number]
-  leaves: readonly [number, number]
 }
 
 /** The longest description of a file that is read; one of a million groups is shorter. */

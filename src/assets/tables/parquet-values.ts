@@ -1,7 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../content/json.ts'
-import type { ColumnType } from './column.ts'
-import type { ParquetColumn } from './parquet-file.ts'
+import type { ColumnType } from './table-column.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS
@@ -10,6 +9,16 @@ const days = new Map<number, string>()
 const REMEMBERED = 10_000
 /** Digits that a double keeps of any decimal. */
 const EXACT_DIGITS = 15
+
+/** A column as the file declares it. */
+export interface ParquetColumn {
+  name: string
+  element: SchemaElement
+  isNested: boolean
+  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
+  elements: readonly [number, number]
+  leaves: readonly [number, number]
+}
 
 /** Days since 1970 as a date of ISO 8601. */
 export function dayText(day: number): string | null {
