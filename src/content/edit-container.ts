@@ -4,7 +4,7 @@ import { type JsonValue, putKey } from './json.ts'
 import { type Container, childOf, isList, type Maybe, type Stored, Wide } from './versioned.ts'
 
 /** How containers change: at which position, and from how many entries on they become wide. */
-export interface Drafting {
+export interface EditOptions {
   position: number
   /** Infinity keeps everything plain JSON. */
   wide: number
@@ -14,21 +14,21 @@ export interface Drafting {
 export const WIDE = 32
 
 /** For values that are plain JSON throughout. */
-export const PLAIN: Drafting = { position: 0, wide: Number.POSITIVE_INFINITY }
+export const PLAIN: EditOptions = { position: 0, wide: Number.POSITIVE_INFINITY }
 
 /** A container that may be changed: a wide one itself, a small one as a copy, a plain one of many entries as a wide one. */
-export function draft(container: Container, { position, wide }: Drafting): Container {
+export function editable(container: Container, { position, wide }: EditOptions): Container {
   if (container instanceof Wide) return container
   if (Object.keys(container).length >= wide) return widen(container, position)
   return Array.isArray(container) ? [...container] : { ...container }
 }
 
-/** Sets a key of a draft and gives the draft, which becomes wide where the value is. */
+/** Sets a key of an editable container and gives the container, which becomes wide where the value is. */
 export function put(
   target: Container,
   key: FieldKey,
   value: Stored,
-  { position }: Drafting,
+  { position }: EditOptions,
 ): Container {
   const out = value instanceof Wide && !(target instanceof Wide) ? widen(target, position) : target
   if (out instanceof Wide) out.set(key, value, position)
@@ -37,18 +37,18 @@ export function put(
   return out
 }
 
-/** Appends to a draft of a list. */
+/** Appends to an editable list. */
 export function append(
   target: Container,
   items: readonly JsonValue[],
-  drafting: Drafting,
+  edit: EditOptions,
 ): Container {
   let out = target
-  for (const item of items) out = put(out, isList(out) ? out.length : 0, item, drafting)
+  for (const item of items) out = put(out, isList(out) ? out.length : 0, item, edit)
   return out
 }
 
-/** Ends a draft: what is plain is frozen. */
+/** Ends the editing: what is plain is frozen. */
 export function seal(target: Container): Container {
   return target instanceof Wide ? target : Object.freeze(target)
 }
@@ -61,7 +61,7 @@ export function setAt(
   root: Maybe,
   path: readonly FieldKey[],
   value: Maybe,
-  drafting: Drafting,
+  edit: EditOptions,
 ): Maybe {
   const parents: Container[] = []
   let current = root
@@ -73,12 +73,12 @@ export function setAt(
   let next = value
   for (let depth = path.length - 1; depth >= 0; depth--) {
     const key = path[depth] as FieldKey
-    let out = draft(parents[depth] as Container, drafting)
+    let out = editable(parents[depth] as Container, edit)
     if (next === MISSING) {
-      remove(out, key, drafting)
+      remove(out, key, edit)
     } else {
-      while (isList(out) && out.length < indexOf(key)) out = append(out, [null], drafting)
-      out = put(out, key, next, drafting)
+      while (isList(out) && out.length < indexOf(key)) out = append(out, [null], edit)
+      out = put(out, key, next, edit)
     }
     next = seal(out)
   }
@@ -90,7 +90,7 @@ export function emptyFor(key: FieldKey): Container {
   return typeof key === 'number' ? [] : {}
 }
 
-function remove(target: Container, key: FieldKey, { position }: Drafting): void {
+function remove(target: Container, key: FieldKey, { position }: EditOptions): void {
   if (target instanceof Wide) target.delete(key, position)
   else if (Array.isArray(target)) target.splice(indexOf(key), 1)
   else delete (target as Record<string, Stored>)[key]
