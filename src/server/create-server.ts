@@ -234,7 +234,10 @@ function requestId(given: string | undefined): string {
 function crossOrigin(origins: readonly string[]) {
   return cors({
     origin: [...origins],
-    allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+    allowHeaders: [
+      ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+      ...['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'],
+    ],
     exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
     maxAge: 600,
   })
