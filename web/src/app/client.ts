@@ -29,6 +29,11 @@ export const conversationsQuery = queryOptions({
   refetchInterval: 15_000,
 })
 
+/** Has the list of conversations looked up anew: one was made, changed or removed. */
+export function forgetConversations(): void {
+  void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+}
+
 /** An asset and its meta by reference or id. Assets never change once saved. */
 export function assetQuery(ref: string) {
   return queryOptions({
