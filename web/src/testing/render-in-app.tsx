@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClientProvider } from '@tanstack/react-query'
 import {
   createMemoryHistory,
   createRootRoute,
@@ -8,7 +8,7 @@ import {
 import { render, screen } from '@testing-library/react'
 import { type ConversationState, emptyConversation, type Role } from 'byref/client'
 import type { ReactNode } from 'react'
-import { infoQuery } from '../app/client.ts'
+import { infoQuery, queries } from '../app/client.ts'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { TooltipProvider } from '../ui/tooltip.tsx'
 
@@ -47,7 +47,8 @@ export async function renderInApp(
     routeTree: root,
     history: createMemoryHistory({ initialEntries: [at] }),
   })
-  const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+  queries.clear()
+  queries.setDefaultOptions({ queries: { retry: false } })
   queries.setQueryData(infoQuery.queryKey, {
     ...{ name: 'byref', version: '0', agents: [], sql: false },
     caller: { role, namespace: null, subject: 'anna' },
