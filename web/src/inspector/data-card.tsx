@@ -1,22 +1,34 @@
+import { Pencil } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { useMay } from '../app/role.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { readVariable } from '../references/board.ts'
-import { ledgerOf } from '../thread/ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatFullTime, formatTime } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
-import type { DataEntry, DataWrite } from './data-entries.ts'
-import { JumpText } from './jump-text.tsx'
+import { DataEdit } from './data-edit.tsx'
+import type { DataEntry } from './data-entries.ts'
+import { DataHistory } from './data-history.tsx'
 
-/** One value of the board. `wanted` says that the address names it: it comes into view. */
-export function DataCard({ entry, wanted }: { entry: DataEntry; wanted: boolean }) {
+/** Properties of {@link DataCard}. */
+export interface DataCardProps {
+  entry: DataEntry
+  /** The message after which the value is shown; null is now. */
+  at: string | null
+  /** Whether the address names it: it comes into view. */
+  wanted: boolean
+}
+
+/** One value of the board, with its history; a person may change what it is now. */
+export function DataCard({ entry, at, wanted }: DataCardProps) {
   const messages = useConversation((state) => state.messages)
   const element = useRef<HTMLElement>(null)
   const reference = `†${entry.label}`
-  const [at, setAt] = useState<string | null>(null)
+  const [editing, setEditing] = useState(false)
+  const mayEdit = useMay('member') && at === null
+  const isDeclared = entry.writes.every(({ method }) => method === 'declare')
   const found = readVariable(messages, reference, at ?? undefined)
   useEffect(() => {
     if (wanted) element.current?.scrollIntoView({ block: 'nearest' })
@@ -34,15 +46,29 @@ export function DataCard({ entry, wanted }: { entry: DataEntry; wanted: boolean 
         <h2 className="min-w-0 flex-1 truncate font-mono text-sm font-medium text-variable">
           {reference}
         </h2>
+        {mayEdit && !editing && (
+          <Button
+            icon
+            aria-label={`Edit ${reference}`}
+            title="Edit"
+            onClick={() => setEditing(true)}
+          >
+            <Pencil aria-hidden />
+          </Button>
+        )}
         <CopyButton label="Copy reference" text={reference} />
       </header>
       <div className="space-y-3 p-3">
         {entry.description && <p className="text-sm text-ink-2">{entry.description}</p>}
-        {'problem' in found ? (
-          <Notice tone={entry.writes.every(({ method }) => method === 'declare') ? 'info' : 'warn'}>
-            {entry.writes.every(({ method }) => method === 'declare')
-              ? 'Declared, and nothing is written yet.'
-              : found.problem}
+        {editing && mayEdit ? (
+          <DataEdit
+            entry={entry}
+            value={'problem' in found ? undefined : found.value}
+            onClose={() => setEditing(false)}
+          />
+        ) : 'problem' in found ? (
+          <Notice tone={isDeclared ? 'info' : 'warn'}>
+            {isDeclared ? 'Declared, and nothing is written yet.' : found.problem}
           </Notice>
         ) : (
           <JsonTree
@@ -53,7 +79,9 @@ export function DataCard({ entry, wanted }: { entry: DataEntry; wanted: boolean 
         )}
         {entry.schema && (
           <details className="text-xs">
-            <summary className="rounded text-ink-3 hover:text-ink">Schema</summary>
+            <summary className="rounded text-ink-3 hover:text-ink">
+              Schema: every write is checked against it
+            </summary>
             <JsonTree
               value={entry.schema}
               label="Schema"
@@ -61,89 +89,8 @@ export function DataCard({ entry, wanted }: { entry: DataEntry; wanted: boolean 
             />
           </details>
         )}
-        <History writes={entry.writes} at={at} onSelect={setAt} />
+        <DataHistory writes={entry.writes} at={at} />
       </div>
     </article>
-  )
-}
-
-/** Properties of the history: the write after which the value is shown, null for now. */
-interface HistoryProps {
-  writes: DataWrite[]
-  at: string | null
-  onSelect: (messageId: string | null) => void
-}
-
-function History({ writes, at, onSelect }: HistoryProps) {
-  return (
-    <div>
-      <h3 className="mb-1 flex h-6 items-center justify-between text-xs font-medium text-ink-3">
-        {writes.length} {writes.length === 1 ? 'write' : 'writes'}
-        {at !== null && (
-          <Button look="outline" className="h-6 text-xs" onClick={() => onSelect(null)}>
-            Back to now
-          </Button>
-        )}
-      </h3>
-      <ol className="text-xs">
-        {writes
-          .toReversed()
-          .slice(0, 100)
-          .map((write) => (
-            <Write
-              key={write.messageId}
-              write={write}
-              selected={write.messageId === at}
-              onSelect={() => onSelect(write.messageId === at ? null : write.messageId)}
-            />
-          ))}
-      </ol>
-    </div>
-  )
-}
-
-function Write({
-  write: { messageId, at, method, target, block },
-  selected,
-  onSelect,
-}: {
-  write: DataWrite
-  selected: boolean
-  onSelect: () => void
-}) {
-  const messages = useConversation((state) => state.messages)
-  const call = block._call ? ledgerOf(messages).get(block._call)?.announced.at(-1)?.call : undefined
-  return (
-    <li
-      className={cn(
-        'flex min-h-7 items-center gap-2 rounded-md pr-1.5 hover:bg-hover',
-        selected && 'bg-variable-soft hover:bg-variable-soft',
-      )}
-    >
-      <button
-        type="button"
-        aria-pressed={selected}
-        title="Show the value after this write"
-        onClick={onSelect}
-        className="flex min-w-0 flex-1 items-center gap-2 rounded-md px-1.5 py-1 text-left"
-      >
-        <span className="w-12 shrink-0 font-medium">{method}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{target}</span>
-      </button>
-      {call ? (
-        <JumpText to={`call-${call.id}`}>
-          <span className="font-mono">{call.name}</span>
-        </JumpText>
-      ) : (
-        <JumpText to={`m-${messageId}`}>message</JumpText>
-      )}
-      <time
-        className="shrink-0 text-2xs text-ink-3 tabular-nums"
-        dateTime={at}
-        title={formatFullTime(at)}
-      >
-        {formatTime(at)}
-      </time>
-    </li>
   )
 }

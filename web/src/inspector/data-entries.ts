@@ -15,6 +15,8 @@ export interface DataWrite {
 export interface DataEntry {
   /** `state`, `user#a`. */
   label: string
+  kind: string
+  instance: string | null
   schema: Record<string, unknown> | null
   description: string | null
   /** Oldest first. */
@@ -27,8 +29,11 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
   for (const message of messages) {
     if (message.content_type !== 'data') continue
     const block = readBlock(message)
-    const label = formatLabel(String(block.kind ?? 'data'), block._instance)
-    const entry = entries.get(label) ?? { label, schema: null, description: null, writes: [] }
+    const kind = String(block.kind ?? 'data')
+    const instance = block._instance ?? null
+    const label = formatLabel(kind, block._instance)
+    const known = { label, kind, instance, schema: null, description: null, writes: [] }
+    const entry: DataEntry = entries.get(label) ?? known
     entries.set(label, {
       ...entry,
       schema: block.schema ?? entry.schema,
@@ -46,4 +51,15 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
     })
   }
   return [...entries.values()]
+}
+
+/** All writes of a conversation in the order of its messages. */
+export function writesOf(
+  entries: readonly DataEntry[],
+  messages: readonly Message[],
+): readonly DataWrite[] {
+  const byMessage = new Map(
+    entries.flatMap(({ writes }) => writes.map((write) => [write.messageId, write])),
+  )
+  return messages.flatMap(({ id }) => byMessage.get(id) ?? [])
 }
