@@ -16,10 +16,6 @@ const state = stateOf(
   write('w3', { kind: 'user', _instance: 'a', data: { name: 'Ann' } }),
 )
 
-function caller(role: string) {
-  vi.spyOn(client, 'info').mockResolvedValue({ caller: { role }, agents: [] } as never)
-}
-
 const shownOf = (reference: string) =>
   screen.getByRole('tree', { name: `Value of ${reference}` }).textContent
 
@@ -27,8 +23,7 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('DataTab', () => {
   it('goes back over all writes: values as they were, and not yet there', async () => {
-    caller('reader')
-    await renderInApp(<DataTab />, { state })
+    await renderInApp(<DataTab />, { state, role: 'reader' })
     expect(shownOf('†state')).toContain('total: 2')
     const slider = screen.getByRole('slider')
     fireEvent.change(slider, { target: { value: '0' } })
@@ -40,23 +35,20 @@ describe('DataTab', () => {
   })
 
   it('shows the board after the write that the address names', async () => {
-    caller('reader')
-    await renderInApp(<DataTab />, { state, at: '/?at=w1' })
+    await renderInApp(<DataTab />, { state, at: '/?at=w1', role: 'reader' })
     expect(shownOf('†state')).toContain('total: 1')
   })
 
   it('lists the writes to a value, which lead to the board after them', async () => {
-    caller('reader')
-    await renderInApp(<DataTab />, { state })
+    await renderInApp(<DataTab />, { state, role: 'reader' })
     const card = within(screen.getByRole('article', { name: '†state' }))
     fireEvent.click(card.getAllByTitle('Show the value after this write').at(-1) as HTMLElement)
     await vi.waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
   })
 
   it('lets a member write a value, and says what is wrong with it', async () => {
-    caller('member')
     const edit = vi.spyOn(client, 'editData').mockRejectedValueOnce(new Error('must be a number'))
-    await renderInApp(<DataTab />, { state })
+    await renderInApp(<DataTab />, { state, role: 'member' })
     fireEvent.click(await screen.findByRole('button', { name: 'Edit †user#a' }))
     const field = () => screen.getByLabelText('Value as JSON')
     const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save' }))
@@ -75,8 +67,7 @@ describe('DataTab', () => {
   })
 
   it('offers a reader no edit', async () => {
-    caller('reader')
-    await renderInApp(<DataTab />, { state })
-    await vi.waitFor(() => expect(screen.queryAllByRole('button', { name: /^Edit/ })).toEqual([]))
+    await renderInApp(<DataTab />, { state, role: 'reader' })
+    expect(screen.queryAllByRole('button', { name: /^Edit/ })).toEqual([])
   })
 })
