@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError } from '../errors.ts'
 import { appFiles } from './app-files.ts'
 import { type AuthOptions, createAuth } from './auth/auth.ts'

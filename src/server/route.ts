@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { z } from 'zod'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { Caller, Role } from './caller.ts'
 import { type AnyAnswer, jsonAnswer } from './json-answer.ts'

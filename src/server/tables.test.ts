@@ -5,6 +5,7 @@ interface Page {
   columns: { name: string; type: string }[]
   rows: Record<string, unknown>[]
   total: number
+  next: number | null
 }
 
 async function table(csv: string) {
@@ -74,6 +75,22 @@ describe('rows of a table', () => {
     const { rows } = await table(`n\n${numbers.join('\n')}\n`)
     const { rows: found } = await rows({ sort: '-n', offset: 10, limit: 3 })
     expect(found).toEqual([{ n: 4989 }, { n: 4988 }, { n: 4987 }])
+  })
+
+  it('come a few at a time where they are very long, in whichever order', async () => {
+    const long = 'x'.repeat(900_000)
+    const lines = Array.from({ length: 12 }, (_, n) => `${(n * 5) % 12},${long}`)
+    const { rows } = await table(`n,text\n${lines.join('\n')}\n`)
+    const seen: number[] = []
+    let offset: number | null = 0
+    while (offset !== null) {
+      const page: Page = await rows({ sort: '-n', limit: 12, offset })
+      expect(page.rows.length).toBeGreaterThan(0)
+      expect(page.rows.length).toBeLessThan(12)
+      seen.push(...page.rows.map(({ n }) => n as number))
+      offset = page.next
+    }
+    expect(seen).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
 
   it('are refused where the request is wrong', async () => {

@@ -163,25 +163,49 @@ async function all(rows: TableRows): Promise<Record<string, unknown>[]> {
   return found
 }
 
-/** Rows by their places, in this order; neighbours are read together. */
+/** Rows that are read and left out rather than read apart: a reading of its own costs as much as some thousand rows. */
+const GAP = 2000
+
+/** Rows by their places, in this order, as many as an answer may hold; those that lie near each other are read together. */
 async function rowsAt(
   rows: TableRows,
   places: readonly number[],
 ): Promise<Record<string, unknown>[]> {
   const found = new Map<number, Record<string, unknown>>()
-  const sorted = places.toSorted((a, b) => a - b)
-  for (let i = 0; i < sorted.length; ) {
-    const start = sorted[i] as number
-    let end = start + 1
-    i++
-    for (; i < sorted.length && (sorted[i] as number) <= end; i++) end = (sorted[i] as number) + 1
+  let characters = 0
+  for (const { start, end, wanted } of spansOf(places)) {
     let place = start
-    for (const row of await all(rows.select({ start, end }))) found.set(place++, row)
+    for await (const row of rows.select({ start, end })) {
+      if (wanted.has(place)) {
+        found.set(place, shown(row))
+        characters += JSON.stringify(found.get(place)).length
+      }
+      place++
+      if (characters > PAGE_CHARACTERS) break
+    }
+    if (characters > PAGE_CHARACTERS) break
   }
-  const inOrder = places.flatMap((place) => found.get(place) ?? null)
+  const [first] = places
+  if (first !== undefined && !found.has(first)) {
+    return all(rows.select({ start: first, end: first + 1 }))
+  }
   // The rest of what was too long for one answer comes with the next page.
-  const end = inOrder.indexOf(null)
-  return inOrder.slice(0, end < 0 ? undefined : end) as Record<string, unknown>[]
+  const end = places.findIndex((place) => !found.has(place))
+  const whole = end < 0 ? places : places.slice(0, end)
+  return whole.map((place) => found.get(place) as Record<string, unknown>)
+}
+
+/** Places in spans that are read at once, first to last. */
+function spansOf(places: readonly number[]) {
+  const spans: { start: number; end: number; wanted: Set<number> }[] = []
+  for (const place of places.toSorted((a, b) => a - b)) {
+    const last = spans.at(-1)
+    if (last && place - last.end < GAP) {
+      last.end = place + 1
+      last.wanted.add(place)
+    } else spans.push({ start: place, end: place + 1, wanted: new Set([place]) })
+  }
+  return spans
 }
 
 /** Cells as JSON has them: whole numbers beyond 2^53 are text. */

@@ -1,5 +1,5 @@
 import { loadValidator } from '../../agent/calls/validate.ts'
-import { boardOf } from '../../agent/thread.ts'
+import { boardOf } from '../../agent/thread-values.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Agent } from '../../agent/agent.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
 import type { Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { deleteCookie, setCookie } from 'hono/cookie'
-import type { Agent } from '../../agent/agent.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../errors.ts'
 import { version } from '../../version.ts'
 import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'

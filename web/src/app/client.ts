@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, createClient } from 'byref/client'
 
 /** The one client of the page's own server. */
@@ -22,12 +22,38 @@ export const infoQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** The list of conversations, looked up anew now and then: others may talk too. */
-export const conversationsQuery = queryOptions({
-  queryKey: ['conversations'],
-  queryFn: async () => (await client.conversations({ limit: 200 })).conversations,
-  refetchInterval: 15_000,
-})
+/** A page of the list of conversations. */
+const PAGE = 50
+
+/**
+ * The list of conversations by pages, looked up anew now and then: others may talk too. `search` keeps those whose title
+ * or text contains it.
+ */
+export function conversationsQuery(search = '') {
+  return infiniteQueryOptions({
+    queryKey: ['conversations', search],
+    queryFn: ({ pageParam: cursor }) =>
+      client.conversations({ limit: PAGE, cursor, ...(search ? { search } : {}) }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ conversations }) => conversations),
+    refetchInterval: 15_000,
+  })
+}
+
+/** How one conversation stands; null where there is none. */
+export function conversationQuery(id: string) {
+  return queryOptions({
+    queryKey: ['conversation', id],
+    queryFn: () => client.conversationSummary(id),
+  })
+}
+
+/** Has what is known of conversations looked up anew: one was made, changed or removed. */
+export function forgetConversations(): void {
+  void queries.invalidateQueries({ queryKey: ['conversations'] })
+  void queries.invalidateQueries({ queryKey: ['conversation'] })
+}
 
 /** An asset and its meta by reference or id. Assets never change once saved. */
 export function assetQuery(ref: string) {

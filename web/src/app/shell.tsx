@@ -1,5 +1,6 @@
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { Toasts } from '../ui/toasts.tsx'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
 import { SidePane } from './side-pane.tsx'
@@ -37,6 +38,7 @@ export function Shell() {
           <Outlet />
         </div>
       </div>
+      <Toasts />
       {palette && (
         <Suspense>
           <CommandPalette onClose={() => setPalette(false)} />

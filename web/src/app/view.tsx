@@ -15,6 +15,8 @@ export interface View {
   asset?: string
   /** The variable that is open in its tab, `kind` or `kind#instance`. */
   data?: string
+  /** The data message after which the board is shown. */
+  at?: string
   /** The message whose step is open in the prompt tab. */
   step?: string
   /** Opens the debug data of the message in the hash, at this JSON Pointer. */
@@ -31,6 +33,7 @@ export function readView(search: Record<string, unknown>): View {
     tab: TABS.find((tab) => tab === search.tab),
     asset: text('asset'),
     data: text('data'),
+    at: text('at'),
     step: text('step'),
     debug: text('debug'),
   }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { client, conversationsQuery, queries } from '../app/client.ts'
+import { client, forgetConversations } from '../app/client.ts'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
@@ -67,7 +67,7 @@ export function Composer() {
       await client.send(conversation, { content: text.trim(), attachments })
       setText('')
       clear()
-      void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+      forgetConversations()
       if (id === null) {
         await navigate({ to: '/c/$conversationId', params: { conversationId: conversation } })
       }

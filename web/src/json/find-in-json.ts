@@ -1,22 +1,67 @@
 import { isBranch, type JsonPath } from './tree-rows.ts'
 
+/** What {@link findInJson} may be told. */
+export interface FindOptions {
+  /** Ends the search without a result. */
+  signal?: AbortSignal
+  /** The search ends with so many hits; default 500. */
+  most?: number
+}
+
+/** How long a search holds the page at a time, in milliseconds. */
+const SLICE = 12
 const MOST = 500
 
-/** The paths of what has the text in its key or its value, without regard to case; the first 500. */
-export function findInJson(value: unknown, text: string): JsonPath[] {
+/** A node on the way, with how it was reached. */
+interface Place {
+  key: string | number
+  parent: Place | null
+}
+
+/**
+ * The paths of what has the text in its key or its value, without regard to case, in the order of the tree. A large value
+ * is searched in slices, between which the page answers.
+ */
+export async function findInJson(
+  value: unknown,
+  text: string,
+  { signal, most = MOST }: FindOptions = {},
+): Promise<JsonPath[]> {
   const wanted = text.toLowerCase()
   const hits: JsonPath[] = []
-  const walk = (node: unknown, path: JsonPath) => {
-    if (hits.length >= MOST) return
-    const key = path.at(-1)
-    const inKey = typeof key === 'string' && key.toLowerCase().includes(wanted)
-    const inValue = !isBranch(node) && String(node).toLowerCase().includes(wanted)
-    if (inKey || inValue) hits.push(path)
+  const open: { node: object; keys: string[] | null; next: number; place: Place | null }[] = []
+  const isIn = (part: unknown) => String(part).toLowerCase().includes(wanted)
+
+  const visit = (node: unknown, place: Place | null) => {
+    const inKey = typeof place?.key === 'string' && isIn(place.key)
+    if (inKey || (!isBranch(node) && isIn(node))) hits.push(pathTo(place))
     if (!isBranch(node)) return
-    for (const [childKey, child] of Object.entries(node)) {
-      walk(child, [...path, Array.isArray(node) ? Number(childKey) : childKey])
-    }
+    open.push({ node, keys: Array.isArray(node) ? null : Object.keys(node), next: 0, place })
   }
-  walk(value, [])
+
+  visit(value, null)
+  let until = performance.now() + SLICE
+  for (let count = 0; hits.length < most; count++) {
+    const top = open.at(-1)
+    if (!top) break
+    const size = top.keys ? top.keys.length : (top.node as unknown[]).length
+    if (top.next >= size) {
+      open.pop()
+      continue
+    }
+    const key = top.keys ? (top.keys[top.next] as string) : top.next
+    top.next++
+    visit((top.node as Record<string | number, unknown>)[key], { key, parent: top.place })
+    if (count % 256 !== 0 || performance.now() < until) continue
+    await new Promise((go) => setTimeout(go))
+    signal?.throwIfAborted()
+    until = performance.now() + SLICE
+  }
   return hits
+}
+
+function pathTo(place: Place | null): JsonPath {
+  const path: (string | number)[] = []
+  for (let at = place; at; at = at.parent) path.push(at.key)
+  return path.reverse()
 }

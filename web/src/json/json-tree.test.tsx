@@ -32,10 +32,10 @@ describe('JsonTree', () => {
     expect(reached).toHaveLength(1)
   })
 
-  it('opens the way to what is marked', async () => {
+  it('opens the way to what is current', async () => {
     const value = { a: [{ deep: { er: 1 } }], z: 1 }
     await renderInApp(
-      <JsonTree value={value} label="Value" depth={1} marked={[['a', 0, 'deep', 'er']]} />,
+      <JsonTree value={value} label="Value" depth={1} current={['a', 0, 'deep', 'er']} />,
     )
     expect(lines().some((line) => line?.startsWith('er:'))).toBe(true)
   })
@@ -44,5 +44,16 @@ describe('JsonTree', () => {
     await renderInApp(<JsonTree value={'x'.repeat(5_000)} label="Value" />)
     fireEvent.click(screen.getByRole('button', { name: '5,000 characters' }))
     expect(lines()[0]).toContain('x'.repeat(5_000))
+  })
+
+  it('draws a part of many lines, and the part around what is current', async () => {
+    const value = Array.from({ length: 50 }, (_, i) => Array.from({ length: 50 }, () => i))
+    const { unmount } = await renderInApp(<JsonTree value={value} label="Value" depth={9} />)
+    expect(lines()).toHaveLength(300)
+    fireEvent.click(screen.getByRole('button', { name: /more lines/ }))
+    expect(lines()).toHaveLength(600)
+    unmount()
+    await renderInApp(<JsonTree value={value} label="Value" depth={9} current={[40, 7]} />)
+    expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('7: 40')
   })
 })

@@ -1,7 +1,17 @@
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../ui/cn.ts'
+import { RestOfLines } from './rest-of-lines.tsx'
 import { TreeLine } from './tree-line.tsx'
-import { fittingDepth, type JsonPath, PAGE, pointer, type TreeRow, treeRows } from './tree-rows.ts'
+import {
+  fittingDepth,
+  type JsonPath,
+  PAGE,
+  pointer,
+  type Span,
+  spansTo,
+  type TreeRow,
+  treeRows,
+} from './tree-rows.ts'
 
 /** Properties of {@link JsonTree}. */
 export interface JsonTreeProps {
@@ -10,94 +20,146 @@ export interface JsonTreeProps {
   label: string
   /** How many levels are open at first: 0 none, 1 the root's children. Default: as many as fit in 16 lines. */
   depth?: number
-  /** Paths to open and mark, such as search hits. */
+  /** Paths to mark where they are in sight, such as search hits. */
   marked?: readonly JsonPath[]
+  /** The path to open, mark strongly and bring into view. */
+  current?: JsonPath
   className?: string
 }
 
-/** Any JSON value as a tree: references are links, long lists come in pages, all of it works by keyboard. */
-export function JsonTree({ value, label, depth: wanted, marked, className }: JsonTreeProps) {
-  const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
-  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
-  const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map())
-  const [active, setActive] = useState('')
-  const element = useRef<HTMLDivElement>(null)
-  const marks = useMemo(() => new Set(marked?.map(pointer)), [marked])
-  const rows = useMemo(() => {
-    const open = new Set(toggled)
-    for (const path of marked ?? []) {
-      for (let end = 0; end < path.length; end++) {
-        const id = pointer(path.slice(0, end))
-        if (end + 1 > depth) open.add(id)
-        else open.delete(id)
-      }
-    }
-    return treeRows(value, { depth, toggled: open, shown })
-  }, [value, depth, toggled, shown, marked])
+/** How many lines are drawn at once; the rest is drawn as one scrolls to it. */
+const LINES = 300
 
-  function toggle(row: TreeRow): void {
-    if (row.type === 'more') {
-      const id = pointer(row.path)
-      setShown(new Map(shown).set(id, (shown.get(id) ?? PAGE) + PAGE * 5))
-    } else if (row.type === 'branch') {
-      const next = new Set(toggled)
-      if (!next.delete(row.id)) next.add(row.id)
-      setToggled(next)
+/** Any JSON value as a tree: references are links, long lists come in pages, all of it works by keyboard. */
+export function JsonTree(props: JsonTreeProps) {
+  const { label, marked, current, className } = props
+  const element = useRef<HTMLDivElement>(null)
+  const { rows, toggle } = useTreeRows(props)
+  const [active, setActive] = useState('')
+  const [lines, setLines] = useState<Span>({ from: 0, to: LINES })
+  const marks = useMemo(() => new Set(marked?.map(pointer)), [marked])
+  const wanted = current && pointer(current)
+
+  useEffect(() => {
+    if (wanted === undefined) return
+    const at = rows.findIndex(({ id }) => id === wanted)
+    if (at < lines.from || at >= lines.to) {
+      if (at >= 0) setLines({ from: Math.max(0, at - 50), to: at + LINES })
+      return
     }
+    const line = element.current?.querySelectorAll('[role="treeitem"]')[at - lines.from]
+    line?.scrollIntoView({ block: 'nearest' })
+  }, [wanted, rows, lines])
+
+  const drawn = rows.slice(lines.from, lines.to)
+  const rowOf = (target: EventTarget) => {
+    const line = (target as Element).closest('[role="treeitem"]')
+    return drawn[
+      [...(element.current?.querySelectorAll('[role="treeitem"]') ?? [])].indexOf(line as Element)
+    ]
   }
 
   function focusRow(row: TreeRow | undefined): void {
     if (!row) return
     setActive(row.id)
-    const index = rows.indexOf(row)
-    element.current?.querySelectorAll<HTMLElement>('[role="treeitem"]')[index]?.focus()
+    const lines = element.current?.querySelectorAll<HTMLElement>('[role="treeitem"]')
+    lines?.[drawn.indexOf(row)]?.focus()
   }
 
-  function onKeyDown(event: KeyboardEvent, row: TreeRow): void {
-    if (event.target !== event.currentTarget) return
-    const index = rows.indexOf(row)
-    const expanded = row.type === 'branch' && row.expanded
-    const keys: Record<string, () => void> = {
-      ArrowDown: () => focusRow(rows[index + 1]),
-      ArrowUp: () => focusRow(rows[index - 1]),
-      Home: () => focusRow(rows[0]),
-      End: () => focusRow(rows.at(-1)),
-      Enter: () => toggle(row),
-      ' ': () => toggle(row),
-      ArrowRight: () =>
-        row.type === 'branch' && !expanded ? toggle(row) : focusRow(rows[index + 1]),
-      ArrowLeft: () =>
-        expanded
-          ? toggle(row)
-          : focusRow(rows.findLast(({ level }, at) => at < index && level < row.level)),
-    }
-    const act = keys[event.key]
-    if (!act) return
+  function onClick(event: MouseEvent): void {
+    const row = rowOf(event.target)
+    if (!row || (event.target as Element).closest('button, a, [data-tools]')) return
+    setActive(row.id)
+    toggle(row)
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const row = (event.target as Element).role === 'treeitem' ? rowOf(event.target) : undefined
+    const act = row && KEYS[event.key]?.(row, drawn)
+    if (!row || !act || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    act()
+    if (act === 'toggle') toggle(row)
+    else focusRow(act)
   }
 
-  const focusable = rows.some(({ id }) => id === active) ? active : rows[0]?.id
+  const focusable = drawn.some(({ id }) => id === active) ? active : drawn[0]?.id
   return (
     <div
       ref={element}
       role="tree"
       aria-label={label}
+      onClick={onClick}
+      onKeyDown={onKeyDown}
       className={cn('font-mono text-xs leading-5', className)}
     >
-      {rows.map((row) => (
+      <RestOfLines
+        count={lines.from}
+        onReach={() => setLines({ from: Math.max(0, lines.from - LINES), to: lines.to })}
+      />
+      {drawn.map((row) => (
         <TreeLine
           key={row.id}
           row={row}
-          marked={marks.has(row.id)}
+          mark={row.id === wanted ? 'current' : marks.has(row.id) ? 'hit' : null}
           focusable={row.id === focusable}
-          onToggle={() => {
-            setActive(row.id)
-            toggle(row)
-          }}
-          onKeyDown={(event) => onKeyDown(event, row)}
         />
       ))}
+      <RestOfLines
+        count={Math.max(0, rows.length - lines.to)}
+        onReach={() => setLines({ from: lines.from, to: lines.to + LINES })}
+      />
     </div>
   )
+}
+
+/** The lines of the tree as it is opened by depth, by hand and on the way to the current path. */
+function useTreeRows({ value, depth: wanted, current }: JsonTreeProps) {
+  const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const [shown, setShown] = useState<ReadonlyMap<string, Span>>(new Map())
+  const shape = useMemo(() => {
+    if (!current) return { toggled, shown }
+    const open = new Set(toggled)
+    for (let end = 0; end < current.length; end++) {
+      const id = pointer(current.slice(0, end))
+      if (end + 1 > depth) open.add(id)
+      else open.delete(id)
+    }
+    return { toggled: open, shown: new Map([...shown, ...spansTo(value, current)]) }
+  }, [value, depth, toggled, shown, current])
+  const rows = useMemo(() => treeRows(value, { depth, ...shape }), [value, depth, shape])
+
+  function toggle(row: TreeRow): void {
+    if (row.type === 'more') {
+      const id = pointer(row.path)
+      const { from, to } = shape.shown.get(id) ?? { from: 0, to: PAGE }
+      const more = PAGE * 5
+      const span =
+        row.side === 'after' ? { from, to: to + more } : { from: Math.max(0, from - more), to }
+      setShown(new Map(shape.shown).set(id, span))
+    } else if (row.type === 'branch') {
+      const next = new Set(shape.toggled)
+      if (!next.delete(row.id)) next.add(row.id)
+      setToggled(next)
+    }
+  }
+  return { rows, toggle }
+}
+
+const isExpanded = (row: TreeRow) => row.type === 'branch' && row.expanded
+
+/** What a key does on a line: toggles it, or goes to another line. */
+const KEYS: Record<string, (row: TreeRow, rows: TreeRow[]) => TreeRow | 'toggle' | undefined> = {
+  ArrowDown: (row, rows) => rows[rows.indexOf(row) + 1],
+  ArrowUp: (row, rows) => rows[rows.indexOf(row) - 1],
+  Home: (_, rows) => rows[0],
+  End: (_, rows) => rows.at(-1),
+  Enter: () => 'toggle',
+  ' ': () => 'toggle',
+  ArrowRight: (row, rows) =>
+    row.type === 'branch' && !row.expanded ? 'toggle' : rows[rows.indexOf(row) + 1],
+  ArrowLeft: (row, rows) =>
+    isExpanded(row)
+      ? 'toggle'
+      : rows.findLast(({ level }, at) => at < rows.indexOf(row) && level < row.level),
 }

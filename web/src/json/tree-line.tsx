@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react'
-import type { KeyboardEvent } from 'react'
+import { memo, useState } from 'react'
 import { InlineValue } from '../references/inline-value.tsx'
 import { cn } from '../ui/cn.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -9,29 +9,33 @@ import { pointer, type TreeRow } from './tree-rows.ts'
 /** Properties of {@link TreeLine}. */
 export interface TreeLineProps {
   row: TreeRow
-  marked: boolean
+  /** Whether it is a hit of a search, or the one that is looked at. */
+  mark: 'hit' | 'current' | null
   /** Whether Tab reaches this line; one in a tree does. */
   focusable: boolean
-  onToggle: () => void
-  onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** One line of a tree. */
-export function TreeLine({ row, marked, focusable, onToggle, onKeyDown }: TreeLineProps) {
+/** One line of a tree. Clicks and keys are handled by the tree. */
+export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLineProps) {
+  const [near, setNear] = useState(false)
   const key = row.type === 'more' ? undefined : row.path.at(-1)
   return (
     <div
       role="treeitem"
       aria-level={row.level}
       aria-expanded={row.type === 'branch' && row.size > 0 ? row.expanded : undefined}
+      aria-current={mark === 'current' || undefined}
       tabIndex={focusable ? 0 : -1}
-      onKeyDown={onKeyDown}
-      onClick={row.type === 'leaf' ? undefined : onToggle}
+      onPointerEnter={() => setNear(true)}
+      onPointerLeave={() => setNear(false)}
+      onFocus={() => setNear(true)}
+      onBlur={(event) => event.currentTarget.contains(event.relatedTarget) || setNear(false)}
       style={{ paddingInlineStart: (row.level - 1) * 14 }}
       className={cn(
-        'group/line relative flex min-h-5 items-start gap-1 rounded-sm pr-1 hover:bg-hover',
+        'relative flex min-h-5 items-start gap-1 rounded-sm pr-1 hover:bg-hover',
         row.type === 'leaf' && 'cursor-default',
-        marked && 'bg-variable-soft',
+        mark && 'bg-variable-soft',
+        mark === 'current' && 'outline outline-variable',
       )}
     >
       <ChevronRight
@@ -51,30 +55,44 @@ export function TreeLine({ row, marked, focusable, onToggle, onKeyDown }: TreeLi
         )}
         {row.type === 'leaf' && <InlineValue value={row.value} />}
         {row.type === 'branch' && <Summary row={row} />}
-        {row.type === 'more' && <span className="text-ring">… {formatCount(row.hidden)} more</span>}
+        {row.type === 'more' && (
+          <span className="text-ring">
+            … {formatCount(row.hidden)} {row.side === 'before' ? 'before' : 'more'}
+          </span>
+        )}
       </span>
-      {row.type !== 'more' && row.level > 1 && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: keeps a click on the buttons from toggling the line
-        // biome-ignore lint/a11y/useKeyWithClickEvents: as above
-        <span
-          className="absolute top-0 right-0 hidden rounded bg-raised shadow-float group-hover/line:flex"
-          onClick={(event) => event.stopPropagation()}
-        >
-          <CopyButton
-            label="Copy value"
-            className="size-5 pointer-coarse:size-5 [&_svg]:size-3"
-            text={() =>
-              typeof row.value === 'string' ? row.value : JSON.stringify(row.value, null, 2)
-            }
-          />
-          <CopyButton
-            label="Copy path"
-            className="size-5 pointer-coarse:size-5 [&_svg]:size-3"
-            text={pointer(row.path)}
-          />
-        </span>
-      )}
+      {near && row.type !== 'more' && row.level > 1 && <Tools row={row} />}
     </div>
+  )
+}, isSame)
+
+/** Copying, where the pointer or the focus is: a long tree has no other buttons. */
+function Tools({ row }: { row: Exclude<TreeRow, { type: 'more' }> }) {
+  const small = 'size-5 pointer-coarse:size-5 [&_svg]:size-3'
+  return (
+    <span data-tools className="absolute top-0 right-0 flex rounded bg-raised shadow-float">
+      <CopyButton
+        label="Copy value"
+        className={small}
+        text={() =>
+          typeof row.value === 'string' ? row.value : JSON.stringify(row.value, null, 2)
+        }
+      />
+      <CopyButton label="Copy path" className={small} text={pointer(row.path)} />
+    </span>
+  )
+}
+
+/** Whether a line looks as before: rows are made anew whenever one of them changes. */
+function isSame(a: TreeLineProps, b: TreeLineProps): boolean {
+  const { row, ...props } = a
+  const { row: other, ...others } = b
+  const keys = Object.keys(row) as (keyof TreeRow)[]
+  return (
+    props.mark === others.mark &&
+    props.focusable === others.focusable &&
+    row.type === other.type &&
+    keys.every((key) => key === 'path' || row[key] === other[key])
   )
 }
 

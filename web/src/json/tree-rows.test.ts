@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findInJson } from './find-in-json.ts'
-import { fittingDepth, pointer, type TreeShape, treeRows } from './tree-rows.ts'
+import { fittingDepth, pathOf, pointer, spansTo, type TreeShape, treeRows } from './tree-rows.ts'
 
 const shape = (change: Partial<TreeShape> = {}): TreeShape => ({
   depth: 1,
@@ -23,7 +23,23 @@ describe('treeRows', () => {
     const list = Array.from({ length: 100_000 }, (_, index) => index)
     expect(ids(list)).toHaveLength(102)
     expect(ids(list).at(-1)).toBe('more')
-    expect(ids(list, { shown: new Map([['', 600]]) })).toHaveLength(602)
+    expect(ids(list, { shown: new Map([['', { from: 0, to: 600 }]]) })).toHaveLength(602)
+  })
+
+  it('shows what is around a path in a long list, and what is hidden on both sides', () => {
+    const list = Array.from({ length: 10_000 }, (_, index) => ({ index }))
+    const shown = new Map(spansTo(list, [5_000, 'index']))
+    const rows = treeRows(list, shape({ shown }))
+    expect(rows.map(({ id }) => id)).toContain('/5000')
+    expect(rows.filter(({ type }) => type === 'more')).toMatchObject([
+      { side: 'before', hidden: 4_950 },
+      { side: 'after', hidden: 4_950 },
+    ])
+  })
+
+  it('makes no more lines than are asked for', () => {
+    const list = Array.from({ length: 50 }, () => ({ a: [1, 2, 3] }))
+    expect(treeRows(list, shape({ depth: 9 }), 20).length).toBeLessThan(30)
   })
 
   it('shows scalars and empty containers as they are', () => {
@@ -47,12 +63,29 @@ describe('fittingDepth', () => {
 describe('pointer', () => {
   it('escapes as RFC 6901 says', () => {
     expect(pointer(['a/b', 'm~n', 0, ''])).toBe('/a~1b/m~0n/0/')
+    expect(pathOf('/a~1b/m~0n/0/')).toEqual(['a/b', 'm~n', '0', ''])
   })
 })
 
 describe('findInJson', () => {
-  it('finds keys and values without regard to case', () => {
+  it('finds keys and values without regard to case', async () => {
     const value = { Usage: { tokens: 3 }, list: ['nothing', { other: 'USAGE here' }] }
-    expect(findInJson(value, 'usage')).toEqual([['Usage'], ['list', 1, 'other']])
+    expect(await findInJson(value, 'usage')).toEqual([['Usage'], ['list', 1, 'other']])
+  })
+
+  it('gives the first hits of many, and searches what is nested without end', async () => {
+    const list = Array.from({ length: 2_000 }, () => 'here')
+    expect(await findInJson(list, 'here')).toHaveLength(500)
+    let deep: unknown = 'here'
+    for (let level = 0; level < 50_000; level++) deep = [deep]
+    expect((await findInJson(deep, 'here'))[0]).toHaveLength(50_000)
+  })
+
+  it('ends when it is aborted', async () => {
+    const controller = new AbortController()
+    const list = Array.from({ length: 2_000_000 }, (_, index) => index)
+    const search = findInJson(list, 'nowhere', { signal: controller.signal })
+    controller.abort()
+    await expect(search).rejects.toThrow('aborted')
   })
 })

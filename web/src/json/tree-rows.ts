@@ -13,7 +13,21 @@ export type TreeRow =
       size: number
       expanded: boolean
     }
-  | { type: 'more'; id: string; path: JsonPath; level: number; hidden: number }
+  | {
+      type: 'more'
+      id: string
+      path: JsonPath
+      level: number
+      hidden: number
+      /** Whether what is hidden stands before the children that are shown, or after them. */
+      side: 'before' | 'after'
+    }
+
+/** Which children of a branch are shown: those from `from` on, up to but not including `to`. */
+export interface Span {
+  from: number
+  to: number
+}
 
 /** What is open in a tree. Paths are JSON Pointers. */
 export interface TreeShape {
@@ -21,18 +35,23 @@ export interface TreeShape {
   depth: number
   /** Branches that are the other way round than `depth` says. */
   toggled: ReadonlySet<string>
-  /** How many children of a branch are shown, where more were asked for. */
-  shown: ReadonlyMap<string, number>
+  /** Which children of a branch are shown, where others than the first were asked for. */
+  shown: ReadonlyMap<string, Span>
 }
 
 /** How many children of one branch are shown at first, and with each "more". */
 export const PAGE = 100
 
-/** The visible lines of a value, top to bottom: as many as are open, however large the value is. */
-export function treeRows(value: unknown, shape: TreeShape): TreeRow[] {
+const FIRST: Span = { from: 0, to: PAGE }
+
+/** The visible lines of a value, top to bottom: as many as are open, however large the value is, and at most `most`. */
+export function treeRows(
+  value: unknown,
+  shape: TreeShape,
+  most = Number.POSITIVE_INFINITY,
+): TreeRow[] {
   const rows: TreeRow[] = []
-  const walk = (node: unknown, path: JsonPath, level: number) => {
-    const id = pointer(path)
+  const walk = (node: unknown, path: JsonPath, id: string, level: number) => {
     if (!isBranch(node)) {
       rows.push({ type: 'leaf', id, path, level, value: node })
       return
@@ -42,23 +61,50 @@ export function treeRows(value: unknown, shape: TreeShape): TreeRow[] {
     const expanded = size > 0 && level <= shape.depth !== shape.toggled.has(id)
     rows.push({ type: 'branch', id, path, level, value: node, size, expanded })
     if (!expanded) return
-    const shown = Math.min(size, shape.shown.get(id) ?? PAGE)
-    for (let index = 0; index < shown; index++) {
+    const { from, to } = shape.shown.get(id) ?? FIRST
+    const more = (side: 'before' | 'after', hidden: number) => {
+      if (hidden <= 0) return
+      rows.push({ type: 'more', id: `${id}/…${side}`, path, level: level + 1, hidden, side })
+    }
+    more('before', from)
+    for (let index = from; index < Math.min(to, size) && rows.length < most; index++) {
       const key = keys ? (keys[index] as string) : index
-      walk((node as Record<string | number, unknown>)[key], [...path, key], level + 1)
+      const child = (node as Record<string | number, unknown>)[key]
+      walk(child, [...path, key], `${id}/${escaped(key)}`, level + 1)
     }
-    if (shown < size) {
-      const hidden = size - shown
-      rows.push({ type: 'more', id: `${id}/…more`, path, level: level + 1, hidden })
-    }
+    more('after', size - to)
   }
-  walk(value, [], 1)
+  walk(value, [], '', 1)
   return rows
+}
+
+/** The children to show of each branch on the way, so that what `path` names is among them. */
+export function spansTo(value: unknown, path: JsonPath): [string, Span][] {
+  const spans: [string, Span][] = []
+  let node = value
+  for (let end = 0; end < path.length && isBranch(node); end++) {
+    const key = path[end] as string | number
+    const index = Array.isArray(node) ? Number(key) : Object.keys(node).indexOf(String(key))
+    const from = Math.max(0, index - PAGE / 2)
+    if (index >= PAGE) spans.push([pointer(path.slice(0, end)), { from, to: from + PAGE }])
+    node = (node as Record<string | number, unknown>)[key]
+  }
+  return spans
 }
 
 /** A path as JSON Pointer (RFC 6901); the root is empty text. */
 export function pointer(path: JsonPath): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return path.map((key) => `/${escaped(key)}`).join('')
+}
+
+/** The path that a JSON Pointer writes. */
+export function pathOf(text: string): string[] {
+  const keys = text.split('/').slice(1)
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function escaped(key: string | number): string {
+  return typeof key === 'number' ? `${key}` : key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** Whether a value has children in a tree. */
@@ -69,9 +115,8 @@ export function isBranch(value: unknown): value is object {
 /** How many levels of a value fit in about so many lines: what is small is shown at once. */
 export function fittingDepth(value: unknown, lines: number): number {
   for (let depth = 1; depth < 6; depth++) {
-    if (treeRows(value, { depth, toggled: new Set(), shown: new Map() }).length > lines) {
-      return depth - 1
-    }
+    const rows = treeRows(value, { depth, toggled: new Set(), shown: new Map() }, lines + 1)
+    if (rows.length > lines) return depth - 1
   }
   return 6
 }

@@ -1,8 +1,8 @@
 import type { AssetDetails } from 'byref/client'
 import { client } from '../app/client.ts'
 import { DocumentPreview } from './document-preview.tsx'
-import { readTable } from './read-table.ts'
-import { TablePreview } from './table-preview.tsx'
+import { readTable } from './table/read-table.ts'
+import { TablePreview } from './table/table-preview.tsx'
 import { isText, TextPreview } from './text-preview.tsx'
 
 /** An asset shown as what it is: picture, sound, film, document, table, JSON or text. */

@@ -152,11 +152,12 @@ describe('ThreadItem', () => {
     const content = { type: 'data', kind: 'state', data: { a: 1 }, _path: ['sum'], _call: '1' }
     await show(
       message({ metadata: { tool_calls: [call('1')] } }),
-      message({ content_type: 'data', content }),
+      message({ id: 'w', content_type: 'data', content }),
     )
-    expect(screen.getByText('†state.sum')).toBeTruthy()
-    expect(screen.getByText('tool_1', { selector: 'span span' })).toBeTruthy()
-    expect(screen.queryByRole('tree')).toBeNull()
+    const line = document.getElementById('m-w') as HTMLElement
+    expect(within(line).getByText('†state.sum')).toBeTruthy()
+    expect(line.textContent).toContain('from tool_1')
+    expect(within(line).queryByRole('tree')).toBeNull()
   })
 
   it('shows plain text to the letter', async () => {

@@ -1,0 +1,51 @@
+// @vitest-environment jsdom
+import { fireEvent, screen } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { JsonExplorer } from './json-explorer.tsx'
+
+const value = {
+  rows: Array.from({ length: 300 }, (_, i) => ({ name: `n${i}`, found: i % 100 === 99 })),
+}
+const search = () => screen.getByRole('searchbox', { name: 'Search debug data' })
+const current = () => screen.getByRole('treeitem', { current: true }).textContent
+
+describe('JsonExplorer', () => {
+  it('leads from hit to hit, wherever they are', async () => {
+    await renderInApp(<JsonExplorer value={value} label="debug data" />)
+    fireEvent.change(search(), { target: { value: 'TRUE' } })
+    await screen.findByText('1 of 3 hits')
+    const way = () =>
+      screen
+        .getAllByRole('treeitem')
+        .map(({ textContent }) => textContent)
+        .join()
+    expect(current()).toContain('found: true')
+    expect(way()).toContain('n99')
+    fireEvent.click(screen.getByRole('button', { name: 'Next hit' }))
+    expect(way()).toContain('n199')
+    fireEvent.keyDown(search(), { key: 'Enter', shiftKey: true })
+    fireEvent.keyDown(search(), { key: 'Enter', shiftKey: true })
+    await screen.findByText('3 of 3 hits')
+    expect(way()).toContain('n299')
+  })
+
+  it('says when there are no hits, and begins at the first again for another text', async () => {
+    await renderInApp(<JsonExplorer value={value} label="debug data" />)
+    fireEvent.change(search(), { target: { value: 'nowhere' } })
+    await screen.findByText('No hits')
+    fireEvent.change(search(), { target: { value: 'n12' } })
+    await screen.findByText('1 of 11 hits')
+    expect(current()).toContain('n12')
+  })
+
+  it('begins at a pointer, and shows what is no object too', async () => {
+    const { unmount } = await renderInApp(
+      <JsonExplorer value={value} label="debug data" at="/rows/250/name" />,
+    )
+    expect(current()).toContain('n250')
+    unmount()
+    await renderInApp(<JsonExplorer value="text" label="debug data" />)
+    expect(screen.getAllByRole('treeitem').at(-1)?.textContent).toBe('"text"')
+  })
+})

@@ -1,0 +1,106 @@
+import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Search } from 'lucide-react'
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { findInJson } from './find-in-json.ts'
+import { JsonTree } from './json-tree.tsx'
+import { type JsonPath, pathOf } from './tree-rows.ts'
+
+/** Properties of {@link JsonExplorer}. */
+export interface JsonExplorerProps {
+  value: unknown
+  /** What the value is, as in "Search debug data". */
+  label: string
+  /** JSON Pointer of what to show first. */
+  at?: string
+}
+
+const NO_HITS: readonly JsonPath[] = []
+
+/** A large JSON value to open, search and copy from: hits are gone through one by one. */
+export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
+  const [query, setQuery] = useState('')
+  const [depth, setDepth] = useState(2)
+  const [place, setPlace] = useState({ text: '', index: 0 })
+  const wanted = useDeferredValue(query.trim())
+  const hits = useHits(value, wanted)
+  const index = place.text === wanted ? place.index : 0
+  const first = useMemo(() => (at ? pathOf(at) : undefined), [at])
+  const current = wanted ? hits?.[index] : first
+  const step = (by: number) =>
+    hits && setPlace({ text: wanted, index: (index + by + hits.length) % hits.length })
+
+  return (
+    <>
+      <div className="flex shrink-0 items-center gap-1 border-b border-line px-3 py-1.5">
+        <Search className="size-3.5 text-ink-3" aria-hidden />
+        <input
+          type="search"
+          aria-label={`Search ${label}`}
+          placeholder="Search keys and values"
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && hits?.length) step(event.shiftKey ? -1 : 1)
+          }}
+          className="h-7 min-w-0 flex-1 rounded bg-transparent px-1.5 text-base outline-none placeholder:text-ink-3 focus-visible:outline-2 md:text-sm"
+        />
+        <span role="status" className="text-xs whitespace-nowrap text-ink-3 tabular-nums">
+          {wanted && hits && countHits(hits.length, index)}
+        </span>
+        {wanted && hits && hits.length > 1 && (
+          <>
+            <Button icon aria-label="Previous hit" title="Previous hit" onClick={() => step(-1)}>
+              <ChevronUp aria-hidden />
+            </Button>
+            <Button icon aria-label="Next hit" title="Next hit" onClick={() => step(1)}>
+              <ChevronDown aria-hidden />
+            </Button>
+          </>
+        )}
+        <Button icon aria-label="Expand all" title="Expand all" onClick={() => setDepth(12)}>
+          <ChevronsUpDown aria-hidden />
+        </Button>
+        <Button icon aria-label="Collapse all" title="Collapse all" onClick={() => setDepth(1)}>
+          <ChevronsDownUp aria-hidden />
+        </Button>
+        <CopyButton label="Copy all" text={() => JSON.stringify(value, null, 2)} />
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto p-3">
+        <JsonTree
+          key={depth}
+          value={value}
+          label={label}
+          depth={depth}
+          marked={wanted ? hits : undefined}
+          current={current}
+        />
+      </div>
+    </>
+  )
+}
+
+/** The hits of a search; undefined while it goes on. */
+function useHits(value: unknown, text: string) {
+  const [found, setFound] = useState<{ text: string; hits: readonly JsonPath[] }>()
+  useEffect(() => {
+    if (!text) return
+    const controller = new AbortController()
+    findInJson(value, text, { signal: controller.signal }).then(
+      (hits) => {
+        if (!controller.signal.aborted) setFound({ text, hits })
+      },
+      () => {},
+    )
+    return () => controller.abort()
+  }, [value, text])
+  if (!text) return NO_HITS
+  return found?.text === text ? found.hits : undefined
+}
+
+function countHits(count: number, index: number): string {
+  if (count === 0) return 'No hits'
+  if (count === 1) return '1 hit'
+  return `${index + 1} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
+}

@@ -1,0 +1,120 @@
+import type { RowCondition } from 'byref/client'
+import { Plus, X } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import type { TableSample } from './read-table.ts'
+
+const WORDS: Record<RowCondition['is'], string> = {
+  equal: '=',
+  not_equal: '≠',
+  less: '<',
+  at_most: '≤',
+  more: '>',
+  at_least: '≥',
+  contains: 'contains',
+  missing: 'is missing',
+}
+
+const field =
+  'h-7 min-w-0 rounded-md border border-line-strong bg-surface px-1.5 text-xs max-md:text-[16px] pointer-coarse:h-9'
+
+/** Properties of {@link TableFilter}. */
+export interface TableFilterProps {
+  columns: TableSample['columns']
+  where: readonly RowCondition[]
+  onChange: (where: readonly RowCondition[]) => void
+  onClose: () => void
+}
+
+/** The conditions that rows must fit, all of them, and a line to add one. */
+export function TableFilter({ columns, where, onChange, onClose }: TableFilterProps) {
+  const [column, setColumn] = useState(columns[0]?.name ?? '')
+  const [is, setIs] = useState<RowCondition['is']>('equal')
+  const [to, setTo] = useState('')
+  const type = columns.find(({ name }) => name === column)?.type ?? null
+  return (
+    <div className="space-y-1.5 border-b border-line bg-sunken px-2 py-1.5 text-xs">
+      {where.length > 0 && (
+        <ul aria-label="Conditions" className="flex flex-wrap gap-1">
+          {where.map((condition, index) => (
+            <li
+              key={JSON.stringify(condition)}
+              className="flex max-w-full items-center gap-1 rounded-md border border-line bg-surface pl-1.5"
+            >
+              <span className="truncate">
+                <span className="font-medium">{condition.column}</span> {WORDS[condition.is]}{' '}
+                {condition.to === undefined ? '' : String(condition.to)}
+              </span>
+              <Button
+                icon
+                aria-label={`Remove the condition on ${condition.column}`}
+                className="size-6 [&_svg]:size-3"
+                onClick={() => onChange(where.filter((_, at) => at !== index))}
+              >
+                <X aria-hidden />
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form
+        aria-label="Filter rows"
+        className="flex flex-wrap items-center gap-1"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (column === '') return
+          const added = is === 'missing' ? { column, is } : { column, is, to: cellOf(to, type) }
+          onChange([...where, added])
+          setTo('')
+        }}
+      >
+        <select
+          aria-label="Column"
+          className={`${field} max-w-40`}
+          value={column}
+          onChange={(event) => setColumn(event.target.value)}
+        >
+          {columns.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <select
+          aria-label="Comparison"
+          className={field}
+          value={is}
+          onChange={(event) => setIs(event.target.value as RowCondition['is'])}
+        >
+          {Object.entries(WORDS).map(([key, word]) => (
+            <option key={key} value={key}>
+              {word}
+            </option>
+          ))}
+        </select>
+        {is !== 'missing' && (
+          <input
+            aria-label="Value"
+            className={`${field} w-28 flex-1`}
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+          />
+        )}
+        <Button look="outline" type="submit" className="text-xs">
+          <Plus aria-hidden /> Add
+        </Button>
+        <Button icon aria-label="Close the filter" onClick={onClose} className="ml-auto">
+          <X aria-hidden />
+        </Button>
+      </form>
+    </div>
+  )
+}
+
+/** What was written, as a value of the column: a number, true or false where the column has such. */
+function cellOf(text: string, type: string | null): string | number | boolean {
+  const trimmed = text.trim()
+  if (type === 'boolean' && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true'
+  const isNumeric = type === 'number' || type === 'integer' || type === 'decimal'
+  const number = Number(trimmed)
+  const isExact = trimmed !== '' && Number.isFinite(number) && !/^-?\d{16,}$/.test(trimmed)
+  return isNumeric && isExact ? number : text
+}

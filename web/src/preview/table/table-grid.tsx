@@ -1,0 +1,154 @@
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { useEffect, useMemo, useRef } from 'react'
+import { cn } from '../../ui/cn.ts'
+import { formatCount } from '../../ui/format.ts'
+import { ScrollArea } from '../../ui/scroll-area.tsx'
+import type { TableSample } from './read-table.ts'
+import { useRowWindow } from './use-row-window.ts'
+
+/** Properties of {@link TableGrid}. */
+export interface TableGridProps {
+  columns: TableSample['columns']
+  /** Rows by which the widths of the columns are chosen. */
+  sample: readonly Record<string, unknown>[]
+  /** How many rows there are to scroll through. */
+  count: number
+  /** A row by its place; undefined while it is loading. */
+  rowAt: (index: number) => Record<string, unknown> | undefined
+  /** A column, with `-` before it for the largest first. */
+  sort: string | undefined
+  onSort: (sort: string | undefined) => void
+  /** Told which rows are in sight. */
+  onSight: (sight: { first: number; last: number }) => void
+}
+
+const ROW = 24
+
+/** Rows in columns, of which only those in sight are drawn. A press on a column's head sorts by it. */
+export function TableGrid(props: TableGridProps) {
+  const { columns, sample, count, rowAt, sort, onSort, onSight } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const { first, last, y, height, onScroll } = useRowWindow(scroller, { count, rowHeight: ROW })
+  useEffect(() => onSight({ first, last }), [first, last, onSight])
+  useEffect(() => {
+    // Another order begins at its top.
+    if (scroller.current && sort !== null) scroller.current.scrollTop = 0
+  }, [sort])
+  const widths = useMemo(() => widthsOf(columns, sample, count), [columns, sample, count])
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at)
+  return (
+    <ScrollArea ref={scroller} onScroll={onScroll} className="max-h-[min(26rem,60vh)]">
+      <div className="relative" style={{ height: height + ROW }}>
+        <table
+          aria-label="Rows"
+          aria-rowcount={count + 1}
+          className="absolute table-fixed border-separate border-spacing-0 text-xs tabular-nums"
+          style={{ top: y, width: `max(100%, ${widths.reduce((a, b) => a + b, 0)}ch)` }}
+        >
+          <colgroup>
+            {widths.map((width, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns have their places
+              <col key={index} style={{ width: `${width}ch` }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr style={{ height: ROW }}>
+              <th className={cn(HEAD, 'left-0 z-20 border-r')}>
+                <span className="sr-only">Row</span>
+              </th>
+              {columns.map((column) => (
+                <Head key={column.name} column={column} sort={sort} onSort={onSort} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {indexes.map((index) => (
+              <Row key={index} index={index} row={rowAt(index)} columns={columns} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </ScrollArea>
+  )
+}
+
+const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-left'
+
+function Head({
+  column: { name, type, missing },
+  sort,
+  onSort,
+}: { column: TableSample['columns'][number] } & Pick<TableGridProps, 'sort' | 'onSort'>) {
+  const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
+  const next = { none: name, ascending: `-${name}`, descending: undefined }[order]
+  const Arrow = order === 'descending' ? ArrowDown : ArrowUp
+  return (
+    <th scope="col" aria-sort={order} className={HEAD}>
+      <button
+        type="button"
+        title={missing ? `${name}: ${formatCount(missing)} missing` : name}
+        onClick={() => onSort(next)}
+        className="flex h-[23px] w-full items-center gap-1.5 px-2 text-left -outline-offset-2 hover:bg-hover"
+      >
+        <span className="truncate font-semibold">{name}</span>
+        {type && <span className="shrink-0 font-normal text-ink-3">{type}</span>}
+        {order !== 'none' && <Arrow className="size-3 shrink-0" aria-hidden />}
+      </button>
+    </th>
+  )
+}
+
+function Row({
+  index,
+  row,
+  columns,
+}: {
+  index: number
+  row: Record<string, unknown> | undefined
+  columns: TableSample['columns']
+}) {
+  return (
+    <tr aria-rowindex={index + 2} className="hover:bg-hover" style={{ height: ROW }}>
+      <th
+        scope="row"
+        className="sticky left-0 border-r border-line bg-surface px-2 py-0 text-right font-normal text-ink-3"
+      >
+        {index}
+      </th>
+      {columns.map(({ name, type }) => (
+        <td
+          key={name}
+          className={cn('truncate px-2 py-0 whitespace-pre', isNumeric(type) && 'text-right')}
+        >
+          {row ? <Cell value={row[name]} /> : <span className="text-ink-3">·</span>}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+function Cell({ value }: { value: unknown }) {
+  if (value === null || value === undefined) return <span className="text-ink-3">–</span>
+  const text = textOf(value)
+  return text.length > 20 ? <span title={text.slice(0, 2_000)}>{text.slice(0, 500)}</span> : text
+}
+
+const isNumeric = (type: string | null) => /^(number|integer|decimal)$/.test(type ?? '')
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
+/** Widths in characters by the head and the first rows, so that nothing moves while one scrolls. */
+function widthsOf(
+  columns: TableGridProps['columns'],
+  sample: TableGridProps['sample'],
+  count: number,
+): number[] {
+  const chosen = columns.map(({ name, type }) => {
+    const cells = sample.slice(0, 20).map((row) => textOf(row[name] ?? '').length)
+    const longest = Math.max(name.length + (type ? type.length + 2 : 0), ...cells)
+    return Math.min(40, Math.max(8, longest + 4))
+  })
+  return [Math.max(5, String(count).length + 4), ...chosen]
+}

@@ -1,0 +1,140 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import type { AssetInfo, RowsPage } from 'byref/client'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import type { TableSample } from './read-table.ts'
+import { TablePreview } from './table-preview.tsx'
+
+const asset = { assetId: 'a', ref: 'asset://a' } as AssetInfo
+
+function sample(columns: readonly string[], total: number): TableSample {
+  return {
+    columns: columns.map((name) => ({
+      name,
+      type: name === 'n' ? 'integer' : 'string',
+      missing: 0,
+    })),
+    rows: [{ n: 0, city: 'first' }],
+    total,
+  }
+}
+
+/** A server with so many rows, numbered; it notes what it is asked. */
+function rowsOf(total: number) {
+  return vi
+    .spyOn(client, 'rows')
+    .mockImplementation(async (_, { offset = 0, limit = 0, sort } = {}) => {
+      const at = (index: number) => (sort?.startsWith('-') ? total - 1 - index : index)
+      const count = Math.max(0, Math.min(limit, total - offset))
+      const rows = Array.from({ length: count }, (_, i) => ({ n: at(offset + i), city: `c${i}` }))
+      const end = offset + count
+      return { rows, total, offset, next: end < total ? end : null, columns: [] } satisfies RowsPage
+    })
+}
+
+function server(sql: boolean, role: string) {
+  vi.spyOn(client, 'info').mockResolvedValue({ sql, caller: { role }, agents: [] } as never)
+}
+
+const firstCell = () => within(screen.getAllByRole('row')[1] as HTMLElement).getAllByRole('cell')[0]
+const scrollTo = (top: number) => {
+  const scroller = screen.getByRole('table').closest('.overflow-auto') as HTMLElement
+  scroller.scrollTop = top
+  fireEvent.scroll(scroller)
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('TablePreview', () => {
+  it('draws the rows in sight of millions, and loads them as they come into sight', async () => {
+    server(false, 'owner')
+    const asked = rowsOf(4_000_000)
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 4_000_000)} asset={asset} />)
+    await screen.findByText('c1')
+    expect(screen.getAllByRole('row').length).toBeLessThan(60)
+    scrollTo(4_000_000)
+    await vi.waitFor(() => expect(Number(firstCell()?.textContent)).toBeGreaterThan(1_900_000))
+    expect(asked.mock.calls.length).toBeLessThan(6)
+    expect(screen.getByRole('status').textContent).toContain('4,000,000 rows')
+  })
+
+  it('sorts by a column, the other way round, and not at all', async () => {
+    server(false, 'owner')
+    const asked = rowsOf(1_000)
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 1_000)} asset={asset} />)
+    const head = () => screen.getByRole('columnheader', { name: /^n/ })
+    const press = () => fireEvent.click(within(head()).getByRole('button'))
+    for (const [order, sort, first] of [
+      ['ascending', 'n', '0'],
+      ['descending', '-n', '999'],
+      ['none', undefined, '0'],
+    ] as const) {
+      press()
+      expect(head().getAttribute('aria-sort')).toBe(order)
+      await vi.waitFor(() => expect(firstCell()?.textContent).toBe(first))
+      if (sort) expect(asked.mock.lastCall?.[1]).toMatchObject({ sort })
+    }
+  })
+
+  it('filters by conditions, with values of the type of the column', async () => {
+    server(false, 'owner')
+    const asked = rowsOf(10)
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
+    fireEvent.click(screen.getByRole('button', { name: 'Filter' }))
+    fireEvent.change(screen.getByLabelText('Comparison'), { target: { value: 'more' } })
+    fireEvent.change(screen.getByLabelText('Value'), { target: { value: '7' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Add' }))
+    const wanted = { where: [{ column: 'n', is: 'more', to: 7 }] }
+    await vi.waitFor(() => expect(asked.mock.lastCall?.[1]).toMatchObject(wanted))
+    fireEvent.click(screen.getByRole('button', { name: 'Remove the condition on n' }))
+    await vi.waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
+  })
+
+  it('shows very many columns some at a time', async () => {
+    server(false, 'owner')
+    const asked = rowsOf(3)
+    const names = Array.from({ length: 120 }, (_, i) => `col${i}`)
+    await renderInApp(<TablePreview table={sample(names, 3)} asset={asset} />)
+    expect(screen.getAllByRole('columnheader')).toHaveLength(51)
+    fireEvent.click(screen.getByRole('button', { name: 'Columns after' }))
+    await vi.waitFor(() => expect(asked.mock.lastCall?.[1]?.columns?.[0]).toBe('col50'))
+    expect(screen.getByText(/columns 51–100 of 120/)).toBeTruthy()
+  })
+
+  it('says why rows cannot be had, and asks again', async () => {
+    server(false, 'owner')
+    const asked = vi.spyOn(client, 'rows').mockRejectedValue(new Error('gone'))
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry' }))
+    expect(asked.mock.calls.length).toBeGreaterThan(1)
+  })
+
+  it.each([
+    { sql: true, role: 'member', there: true },
+    { sql: true, role: 'reader', there: false },
+    { sql: false, role: 'owner', there: false },
+  ])('offers SQL where it is there and allowed: %o', async ({ sql, role, there }) => {
+    server(sql, role)
+    rowsOf(3)
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 3)} asset={asset} />)
+    await screen.findByText('c2')
+    expect(screen.queryByRole('button', { name: 'SQL' }) !== null).toBe(there)
+  })
+
+  it('asks by SQL and leads to the result, or says what is wrong', async () => {
+    server(true, 'owner')
+    rowsOf(3)
+    const query = vi.spyOn(client, 'query').mockRejectedValueOnce(new Error('no such column'))
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 3)} asset={asset} />)
+    fireEvent.click(await screen.findByRole('button', { name: 'SQL' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Run' }))
+    await screen.findByText(/no such column/)
+    query.mockResolvedValue({ assetId: 'b', table: { rows: 1 } } as never)
+    fireEvent.click(screen.getByRole('button', { name: 'Run' }))
+    const link = await screen.findByRole('link', { name: 'open the result' })
+    expect(link.getAttribute('href')).toBe('/assets/b')
+    expect(query.mock.lastCall?.[0]).toMatchObject({ tables: { t: 'asset://a' } })
+  })
+})

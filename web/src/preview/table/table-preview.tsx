@@ -1,0 +1,138 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AssetInfo, RowCondition } from 'byref/client'
+import { ChevronLeft, ChevronRight, DatabaseZap, ListFilter } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { infoQuery } from '../../app/client.ts'
+import { useMay } from '../../app/role.ts'
+import { Button } from '../../ui/button.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { LoadError } from '../../ui/load-error.tsx'
+import type { TableSample } from './read-table.ts'
+import { TableFilter } from './table-filter.tsx'
+import { TableGrid } from './table-grid.tsx'
+import { useTableRows } from './use-table-rows.ts'
+
+const TableQuery = lazy(async () => ({ default: (await import('./table-query.tsx')).TableQuery }))
+
+/** Columns that are shown at a time. */
+const COLUMNS = 50
+/** Rows of a sorted table that the server gives; the rest is for SQL. */
+const SORTED = 100_000
+
+/** A table of any size: its rows as one scrolls to them, sorted and filtered by the server, and SQL where it is there. */
+export function TablePreview({ table, asset }: { table: TableSample; asset: AssetInfo }) {
+  const [sort, setSort] = useState<string>()
+  const [where, setWhere] = useState<readonly RowCondition[]>([])
+  const [start, setStart] = useState(0)
+  const [open, setOpen] = useState<'filter' | 'sql' | null>(null)
+  const [sight, setSight] = useState({ first: 0, last: 30 })
+  const { data: info } = useQuery(infoQuery)
+  const mayAsk = useMay('member')
+  const isWide = table.columns.length > COLUMNS
+  const columns = table.columns.slice(start, start + COLUMNS)
+  const names = isWide ? columns.map(({ name }) => name) : undefined
+  const rows = useTableRows({ ref: asset.ref, columns: names, sort, where }, sight)
+  const total = rows.total ?? (where.length > 0 ? 0 : table.total)
+  const count = sort === undefined ? total : Math.min(total, SORTED)
+  const toggle = (part: 'filter' | 'sql') => setOpen(open === part ? null : part)
+  return (
+    <div className="overflow-hidden rounded-lg border border-line">
+      {open === 'filter' && (
+        <TableFilter
+          columns={table.columns}
+          where={where}
+          onChange={setWhere}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      <TableGrid
+        columns={columns}
+        sample={table.rows}
+        count={count}
+        rowAt={(index) => rows.rowAt(index) ?? firstRow(table, index, { sort, where })}
+        sort={sort}
+        onSort={setSort}
+        onSight={setSight}
+      />
+      <div className="flex min-h-8 flex-wrap items-center gap-x-2 border-t border-line bg-sunken px-2.5 py-0.5 text-xs text-ink-3 tabular-nums">
+        <span role="status" className="flex-1">
+          {where.length > 0 && `${formatCount(total)} of `}
+          {formatCount(table.total)} {table.total === 1 ? 'row' : 'rows'}
+          {count < total && `, the first ${formatCount(count)} in this order`}
+          {rows.loading && ' · loading…'}
+        </span>
+        {isWide && <ColumnPages start={start} of={table.columns.length} onChange={setStart} />}
+        <Button
+          className="h-6 px-1.5 text-xs"
+          aria-pressed={open === 'filter'}
+          onClick={() => toggle('filter')}
+        >
+          <ListFilter aria-hidden /> Filter{where.length > 0 && ` (${where.length})`}
+        </Button>
+        {info?.sql && mayAsk && (
+          <Button
+            className="h-6 px-1.5 text-xs"
+            aria-pressed={open === 'sql'}
+            onClick={() => toggle('sql')}
+          >
+            <DatabaseZap aria-hidden /> SQL
+          </Button>
+        )}
+      </div>
+      {rows.error && (
+        <div className="p-2">
+          <LoadError what="The rows" error={rows.error} onRetry={rows.retry} />
+        </div>
+      )}
+      {open === 'sql' && (
+        <Suspense>
+          <TableQuery asset={asset} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+/** The first rows are known from the meta: they are there before anything is loaded. */
+function firstRow(
+  { rows }: TableSample,
+  index: number,
+  { sort, where }: { sort: string | undefined; where: readonly RowCondition[] },
+) {
+  return sort === undefined && where.length === 0 ? rows[index] : undefined
+}
+
+function ColumnPages({
+  start,
+  of,
+  onChange,
+}: {
+  start: number
+  of: number
+  onChange: (start: number) => void
+}) {
+  const end = Math.min(of, start + COLUMNS)
+  return (
+    <span className="flex items-center">
+      <Button
+        icon
+        className="size-6"
+        aria-label="Columns before"
+        disabled={start === 0}
+        onClick={() => onChange(Math.max(0, start - COLUMNS))}
+      >
+        <ChevronLeft aria-hidden />
+      </Button>
+      columns {formatCount(start + 1)}–{formatCount(end)} of {formatCount(of)}
+      <Button
+        icon
+        className="size-6"
+        aria-label="Columns after"
+        disabled={end === of}
+        onClick={() => onChange(start + COLUMNS)}
+      >
+        <ChevronRight aria-hidden />
+      </Button>
+    </span>
+  )
+}

@@ -1,0 +1,66 @@
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
+import type { RowCondition, RowsPage } from 'byref/client'
+import { client } from '../../app/client.ts'
+
+/** Which rows of a table, in which order and with which columns. */
+export interface TableChoice {
+  /** The table's reference. */
+  ref: string
+  columns?: readonly string[]
+  /** A column, with `-` before it for the largest first. */
+  sort?: string
+  where: readonly RowCondition[]
+}
+
+/** Rows asked for at a time. */
+const PAGE = 200
+
+/** The rows of a table from `first` up to `last`, loaded page by page as they come into sight. */
+export function useTableRows(
+  choice: TableChoice,
+  { first, last }: { first: number; last: number },
+) {
+  const start = useQuery({ ...pageQuery(choice, 0), placeholderData: keepPreviousData })
+  const total = start.data?.total
+  const end = Math.min(last, total ?? 0)
+  const pages: number[] = []
+  for (let page = Math.floor(first / PAGE); page * PAGE < end; page++) pages.push(page)
+  const loaded = useQueries({ queries: pages.map((page) => pageQuery(choice, page)) })
+  const rowAt = (index: number): Record<string, unknown> | undefined => {
+    const page = loaded[Math.floor(index / PAGE) - (pages[0] ?? 0)]
+    return page?.data?.rows[index % PAGE]
+  }
+  const failed = [start, ...loaded].find(({ error }) => error)
+  return {
+    total,
+    rowAt,
+    loading: start.isFetching || loaded.some(({ isFetching }) => isFetching),
+    error: failed?.error ?? null,
+    retry: () => void failed?.refetch(),
+  }
+}
+
+function pageQuery(choice: TableChoice, page: number) {
+  return {
+    queryKey: ['rows', choice, page],
+    queryFn: ({ signal }: { signal: AbortSignal }) => loadPage(choice, page * PAGE, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  }
+}
+
+/** One page whole: the server gives less at a time where rows are very long. */
+async function loadPage(
+  { ref, ...choice }: TableChoice,
+  offset: number,
+  signal: AbortSignal,
+): Promise<Pick<RowsPage, 'rows' | 'total'>> {
+  const rows: RowsPage['rows'] = []
+  for (;;) {
+    const at = offset + rows.length
+    const limit = PAGE - rows.length
+    const page = await client.rows(ref, { ...choice, offset: at, limit, signal })
+    rows.push(...page.rows)
+    if (rows.length >= PAGE || page.next === null) return { rows, total: page.total }
+  }
+}
