@@ -1,8 +1,5 @@
-export {
-  type Agent,
-  type AgentOptions,
-  createAgent,
-} from './agent/agent.ts'
+export { createAgent } from './agent/agent.ts'
+export type { Agent, AgentOptions } from './agent/agent-contract.ts'
 export type { ApprovalAnswer } from './agent/approve.ts'
 export type { Run } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
@@ -41,6 +38,7 @@ export type {
   StoreOpenOptions,
   StoreOptions,
   StorePart,
+  StoreQuota,
   StoreSaveOptions,
   StoreSweepOptions,
   StoreSwept,
@@ -66,9 +64,8 @@ export type {
 } from './assets/assets-contract.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './assets/extract/extract.ts'
 export { namedAssets } from './assets/named-assets.ts'
-export type { StoreQuota } from './assets/records/record-index.ts'
 export type { SweepOptions, SweepResult } from './assets/sweep-assets.ts'
-export type { ColumnType, TableColumn } from './assets/tables/column.ts'
+export type { ColumnType, TableColumn } from './assets/tables/table-column.ts'
 export { TableError } from './assets/tables/table-error.ts'
 export type { TableRow, TableRows } from './assets/tables/table-rows.ts'
 export type { Asset, AssetMeta } from './content/asset.ts'
@@ -131,10 +128,11 @@ export { LeaseHeldError, LogConflictError } from './log/conversation-log.ts'
 export { type LogEntry, logEntry } from './log/copy-event.ts'
 export { createMemoryLog } from './log/memory.ts'
 export { type SplitDebug, splitDebug } from './log/split-debug.ts'
-export type { CapabilityOverrides, ModelCapabilities } from './model/capabilities.ts'
+export type { CapabilityOverrides } from './model/capabilities.ts'
 export type { ModelPrice } from './model/catalogue.ts'
 export { demoModel } from './model/demo-model.ts'
 export type { LanguageModel } from './model/language-model.ts'
+export type { ModelCapabilities } from './model/model-capabilities.ts'
 export type { ModelSettings } from './model/model-settings.ts'
 export type { TakenTypes } from './model/taken-types.ts'
 export {

@@ -1,23 +1,23 @@
 import { openRun, type RunState } from '../content/conversation-state.ts'
-import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
-import type { ModelCapabilities } from '../model/capabilities.ts'
+import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
-import { isRefusal } from './calls/record-call.ts'
 import { createSlots } from './calls/slots.ts'
 import { followUp, isRunEnd, runEnd } from './follow-up.ts'
+import { createHalt } from './halt.ts'
+import { keepLease } from './lease-keeper.ts'
 import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
 import { commandReplies } from './plugins/command-step.ts'
 import { claimEntry, errorEntry, queuedStartEntry } from './run-entries.ts'
 import { runFailure } from './run-failure.ts'
-import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
+import { createRunWriter } from './run-writer.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
-import type { Entry, Thread } from './thread.ts'
+import type { Thread } from './thread.ts'
 
 /** Why a performer let go of a conversation. */
 export type Release =
@@ -60,14 +60,8 @@ export interface PerformerOptions {
 /** The prompts of conversations that are open in this process. */
 const promptsOf = new WeakMap<Thread, StepPrompts>()
 
-/** The reason of signals when the run is over; one for all, since its stack says nothing. */
-const OVER = new RunLostError()
-
 /** Turns in which nothing was appended, after which a run is given up: each should append something. */
 const MAX_STALLED = 100
-
-/** What ended the work of a moment: the signal's reason. */
-type Halt = 'over' | 'lost' | 'stopped' | 'time' | 'handler' | 'log'
 
 /** Begins to do what is due. */
 export function perform(options: PerformerOptions): Performer {
@@ -79,20 +73,18 @@ export function perform(options: PerformerOptions): Performer {
   const prompts =
     promptsOf.get(thread) ?? createStepPrompts(settings, { assets: settings.assets, namespace })
   promptsOf.set(thread, prompts)
-  let controller = new AbortController()
-  let halt: { why: Halt; error?: unknown } | null = null
-  /** The step that was begun by the append before, to be asked for. */
-  let begun: string | null = null
+  const halt = createHalt()
+  const onLost = (): void => halt.now('lost')
+  const lease = keepLease({ log, conversation: thread.id, owner, ms: leaseMs, onLost })
+  const writing = createRunWriter({
+    ...{ thread, owner, leaseMs, lease, halt, hasHandlers },
+    followUp: (events) => followUp(thread.id, state, events, situation()),
+  })
+  const { append } = writing
   let runId: string | null = null
-  let lastAppend = 0
   let woken = false
   let over = false
   let stopping = false
-
-  function stopWork(why: Halt, error?: unknown): void {
-    halt ??= { why, error }
-    if (!controller.signal.aborted) controller.abort(error ?? OVER)
-  }
 
   function situation(): NextSettings {
     return {
@@ -103,48 +95,6 @@ export function perform(options: PerformerOptions): Performer {
 
   const due = (): Next => next(state, situation())
 
-  /** The events with what follows from them, noting the step that begins with it. */
-  function withFollowUp(
-    before: readonly ConversationEvent[],
-    events: readonly ConversationEvent[],
-  ): readonly ConversationEvent[] {
-    const more = followUp(thread.id, state, [...before, ...events], situation())
-    begun = more.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
-    return [...events, ...more]
-  }
-
-  /** Appends as whoever runs the conversation. */
-  async function append(
-    make: () => Entry,
-    { claims = false, followed = false, patient = false } = {},
-  ): Promise<void> {
-    let frees = false
-    try {
-      await thread.append(
-        (now, before) => {
-          if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
-          if (halt && halt.why !== 'time' && halt.why !== 'handler') throw new RunLostError()
-          const { events, debug } = make()
-          const all = followed ? withFollowUp(before, events) : events
-          frees = isRunEnd(all.at(-1)) && now.inbox.length === 0
-          return { events: all, debug, lease: { owner, ms: frees ? 0 : leaseMs } }
-        },
-        { joins: !claims, patient },
-      )
-      lastAppend = frees ? 0 : Date.now()
-    } catch (error) {
-      begun = null
-      if (isRefusal(error)) throw error
-      const isLost =
-        error instanceof RunLostError ||
-        error instanceof LeaseHeldError ||
-        (error instanceof ByrefError && error.code === 'conversation_not_found')
-      stopWork(isLost ? 'lost' : 'log', error)
-      throw error
-    }
-    if (hasHandlers) await thread.told()
-  }
-
   function scopeOf(run: RunState): RunScope {
     return {
       thread,
@@ -153,11 +103,11 @@ export function perform(options: PerformerOptions): Performer {
       namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
-      signal: controller.signal,
+      signal: halt.signal,
       slots,
       append: (entry, how) => append(typeof entry === 'function' ? entry : () => entry, how),
       stream(event) {
-        if (halt) return undefined
+        if (halt.reason) return undefined
         thread.stream(event)
         return hasHandlers ? thread.told() : undefined
       },
@@ -173,10 +123,12 @@ export function perform(options: PerformerOptions): Performer {
         })
       case 'compact':
         // The step may have begun with the append before.
-        await compactPrompt(scopeOf(what.run), prompts, what.reason, { followed: begun === null })
-        return begun === null ? undefined : ask(what.run)
+        await compactPrompt(scopeOf(what.run), prompts, what.reason, {
+          followed: writing.begun === null,
+        })
+        return writing.begun === null ? undefined : ask(what.run)
       case 'ask':
-        if (begun === null) await append(() => ({ events: [] }), { followed: true })
+        if (writing.begun === null) await append(() => ({ events: [] }), { followed: true })
         return ask(what.run)
       case 'mend':
         return logBrokenAnswer(scopeOf(what.run), what.step.messageId)
@@ -196,8 +148,7 @@ export function perform(options: PerformerOptions): Performer {
   }
 
   async function ask(run: RunState): Promise<void> {
-    const messageId = begun
-    begun = null
+    const messageId = writing.takeBegun()
     if (messageId === null) return
     const calls: CallRunner | null = await askModel(scopeOf(run), messageId, prompts)
     await calls?.settled()
@@ -217,16 +168,15 @@ export function perform(options: PerformerOptions): Performer {
     runId = run?.runId ?? null
     if (stopping) return { type: 'stopped' }
     if (what.do === 'nothing' || what.do === 'wait') return { type: 'idle' }
-    controller = controller.signal.aborted ? new AbortController() : controller
-    halt = null
-    const timer = run && deadlineTimer(run, limits, () => stopWork('time'))
+    halt.begin()
+    const timer = run && deadlineTimer(run, limits, () => halt.now('time'))
     try {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner)
         await append(() => claimEntry(writer, state), { claims: true })
       checkPrice(await prompts.ready(), limits)
       await act(due())
-      return halt ? await afterFailure(null) : null
+      return halt.reason ? await afterFailure(null) : null
     } catch (error) {
       return await afterFailure(error)
     } finally {
@@ -236,20 +186,18 @@ export function perform(options: PerformerOptions): Performer {
 
   async function afterFailure(error: unknown): Promise<Release | null> {
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
-    const why = (halt as { why: Halt; error?: unknown } | null)?.why
-    if (why === 'stopped') return { type: 'stopped' }
+    const { reason } = halt
+    if (reason === 'stopped') return { type: 'stopped' }
     // Overtaken, or ended by somebody else: what is due now is a new question.
-    if (why === 'lost' || why === 'over' || why === 'time') return null
-    const failure = runFailure(
-      why === 'handler' ? (halt as unknown as { error: unknown }).error : error,
-    )
-    halt = null
+    if (reason === 'lost' || reason === 'over' || reason === 'time') return null
+    const failure = runFailure(reason === 'handler' ? halt.error : error)
+    halt.forget()
     try {
       await fail(failure)
       return null
     } catch (second) {
-      if (why !== 'log' && (halt as { why: Halt } | null)?.why === 'lost') return null
-      return { type: 'failed', runId, error: why === 'log' ? failure : runFailure(second) }
+      if (reason !== 'log' && halt.reason === 'lost') return null
+      return { type: 'failed', runId, error: reason === 'log' ? failure : runFailure(second) }
     }
   }
 
@@ -273,29 +221,16 @@ export function perform(options: PerformerOptions): Performer {
   /** Frees the lease, then looks once more: what others appended while it lasted is this one's to do. */
   async function giveUp(): Promise<void> {
     // A run that was only just begun has its lease from the append of its messages.
-    if (lastAppend === 0 && openRun(state)?.owner !== owner) return
-    lastAppend = 0
-    if (await log.renew(thread.id, { owner, ms: 0 }).catch(() => false)) await thread.refresh()
+    if (!lease.isOurs && openRun(state)?.owner !== owner) return
+    if (await lease.free()) await thread.refresh()
   }
 
-  const heartbeat = setInterval(() => {
-    if (lastAppend === 0 || Date.now() - lastAppend < leaseMs / 3) return
-    log.renew(thread.id, { owner, ms: leaseMs }).then(
-      (isOwn) => {
-        if (isOwn) lastAppend = Date.now()
-        else stopWork('lost')
-      },
-      // A log that fails now may not at the next append, which is what counts.
-      () => {},
-    )
-  }, leaseMs / 4)
-  heartbeat.unref?.()
   const unwatch = thread.watch(({ event }) => {
-    if (event.type === 'RUN_CLAIMED' && event.owner !== owner) stopWork('lost')
-    else if (isRunEnd(event) && event.runId === runId) stopWork('over')
+    if (event.type === 'RUN_CLAIMED' && event.owner !== owner) halt.now('lost')
+    else if (isRunEnd(event) && event.runId === runId) halt.now('over')
   })
   const released = loop().finally(() => {
-    clearInterval(heartbeat)
+    lease.stop()
     unwatch()
   })
   return {
@@ -304,10 +239,10 @@ export function perform(options: PerformerOptions): Performer {
       woken = true
       return !over
     },
-    fail: (error) => stopWork('handler', error),
+    fail: (error) => halt.now('handler', error),
     stop() {
       stopping = true
-      stopWork('stopped')
+      halt.now('stopped')
     },
   }
 }

@@ -1,6 +1,7 @@
-import type { CapabilityOverrides, ModelCapabilities } from '../model/capabilities.ts'
+import type { CapabilityOverrides } from '../model/capabilities.ts'
 import { capabilitiesOf } from '../model/capabilities.ts'
 import type { LanguageModel } from '../model/language-model.ts'
+import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { createMediaCache, type MediaCache } from '../prompt/media/media-cache.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'

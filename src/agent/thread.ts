@@ -1,10 +1,8 @@
-import { type Board, createBoard } from '../content/board.ts'
+import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
-import { isData } from '../content/data-block.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
-import type { Message } from '../content/message.ts'
-import { createResults, type Results } from '../content/results.ts'
+import type { Results } from '../content/results.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import {
   type ConversationLog,
@@ -12,7 +10,8 @@ import {
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
-import { loadValidator, schemaIssues } from './calls/validate.ts'
+import { loadValidator } from './calls/validate.ts'
+import { createThreadValues } from './thread-values.ts'
 
 /** What one writer appends, with debug data by message id. */
 export interface Entry {
@@ -96,39 +95,17 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
-  /** Data messages that are on the board and not yet in the log. */
-  const ahead = new Set<string>()
-  let results = createResults()
-  const folding = createFold(undefined, { onMessage: addMessage })
+  const values = createThreadValues(() => folding.state.messages)
+  const folding = createFold(undefined, { onMessage: values.add })
   const { state } = folding
-  let board = boardOf([])
   let writing = false
   let later: ReturnType<typeof setImmediate> | null = null
   let written: Promise<void> = Promise.resolve()
   let telling: Promise<void> = Promise.resolve()
 
-  function addMessage(message: Message): void {
-    results.add(message)
-    if (isData(message) && !ahead.delete(message.id)) tryOnBoard(board, message)
-  }
-
-  function rewindBoard(): void {
-    if (ahead.size === 0) return
-    ahead.clear()
-    board = boardOf(state.messages)
-  }
-
-  /** What was read from a message that is deleted is not there any more, nor what later ones made of it. */
-  function readAnew(): void {
-    ahead.clear()
-    board = boardOf(state.messages)
-    results = createResults()
-    for (const message of state.messages) results.add(message)
-  }
-
   function take(event: Foldable): void {
     if (!folding.apply(event)) return
-    if (event.event.type === 'MESSAGE_DELETED') readAnew()
+    if (event.event.type === 'MESSAGE_DELETED') values.readAnew()
     for (const watcher of watchers) watcher(event)
   }
 
@@ -148,21 +125,6 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     if (tell) telling = telling.then(() => tell(event)).catch(onHandlerError)
   }
 
-  /** Puts the data among the events on the board, all or none. */
-  function check(events: readonly ConversationEvent[], before: readonly Decided[]): void {
-    try {
-      for (const event of events) {
-        if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
-        board.append(event.payload)
-        ahead.add(event.payload.id)
-      }
-    } catch (error) {
-      rewindBoard()
-      for (const { entry } of before) check(entry.events, [])
-      throw error
-    }
-  }
-
   function decideAll(batch: readonly Waiting[]): Decided[] {
     const decided: Decided[] = []
     const before: ConversationEvent[] = []
@@ -173,7 +135,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
           waiting.resolve([])
           continue
         }
-        check(entry.events, decided)
+        values.expect(entry.events, before)
         decided.push({ waiting, entry })
         before.push(...entry.events)
       } catch (error) {
@@ -197,7 +159,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
         settle(decided, records)
         return
       } catch (error) {
-        rewindBoard()
+        values.rewind()
         if (error instanceof LogConflictError) {
           receive(error.records)
           left = decided.map(({ waiting }) => waiting)
@@ -243,10 +205,10 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     id,
     state,
     get results() {
-      return results
+      return values.results
     },
     get board() {
-      return board
+      return values.board
     },
     append(decide, { joins, patient } = {}) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
@@ -286,24 +248,6 @@ function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
 function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefined {
   const given = decided.flatMap(({ entry }) => entry.debug ?? [])
   return given.length > 0 ? Object.assign({}, ...given) : undefined
-}
-
-/**
- * The data among messages; with `points`, each message is a point that it can be read at. What another program wrote may
- * break its schema: it is not there. Needs `loadValidator`.
- */
-export function boardOf(messages: readonly Message[], { points = false } = {}): Board {
-  const board = createBoard([], { validate: schemaIssues })
-  for (const message of messages) if (points || isData(message)) tryOnBoard(board, message)
-  return board
-}
-
-function tryOnBoard(board: Board, message: Message): void {
-  try {
-    board.append(message)
-  } catch {
-    // What another program wrote may break its schema: it is in the conversation and not on the board.
-  }
 }
 
 /** A log of somebody's own may throw anything. */

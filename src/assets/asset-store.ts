@@ -1,5 +1,3 @@
-import type { StoreQuota } from './records/record-index.ts'
-
 /** What a body is to a person: decided by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 
@@ -209,6 +207,12 @@ export interface StoreUrlOptions extends StoreOptions {
 export interface StoreListOptions extends StoreOptions {
   limit?: number
   cursor?: string | null
+}
+
+/** What a namespace may hold; `Infinity` where there is no limit. */
+export interface StoreQuota {
+  assets: number
+  bytes: number
 }
 
 /** What a namespace holds. */

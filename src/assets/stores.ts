@@ -1,3 +1,4 @@
+export type { StoreQuota } from './asset-store.ts'
 export type {
   BodyPutOptions,
   BodyRange,
@@ -16,13 +17,7 @@ export {
 export { type S3BodiesOptions, type S3BucketOptions, s3Bodies } from './bodies/s3-bodies.ts'
 export { bucketRecords } from './records/bucket-records.ts'
 export { memoryRecords } from './records/memory-records.ts'
-export type {
-  NewEntry,
-  PlacedBody,
-  RecordEntry,
-  RecordIndex,
-  StoreQuota,
-} from './records/record-index.ts'
+export type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './records/record-index.ts'
 export type { RecordPlace } from './records/record-page.ts'
 export { type SqliteRecordsOptions, sqliteRecords } from './records/sqlite-records.ts'
 export { createStore, type StoreParts } from './stores/create-store.ts'

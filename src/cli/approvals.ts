@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../agent/approve.ts'
 import type { Run } from '../agent/follow-run.ts'
 import type { ConversationEvent } from '../content/events.ts'

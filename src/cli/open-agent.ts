@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type Agent, createAgent } from '../agent/agent.ts'
+import { createAgent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import type { Run } from '../agent/follow-run.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'

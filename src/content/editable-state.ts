@@ -9,7 +9,7 @@ type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | '
 export class EditableState {
   readonly state: Writable<ConversationState>
   readonly onMessage: ((message: Message) => void) | undefined
-  /** What belongs to this draft alone, to be changed in place. */
+  /** What belongs to this state alone, to be changed in place. */
   #own = new WeakSet<object>()
 
   constructor(from: ConversationState, onMessage: ((message: Message) => void) | undefined) {
@@ -22,7 +22,7 @@ export class EditableState {
     return { ...this.state }
   }
 
-  /** The value itself where it is this draft's own, else a copy of it that is. */
+  /** The value itself where it is this state's own, else a copy of it that is. */
   own<T extends object>(value: T): Writable<T> {
     if (this.#own.has(value)) return value
     const copy = copyOf(value)

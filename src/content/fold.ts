@@ -59,24 +59,25 @@ export function createFold(
   from: ConversationState = emptyConversation,
   { onMessage }: FoldOptions = {},
 ): Fold {
-  const draft = new EditableState(from, onMessage)
+  const editable = new EditableState(from, onMessage)
   let given: ConversationState | null = from
   return {
-    state: draft.state,
+    state: editable.state,
     apply(record) {
       const { position, timestamp = '', event } = record
-      if (position !== undefined && position <= draft.state.position) return false
+      if (position !== undefined && position <= editable.state.position) return false
       given = null
       try {
-        apply(draft, event, timestamp)
+        apply(editable, event, timestamp)
       } finally {
         // Also one that cannot be taken is behind us.
-        if (position !== undefined) Object.assign(draft.state, { position, updatedAt: timestamp })
+        if (position !== undefined)
+          Object.assign(editable.state, { position, updatedAt: timestamp })
       }
       return true
     },
     snapshot() {
-      given ??= draft.share()
+      given ??= editable.share()
       return given
     },
   }
@@ -84,65 +85,67 @@ export function createFold(
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Apply<T extends ConversationEvent['type']> = (
-  draft: EditableState,
+  editable: EditableState,
   event: Event<T>,
   at: string,
 ) => void
 
-function apply(draft: EditableState, event: ConversationEvent, at: string): void {
+function apply(editable: EditableState, event: ConversationEvent, at: string): void {
   // An event of a later version says nothing here.
   const handler = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined
-  ;(handler as Apply<ConversationEvent['type']> | undefined)?.(draft, event, at)
+  ;(handler as Apply<ConversationEvent['type']> | undefined)?.(editable, event, at)
 }
 
 /** What ends here is said again by durable events. */
 const ignore = (): void => {}
 
 const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
-  NEW_MESSAGE(draft, { payload, deliver, runId, context, ask }, at) {
-    if (!deliver) return addMessage(draft, payload, at)
-    addWait(draft, at)
-    draft.list('inbox').push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
+  NEW_MESSAGE(editable, { payload, deliver, runId, context, ask }, at) {
+    if (!deliver) return addMessage(editable, payload, at)
+    addWait(editable, at)
+    editable
+      .list('inbox')
+      .push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
   },
-  MESSAGE_DELETED(draft, { messageId }) {
-    const { inbox, messages } = draft.state
+  MESSAGE_DELETED(editable, { messageId }) {
+    const { inbox, messages } = editable.state
     if (inbox.some(({ message }) => message.id === messageId)) {
-      draft.state.inbox = inbox.filter(({ message }) => message.id !== messageId)
+      editable.state.inbox = inbox.filter(({ message }) => message.id !== messageId)
     }
     for (const [index, message] of messages.entries()) {
-      if (message.id === messageId && !isDeleted(message)) deleteMessage(draft, message, index)
+      if (message.id === messageId && !isDeleted(message)) deleteMessage(editable, message, index)
     }
   },
-  ASSET_CREATED(draft, { payload }) {
-    draft.list('assets').push(payload)
-    draft.list('assetsAfter').push(draft.state.messages.length)
+  ASSET_CREATED(editable, { payload }) {
+    editable.list('assets').push(payload)
+    editable.list('assetsAfter').push(editable.state.messages.length)
   },
-  ASSET_ERROR: (draft, { payload }) => void draft.list('assetErrors').push(payload),
-  RUN_STARTED(draft, { type: _, threadId: __, ...run }, at) {
-    deliver(draft, run.messageIds, at)
+  ASSET_ERROR: (editable, { payload }) => void editable.list('assetErrors').push(payload),
+  RUN_STARTED(editable, { type: _, threadId: __, ...run }, at) {
+    deliver(editable, run.messageIds, at)
     const usage = { inputTokens: null, outputTokens: null }
     const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
-    draft.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
+    editable.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
   },
-  RUN_CLAIMED(draft, { runId, owner, settings }) {
-    const run = draft.run(runId)
+  RUN_CLAIMED(editable, { runId, owner, settings }) {
+    const run = editable.run(runId)
     if (!run) return
     run.owner = owner
     if (settings !== undefined) run.settings = settings
     run.claims++
     // What the one before was writing is not written on.
-    draft.state.streaming = Object.create(null)
-    dropIncompleteCalls(draft, run)
+    editable.state.streaming = Object.create(null)
+    dropIncompleteCalls(editable, run)
   },
-  RUN_FINISHED: (draft, { runId, result }, at) =>
-    endRun(draft, runId, { status: 'finished', finishedAt: at, ...result }),
-  RUN_ERROR: (draft, { runId, code, message }, at) =>
-    endRun(draft, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
-  STEP_STARTED(draft, { stepName: name, runId, messageId, messageIds, mends, commandIds }, at) {
-    deliver(draft, messageIds, at)
-    const run = draft.run(runId)
+  RUN_FINISHED: (editable, { runId, result }, at) =>
+    endRun(editable, runId, { status: 'finished', finishedAt: at, ...result }),
+  RUN_ERROR: (editable, { runId, code, message }, at) =>
+    endRun(editable, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
+  STEP_STARTED(editable, { stepName: name, runId, messageId, messageIds, mends, commandIds }, at) {
+    deliver(editable, messageIds, at)
+    const run = editable.run(runId)
     if (!run) return
-    const steps = draft.own(run.steps as StepState[])
+    const steps = editable.own(run.steps as StepState[])
     steps.push({
       name,
       messageId,
@@ -153,83 +156,83 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     })
     run.steps = steps
   },
-  STEP_FINISHED(draft, { runId, messageId, usage, finishReason }, at) {
-    const run = draft.run(runId)
-    const step = run && draft.step(run, messageId)
+  STEP_FINISHED(editable, { runId, messageId, usage, finishReason }, at) {
+    const run = editable.run(runId)
+    const step = run && editable.step(run, messageId)
     if (!step) return
     Object.assign(step, { finishedAt: at, usage, finishReason })
     run.usage = addUsage(run.usage, usage)
   },
-  PROMPT_COMPACTED(draft, { type: _, runId: __, ...compaction }) {
-    draft.state.compaction = { ...compaction, afterStep: lastStepOf(draft) }
+  PROMPT_COMPACTED(editable, { type: _, runId: __, ...compaction }) {
+    editable.state.compaction = { ...compaction, afterStep: lastStepOf(editable) }
   },
-  TOOL_CALL_START(draft, { toolCallId: id, toolCallName: name, parentMessageId }) {
-    openCall(draft, {
+  TOOL_CALL_START(editable, { toolCallId: id, toolCallName: name, parentMessageId }) {
+    openCall(editable, {
       ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
       status: 'streaming',
     })
   },
-  TOOL_CALL_ARGS(draft, { toolCallId, delta }) {
-    const call = draft.call(toolCallId)
+  TOOL_CALL_ARGS(editable, { toolCallId, delta }) {
+    const call = editable.call(toolCallId)
     if (call) call.argumentsText += delta
   },
-  TOOL_CALL_END(draft, { toolCallId: id, runId, parentMessageId, call, problem }) {
-    const argumentsText = draft.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
-    openCall(draft, {
+  TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
+    const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
+    openCall(editable, {
       ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
-      ...{ attempts: 0, status: 'planned' },
+      ...{ attempts: 0, status: 'planned', plannedAt: at },
     })
   },
-  APPROVAL_REQUESTED(draft, { toolCallId, arguments: args, items }, at) {
-    const call = openCallOf(draft, toolCallId)
+  APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items }, at) {
+    const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'waiting'
     call.approval = { arguments: args, items, requestedAt: at }
   },
-  APPROVAL_ANSWERED(draft, { toolCallId, approved, reason, arguments: args }, at) {
-    const call = openCallOf(draft, toolCallId)
+  APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args }, at) {
+    const call = openCallOf(editable, toolCallId)
     if (call?.status !== 'waiting' || !call.approval) return
-    addWait(draft, at)
+    addWait(editable, at)
     call.status = 'planned'
     call.approval = { ...call.approval, answer: { approved, reason, arguments: args, at } }
   },
-  TOOL_STARTED(draft, { toolCallId, attempt, item, items }, at) {
-    const call = openCallOf(draft, toolCallId)
+  TOOL_STARTED(editable, { toolCallId, attempt, item, items }, at) {
+    const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'running'
     call.startedAt ??= at
     if (items !== undefined) call.itemCount = items
     if (item === undefined) call.attempts = attempt
-    else setItem(draft, call, item, { attempts: attempt, done: false })
+    else setItem(editable, call, item, { attempts: attempt, done: false })
   },
-  TOOL_ITEM_FINISHED(draft, { toolCallId, item, value, error }) {
-    const call = openCallOf(draft, toolCallId)
+  TOOL_ITEM_FINISHED(editable, { toolCallId, item, value, error }) {
+    const call = openCallOf(editable, toolCallId)
     const attempts = call?.items?.[item]?.attempts ?? 1
-    if (call) setItem(draft, call, item, { attempts, done: true, value, error })
+    if (call) setItem(editable, call, item, { attempts, done: true, value, error })
   },
-  TOOL_PROGRESS(draft, { payload: { toolCallId, ...progress } }) {
-    const call = openCallOf(draft, toolCallId)
+  TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {
+    const call = openCallOf(editable, toolCallId)
     if (call) call.progress = progress
   },
-  TEXT_MESSAGE_START(draft, { messageId }) {
-    draft.record('streaming')[messageId] = ''
+  TEXT_MESSAGE_START(editable, { messageId }) {
+    editable.record('streaming')[messageId] = ''
   },
-  TEXT_MESSAGE_CONTENT(draft, { messageId, delta }) {
-    const streaming = draft.record('streaming')
+  TEXT_MESSAGE_CONTENT(editable, { messageId, delta }) {
+    const streaming = editable.record('streaming')
     streaming[messageId] = (streaming[messageId] ?? '') + delta
   },
   TEXT_MESSAGE_END: ignore,
   TOOL_CALL_RESULT: ignore,
 }
 
-function addMessage(draft: EditableState, message: Message, at: string): void {
-  const messages = draft.list('messages')
-  const index = firstResultOf(draft, message.id)
+function addMessage(editable: EditableState, message: Message, at: string): void {
+  const messages = editable.list('messages')
+  const index = firstResultOf(editable, message.id)
   if (index === null) messages.push(message)
   else messages.splice(index, 0, message)
-  if (message.id in draft.state.streaming) delete draft.record('streaming')[message.id]
-  closeCall(draft, message, at)
-  draft.onMessage?.(message)
+  if (message.id in editable.state.streaming) delete editable.record('streaming')[message.id]
+  closeCall(editable, message, at)
+  editable.onMessage?.(message)
 }
 
 function lastStepOf({ state }: EditableState): string | null {
@@ -237,16 +240,16 @@ function lastStepOf({ state }: EditableState): string | null {
 }
 
 /** Leaves a tombstone. The calls of an answer go with it; the call of a result has none any more. */
-function deleteMessage(draft: EditableState, message: Message, index: number): void {
+function deleteMessage(editable: EditableState, message: Message, index: number): void {
   const answered = resultCall(message)
-  draft.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
-  draft.state.deletion = {
-    count: (draft.state.deletion?.count ?? 0) + 1,
-    afterStep: lastStepOf(draft),
+  editable.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
+  editable.state.deletion = {
+    count: (editable.state.deletion?.count ?? 0) + 1,
+    afterStep: lastStepOf(editable),
   }
-  forgetCalls(draft, message)
-  if (answered === null || draft.state.calls[answered]?.resultMessageId !== message.id) return
-  const call = draft.call(answered)
+  forgetCalls(editable, message)
+  if (answered === null || editable.state.calls[answered]?.resultMessageId !== message.id) return
+  const call = editable.call(answered)
   if (!call) return
   call.status = 'unanswered'
   call.finishedAt = undefined
@@ -254,30 +257,30 @@ function deleteMessage(draft: EditableState, message: Message, index: number): v
   call.items = undefined
 }
 
-function forgetCalls(draft: EditableState, message: Message): void {
-  const isIts = (id: string): boolean => draft.state.calls[id]?.parentMessageId === message.id
+function forgetCalls(editable: EditableState, message: Message): void {
+  const isIts = (id: string): boolean => editable.state.calls[id]?.parentMessageId === message.id
   const gone = new Set(
     readMetadata(message)
       .calls.map(({ id }) => id)
       .filter(isIts),
   )
-  const written = draft.state.runs.findLast(({ steps }) =>
+  const written = editable.state.runs.findLast(({ steps }) =>
     steps.some(({ messageId }) => messageId === message.id),
   )
-  const run = written && draft.run(written.runId)
-  const step = run && draft.step(run, message.id)
+  const run = written && editable.run(written.runId)
+  const step = run && editable.step(run, message.id)
   if (step) {
     for (const id of step.callIds.filter(isIts)) gone.add(id)
     step.callIds = []
   }
   if (gone.size === 0) return
-  const calls = draft.record('calls')
+  const calls = editable.record('calls')
   for (const id of gone) delete calls[id]
 }
 
 /** Where the results of an answer begin that were there before the answer was whole; null where there are none. */
-function firstResultOf(draft: EditableState, messageId: string): number | null {
-  const { calls, messages, runs } = draft.state
+function firstResultOf(editable: EditableState, messageId: string): number | null {
+  const { calls, messages, runs } = editable.state
   const step = runs.at(-1)?.steps.at(-1)
   if (step?.messageId !== messageId) return null
   const own = new Set(step.callIds)
@@ -291,11 +294,11 @@ function firstResultOf(draft: EditableState, messageId: string): number | null {
 }
 
 /** A message that is a call's result ends the call; a second result changes nothing. */
-function closeCall(draft: EditableState, message: Message, at: string): void {
+function closeCall(editable: EditableState, message: Message, at: string): void {
   // A record that some other program wrote may have any metadata, or none.
   const mark = message.metadata?.tool_result
   const id: unknown = mark?.tool_call_id
-  const call = typeof id === 'string' ? openCallOf(draft, id) : null
+  const call = typeof id === 'string' ? openCallOf(editable, id) : null
   if (!mark || !call) return
   call.status = mark.error ? 'failed' : 'done'
   call.finishedAt = at
@@ -305,88 +308,88 @@ function closeCall(draft: EditableState, message: Message, at: string): void {
 
 /** Messages that waited become part of the conversation. */
 function deliver(
-  draft: EditableState,
+  editable: EditableState,
   messageIds: readonly string[] | undefined,
   at: string,
 ): void {
-  const { inbox } = draft.state
+  const { inbox } = editable.state
   if (inbox.length === 0 || !messageIds?.length) return
   const due = new Set(messageIds)
   const isDue = ({ message }: QueuedMessage): boolean => due.has(message.id)
-  draft.state.inbox = inbox.filter((queued) => !isDue(queued))
-  for (const { message } of inbox.filter(isDue)) addMessage(draft, message, at)
+  editable.state.inbox = inbox.filter((queued) => !isDue(queued))
+  for (const { message } of inbox.filter(isDue)) addMessage(editable, message, at)
 }
 
 /** Adds the time since the last event where a person was asked about a call meanwhile. */
-function addWait(draft: EditableState, at: string): void {
-  const { calls, updatedAt } = draft.state
-  const open = openRun(draft.state)
+function addWait(editable: EditableState, at: string): void {
+  const { calls, updatedAt } = editable.state
+  const open = openRun(editable.state)
   const ids = open?.steps.at(-1)?.callIds ?? []
   const waited = Date.parse(at) - Date.parse(updatedAt)
   if (!(waited > 0) || !ids.some((id) => calls[id]?.status === 'waiting')) return
-  const run = open && draft.run(open.runId)
+  const run = open && editable.run(open.runId)
   if (run) run.waitedMs += waited
 }
 
 /** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
-function endRun(draft: EditableState, runId: string, outcome: Partial<RunState>): void {
-  const run = draft.run(runId)
+function endRun(editable: EditableState, runId: string, outcome: Partial<RunState>): void {
+  const run = editable.run(runId)
   if (run?.status !== 'running') return
   Object.assign(run, outcome)
   for (const step of run.steps) {
     for (const id of step.callIds) {
-      const call = openCallOf(draft, id)
+      const call = openCallOf(editable, id)
       if (!call) continue
       call.status = 'unanswered'
       call.progress = undefined
     }
   }
-  draft.state.streaming = Object.create(null)
+  editable.state.streaming = Object.create(null)
 }
 
 /** Begins a call, as one more of the step whose message announces it: those that are complete first, in their order. */
-function openCall(draft: EditableState, call: CallState): void {
-  const { calls } = draft.state
+function openCall(editable: EditableState, call: CallState): void {
+  const { calls } = editable.state
   const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
-  draft.record('calls')[call.id] = draft.own(call)
-  const runId = call.runId ?? draft.state.runs.at(-1)?.runId
-  const run = runId === undefined ? null : draft.run(runId)
-  const step = run && draft.step(run, call.parentMessageId)
+  editable.record('calls')[call.id] = editable.own(call)
+  const runId = call.runId ?? editable.state.runs.at(-1)?.runId
+  const run = runId === undefined ? null : editable.run(runId)
+  const step = run && editable.step(run, call.parentMessageId)
   if (!step) return
-  const callIds = draft.own(step.callIds as string[])
+  const callIds = editable.own(step.callIds as string[])
   step.callIds = callIds
   const known = isNew ? -1 : callIds.lastIndexOf(call.id)
   if (known !== -1) callIds.splice(known, 1)
   let at = callIds.length
-  while (call.call && at > 0 && !draft.state.calls[callIds[at - 1] as string]?.call) at--
+  while (call.call && at > 0 && !editable.state.calls[callIds[at - 1] as string]?.call) at--
   callIds.splice(at, 0, call.id)
 }
 
 /** Forgets the calls of the last step that were still streaming. */
-function dropIncompleteCalls(draft: EditableState, run: Writable<RunState>): void {
+function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): void {
   const last = run.steps.at(-1)
-  const step = last && draft.step(run, last.messageId)
+  const step = last && editable.step(run, last.messageId)
   if (!step) return
-  const isIncomplete = (id: string): boolean => draft.state.calls[id]?.status === 'streaming'
+  const isIncomplete = (id: string): boolean => editable.state.calls[id]?.status === 'streaming'
   const gone = step.callIds.filter(isIncomplete)
   step.callIds = step.callIds.filter((id) => !isIncomplete(id))
-  for (const id of gone) delete draft.record('calls')[id]
+  for (const id of gone) delete editable.record('calls')[id]
 }
 
 /** A call that may still change. */
-function openCallOf(draft: EditableState, id: string): Writable<CallState> | null {
-  const status = draft.state.calls[id]?.status
+function openCallOf(editable: EditableState, id: string): Writable<CallState> | null {
+  const status = editable.state.calls[id]?.status
   const isOver = status === 'done' || status === 'failed' || status === 'unanswered'
-  return status === undefined || isOver ? null : draft.call(id)
+  return status === undefined || isOver ? null : editable.call(id)
 }
 
 function setItem(
-  draft: EditableState,
+  editable: EditableState,
   call: Writable<CallState>,
   index: number,
   item: ItemState,
 ): void {
-  const items = draft.own<Record<number, ItemState>>(call.items ?? {})
+  const items = editable.own<Record<number, ItemState>>(call.items ?? {})
   items[index] = item
   call.items = items
 }

@@ -1,6 +1,6 @@
 import type { FieldKey } from '../refs/field-key.ts'
 import { MISSING } from '../refs/field-path.ts'
-import { type Drafting, draft, PLAIN, put, seal, setAt } from './draft.ts'
+import { type EditOptions, editable, PLAIN, put, seal, setAt } from './edit-container.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from './json.ts'
 import {
   type Container,
@@ -23,22 +23,22 @@ export function merge(base: JsonValue, patch: JsonValue): JsonValue {
 }
 
 /** The same for values on the board. */
-export function mergeStored(base: Maybe, patch: JsonValue, drafting: Drafting, depth = 0): Stored {
+export function mergeStored(base: Maybe, patch: JsonValue, edit: EditOptions, depth = 0): Stored {
   if (!mergeable(base, patch)) return patch
   if (depth === MAX_DEPTH) {
     let out: Stored = base
     for (const { path, value } of mergeChanges(base, patch)) {
-      out = setAt(out, path, value, drafting) as Stored
+      out = setAt(out, path, value, edit) as Stored
     }
     return out
   }
   const fields = patch as JsonObject
-  let out = draft(base, drafting)
+  let out = editable(base, edit)
   for (const key of Object.keys(fields)) {
     const item = fields[key] as JsonValue
     const isScalar = typeof item !== 'object' || item === null
-    const value = isScalar ? item : mergeStored(childOf(out, key), item, drafting, depth + 1)
-    out = put(out, key, value, drafting)
+    const value = isScalar ? item : mergeStored(childOf(out, key), item, edit, depth + 1)
+    out = put(out, key, value, edit)
   }
   return seal(out)
 }

@@ -2,7 +2,16 @@ import { ByrefError } from '../errors.ts'
 import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { describeValue, MISSING } from '../refs/field-path.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
-import { append, type Drafting, draft, emptyFor, PLAIN, put, seal, setAt } from './draft.ts'
+import {
+  append,
+  type EditOptions,
+  editable,
+  emptyFor,
+  PLAIN,
+  put,
+  seal,
+  setAt,
+} from './edit-container.ts'
 import type { JsonValue } from './json.ts'
 import { mergeable, mergeStored } from './merge.ts'
 import type { OutputMethod } from './message.ts'
@@ -22,8 +31,8 @@ export interface Write {
 const MAX_GAP = 1000
 
 /** The value after a write. Call {@link checkWrite} first: what that lets through does not throw here. */
-export function applyWrite(root: Maybe, write: Write, drafting: Drafting = PLAIN): Maybe {
-  return setAt(root, write.path, act(valueAt(root, write.path), write, drafting), drafting)
+export function applyWrite(root: Maybe, write: Write, edit: EditOptions = PLAIN): Maybe {
+  return setAt(root, write.path, act(valueAt(root, write.path), write, edit), edit)
 }
 
 /** Throws `invalid_data` for a write that cannot be done: through a scalar, push on what is no list, nothing to delete. */
@@ -56,12 +65,12 @@ export function checkWrite(root: Maybe, write: Write): void {
   }
 }
 
-function act(current: Maybe, { method, data }: Write, drafting: Drafting): Maybe {
+function act(current: Maybe, { method, data }: Write, edit: EditOptions): Maybe {
   if (method === 'delete' || data === undefined) return MISSING
-  if (method === 'merge') return mergeStored(current, data, drafting)
+  if (method === 'merge') return mergeStored(current, data, edit)
   if (method === 'assign' && mergeable(current, data)) {
-    let out = draft(current, drafting)
-    for (const [key, item] of Object.entries(data as object)) out = put(out, key, item, drafting)
+    let out = editable(current, edit)
+    for (const [key, item] of Object.entries(data as object)) out = put(out, key, item, edit)
     return seal(out)
   }
   if (method === 'concat' && typeof data === 'string') {
@@ -70,5 +79,5 @@ function act(current: Maybe, { method, data }: Write, drafting: Drafting): Maybe
   if (method !== 'push' && method !== 'concat') return data
   const list = current === MISSING ? [] : (current as Container)
   const items = method === 'push' ? [data] : (data as JsonValue[])
-  return seal(append(draft(list, drafting), items, drafting))
+  return seal(append(editable(list, edit), items, edit))
 }

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from './capabilities.ts'
+import type { ModelCapabilities } from './model-capabilities.ts'
 import { selectTypes, type TakenTypes } from './taken-types.ts'
 
 /** What a provider's package converts and its servers take of one model; what is absent has the value for none. */

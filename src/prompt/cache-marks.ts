@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../model/capabilities.ts'
+import type { ModelCapabilities } from '../model/model-capabilities.ts'
 
 /** What each provider wants at the end of what it is to keep. */
 const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> = {

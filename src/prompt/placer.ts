@@ -1,32 +1,19 @@
 import type { Board } from '../content/board.ts'
 import { writerOf } from '../content/data-block.ts'
 import type { AssetCreated } from '../content/events.ts'
-import type { JsonObject } from '../content/json.ts'
 import type { Message } from '../content/message.ts'
-import { metasBlock } from '../content/metas-block.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
 import { readMetadata } from '../content/read-metadata.ts'
-import type { ReferenceGuideOptions } from '../content/reference-guide.ts'
 import { resultCall } from '../content/results.ts'
 import { isDeleted, isDeletedResult } from '../content/tombstone.ts'
 import { assistantItem } from './assistant-item.ts'
+import { createItemList } from './item-list.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
-import {
-  bytesSent,
-  type MediaPart,
-  mediaOfItem,
-  type ResultItem,
-  type TextPart,
-  type TranscriptItem,
-} from './transcript-item.ts'
+import type { PlacedTopic } from './told-once.ts'
+import { createToldOnce } from './told-once.ts'
+import type { MediaPart, ResultItem, TextPart, TranscriptItem } from './transcript-item.ts'
 import { userParts } from './user-parts.ts'
-
-/** What the model is told of references where it first applies, each once (spec L8). */
-export type PlacedTopic = Extract<
-  keyof ReferenceGuideOptions,
-  'assets' | 'variables' | 'results' | 'reading'
->
 
 /** How messages are placed. */
 export interface Placing {
@@ -84,17 +71,13 @@ export function createPlacer(
   known: ReadonlyMap<string, KnownAsset>,
   { guide, wholeData = false }: { guide(topic: PlacedTopic): string | null; wholeData?: boolean },
 ): Placer {
-  const items: TranscriptItem[] = []
+  const list = createItemList()
+  const { items } = list
   const system: string[] = []
-  const metasShown = new Set<string>()
-  const told = new Set<PlacedTopic>()
   const writes = new Map<string, number>()
   let fetched: readonly MediaPart[] = []
   let results = 0
-  let tokens = 0
   let stale = 0
-  const seen = new Set<string>()
-  const bodies = { parts: 0, bytes: 0 }
   /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
   let at = 0
   /** Somebody's words were deleted since the last item. */
@@ -106,34 +89,11 @@ export function createPlacer(
     },
   }
 
+  const told = createToldOnce(guide, knownHere.get)
+
   function push(item: TranscriptItem): void {
     isGap = false
-    items.push(item)
-    tokens += itemTokens(item)
-    for (const part of mediaOfItem(item)) {
-      if (seen.has(part.ref)) continue
-      seen.add(part.ref)
-      bodies.parts++
-      bodies.bytes += bytesSent(part)
-    }
-  }
-
-  function tell(topic: PlacedTopic): TextPart[] {
-    if (told.has(topic)) return []
-    told.add(topic)
-    const text = guide(topic)
-    return text ? [{ type: 'text', text }] : []
-  }
-
-  function metas(names: ReadonlySet<string>): TextPart[] {
-    if (names.size === 0) return []
-    const fresh = [...names].flatMap((name): JsonObject[] => {
-      const meta = metasShown.has(name) ? undefined : knownHere.get(name)?.meta
-      if (meta) metasShown.add(name)
-      return meta ? [meta] : []
-    })
-    const block = metasBlock(fresh)
-    return [...tell('assets'), ...(block === null ? [] : [{ type: 'text' as const, text: block }])]
+    list.push(item)
   }
 
   /**
@@ -153,7 +113,7 @@ export function createPlacer(
 
   function placeBlock({ entry, text }: Extract<PlacedItem, { type: 'data' }>): void {
     const part: TextPart = { type: 'text', text }
-    push({ type: 'user', parts: [...tell('variables'), part] })
+    push({ type: 'user', parts: [...told.topic('variables'), part] })
     const name = `${entry.kind}#${entry.instance ?? ''}`
     stale += writes.get(name) ?? 0
     writes.set(name, itemTokens({ type: 'user', parts: [part] }))
@@ -174,7 +134,7 @@ export function createPlacer(
     const { parts, names } = userParts(message, knownHere)
     const shown = parts.filter((part) => part.type === 'text' || isSent(part, how))
     if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
-    push({ type: 'user', parts: [...shown, ...metas(names)] })
+    push({ type: 'user', parts: [...shown, ...told.metas(names)] })
   }
 
   function placeSystem(message: Message): void {
@@ -224,16 +184,16 @@ export function createPlacer(
       const one = resultItem(call, result, { known: knownHere, whole })
       shown.push({ ...one.item, media: one.item.media.filter((part) => isSent(part, how)) })
       for (const name of one.names) names.add(name)
-      for (const name of one.previewed) metasShown.add(name)
+      for (const name of one.previewed) told.seen(name)
       isSpilled ||= one.previewed.size > 0
       read.push(...one.fetched)
       isNamed ||= one.named
     }
     push({ type: 'results', results: shown })
     const rest = [
-      ...(isNamed ? tell('results') : []),
-      ...metas(names),
-      ...(isSpilled ? tell('reading') : []),
+      ...(isNamed ? told.topic('results') : []),
+      ...told.metas(names),
+      ...(isSpilled ? told.topic('reading') : []),
     ]
     if (rest.length > 0) push({ type: 'user', parts: rest })
     fetched = read
@@ -242,10 +202,10 @@ export function createPlacer(
   return {
     items,
     system,
-    bodies,
+    bodies: list.bodies,
     base: 0,
     get tokens() {
-      return tokens
+      return list.tokens
     },
     get stale() {
       return stale
@@ -289,10 +249,10 @@ export function createPlacer(
       isGap ||= messages.some(isDeleted)
       takeResults(messages, 0)
     },
-    tell,
+    tell: told.topic,
     metas(names, after) {
       at = after
-      return metas(names)
+      return told.metas(names)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { type MediaSource, resolveMedia } from './media/resolve-media.ts'
+import type { MediaSource } from './media/media-source.ts'
+import { resolveMedia } from './media/resolve-media.ts'
 import { framedPrompt, itemMessages } from './to-prompt.ts'
 import {
   createTranscript,

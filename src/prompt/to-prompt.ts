@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../model/capabilities.ts'
+import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { withCacheMarks } from './cache-marks.ts'
 import { toFilePart } from './file-part.ts'
 import { resultMessages } from './result-message.ts'

@@ -7,7 +7,8 @@ import type {
 import { isData } from '../content/data-block.ts'
 import type { Message } from '../content/message.ts'
 import { placeCompact } from './place-compact.ts'
-import { createPlacer, IN_PLACE, type KnownAsset, type PlacedTopic, type Placer } from './placer.ts'
+import { createPlacer, IN_PLACE, type KnownAsset, type Placer } from './placer.ts'
+import type { PlacedTopic } from './told-once.ts'
 
 /**
  * Where data messages are shown (spec D5). `cache`, which keeps a prompt's beginning as it was: each in its place, and

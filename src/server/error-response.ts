@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
+import { jsonAnswer } from './json-answer.ts'
 import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-error.ts'
 
@@ -102,5 +103,5 @@ export function errorResponse(
   if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')
-  return c.json(failureOf(error), status)
+  return jsonAnswer(c, failureOf(error), status)
 }

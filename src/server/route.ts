@@ -1,8 +1,11 @@
 import type { Context, Hono } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { z } from 'zod'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { Caller, Role } from './caller.ts'
+import { jsonAnswer } from './json-answer.ts'
+import type { Pipeline } from './pipeline.ts'
 import { parse, readJson } from './request-body.ts'
 
 /** What a route answers: JSON by a schema, bytes of other types by their names, or nothing. */
@@ -37,6 +40,8 @@ export interface Call<Query, Body> {
   /** The agent that was asked for by its name, in the caller's namespace; by default the first. Throws `agent_not_found`. */
   agent(name?: string): Agent
   param(name: string): string
+  /** Answers in JSON. */
+  json(value: unknown, status?: ContentfulStatusCode): Response
 }
 
 /** A route with what it does. */
@@ -54,6 +59,7 @@ export function route<Query = undefined, Body = undefined>(
 
 /** What routes are given. */
 export interface RouteHost {
+  pipeline: Pipeline
   /** Throws `unauthorized` where a token is needed and there is none that holds. */
   authenticate(c: Context, route: RouteSpec): Promise<Caller>
   agent(caller: Caller, name?: string): Agent
@@ -62,28 +68,33 @@ export interface RouteHost {
 /** Mounts the routes, and for every path that they have an answer to the methods that it lacks. */
 export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost): void {
   for (const one of routes) {
-    app.on(one.method.toUpperCase(), one.path, async (c) => {
-      const caller = await host.authenticate(c, one)
-      const query = one.query ? parse(one.query, c.req.query(), 'query') : undefined
-      const body = one.body ? await readJson(c, one.body) : undefined
-      return one.handle({
-        c,
-        caller,
-        query: query as never,
-        body: body as never,
-        agent: (name) => host.agent(caller, name),
-        param: (name) => c.req.param(name) ?? '',
-      })
-    })
+    app.on(one.method.toUpperCase(), one.path, (c) =>
+      host.pipeline(c, one.path, async () => {
+        const caller = await host.authenticate(c, one)
+        const query = one.query ? parse(one.query, c.req.query(), 'query') : undefined
+        const body = one.body ? await readJson(c, one.body) : undefined
+        return one.handle({
+          c,
+          caller,
+          query: query as never,
+          body: body as never,
+          agent: (name) => host.agent(caller, name),
+          param: (name) => c.req.param(name) ?? '',
+          json: (value, status) => jsonAnswer(c, value, status),
+        })
+      }),
+    )
   }
   for (const [path, methods] of methodsByPath(routes)) {
-    app.all(path, (c) => {
-      c.header('allow', methods.join(', '))
-      throw new ByrefError(
-        'method_not_allowed',
-        `${path} takes ${methods.join(', ')}, not ${c.req.method}`,
-      )
-    })
+    app.all(path, (c) =>
+      host.pipeline(c, path, () => {
+        c.header('allow', methods.join(', '))
+        throw new ByrefError(
+          'method_not_allowed',
+          `${path} takes ${methods.join(', ')}, not ${c.req.method}`,
+        )
+      }),
+    )
   }
 }
 

@@ -1,35 +1,15 @@
-import type { StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ByrefError } from '../errors.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
+import type { TransactionHooks, TransactionStatements, Write } from './write-queue.ts'
 import { writeQueue } from './write-queue.ts'
-
-/** What is done around each transaction. */
-export interface TransactionHooks<S> {
-  /** In it, before the first write. */
-  begun(sql: S): void
-  /** In it, after the last write. */
-  ending(sql: S): void
-  /** After it, and before any of its writers hears so. */
-  ended(committed: boolean): void
-}
-
-/** The statements that every owner's file has. */
-export interface TransactionStatements {
-  begin: StatementSync
-  commit: StatementSync
-}
 
 /** The one connection of an object to its file. Nothing here blocks while another process writes. */
 export interface Connection<S> {
   /** Reads, again and again while the file is busy. */
   read<T>(work: (sql: S) => T): Promise<T>
-  /**
-   * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to
-   * refuse, before it has written anything: that harms no other writer of the transaction. It may be called again.
-   */
-  write<T>(work: (sql: S) => T, committed?: (value: T) => void): Promise<T>
+  readonly write: Write<S>
   /** Holds off `close` until `run` has ended. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
   /** Reads at once; null where that is not possible now. */

@@ -1,5 +1,5 @@
+import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Connection, TransactionHooks, TransactionStatements } from './connection.ts'
 import { makeRoom, type OpenFile } from './open-file.ts'
 import {
   busyError,
@@ -9,6 +9,28 @@ import {
   isFull,
   isSqliteError,
 } from './sqlite-errors.ts'
+
+/**
+ * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to
+ * refuse, before it has written anything: that harms no other writer of the transaction. It may be called again.
+ */
+export type Write<S> = <T>(work: (sql: S) => T, committed?: (value: T) => void) => Promise<T>
+
+/** What is done around each transaction. */
+export interface TransactionHooks<S> {
+  /** In it, before the first write. */
+  begun(sql: S): void
+  /** In it, after the last write. */
+  ending(sql: S): void
+  /** After it, and before any of its writers hears so. */
+  ended(committed: boolean): void
+}
+
+/** The statements that every owner's file has. */
+export interface TransactionStatements {
+  begin: StatementSync
+  commit: StatementSync
+}
 
 interface Job<S> {
   since: number
@@ -29,9 +51,7 @@ interface QueueOptions<S> {
  * Writes in the order of call. The first goes at the next microtask; those that come before a commit ends, or while the
  * file is busy, share the next transaction and its sync. Between transactions everything else has its turn.
  */
-export function writeQueue<S extends TransactionStatements>(
-  options: QueueOptions<S>,
-): Connection<S>['write'] {
+export function writeQueue<S extends TransactionStatements>(options: QueueOptions<S>): Write<S> {
   const waiting: Job<S>[] = []
   let running = false
 

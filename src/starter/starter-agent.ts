@@ -1,4 +1,4 @@
-import type { AgentOptions } from '../agent/agent.ts'
+import type { AgentOptions } from '../agent/agent-contract.ts'
 import { chartRows } from './chart-rows.ts'
 import { rankRows } from './rank-rows.ts'
 

@@ -76,6 +76,24 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([])
   })
 
+  it('no file leads back to itself, not even by its types', () => {
+    const imports = new Map<string, string[]>()
+    for (const { file, specifier } of source) {
+      if (!specifier.startsWith('.')) continue
+      const to = relative(root, resolve(root, dirname(file), specifier))
+      imports.set(file, [...(imports.get(file) ?? []), to])
+    }
+    const isEnd = new Set<string>()
+    for (let left = [...imports.keys()], before = -1; left.length !== before; ) {
+      before = left.length
+      left = left.filter((file) =>
+        imports.get(file)?.some((to) => imports.has(to) && !isEnd.has(to)),
+      )
+      for (const file of imports.keys()) if (!left.includes(file)) isEnd.add(file)
+    }
+    expect([...imports.keys()].filter((file) => !isEnd.has(file))).toEqual([])
+  })
+
   it.each(NEUTRAL)('src/%s needs neither Node nor packages', (folder) => {
     const wrong = source.filter(
       ({ file, specifier }) => folderOf(file) === folder && !specifier.startsWith('.'),

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type Board, createBoard } from '../../content/board.ts'
 import { formatVariableRef } from '../../refs/variable-ref.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
-import { type CallEnd, type CallGraph, createCallGraph } from './call-graph.ts'
+import { type CallGraph, createCallGraph } from './call-graph.ts'
+import type { CallEnd } from './call-node.ts'
 import { type CallPlan, type CallRead, planCall } from './call-plan.ts'
 
 const inputSchema = { type: 'object' } as const

@@ -1,4 +1,6 @@
 import type { CallError } from '../../content/events.ts'
+import type { CallEnd, CallNode } from './call-node.ts'
+import { breakCycles, letsPass } from './call-node.ts'
 import type { CallPlan, CallRead, DataPlace } from './call-plan.ts'
 import { createPlaceIndex } from './place-index.ts'
 
@@ -23,39 +25,9 @@ export interface CallGraph {
   ready(): ReadyCall[]
 }
 
-/** How a call ended, for those that read what it writes. */
-export interface CallEnd {
-  failed: boolean
-  /** The places that it wrote. */
-  written: readonly DataPlace[]
-}
-
 /** A call that may begin, or that cannot any more. */
 export interface ReadyCall {
   plan: CallPlan
-  error: CallError | null
-}
-
-interface Node {
-  plan: CallPlan
-  index: number
-  /** Given out by `ready`. */
-  taken: boolean
-  /** Its result is recorded, or on its way there. */
-  passed: boolean
-  stage: 'waiting' | 'held' | 'begun' | 'recorded'
-  /** Once it is recorded. */
-  end: CallEnd | null
-  /** Calls whose results it needs. */
-  needs: Set<Node>
-  /** Earlier calls that read or write what it writes: it begins after them. */
-  follows: Set<Node>
-  /** Those that need or follow it. */
-  dependents: Set<Node>
-  /** Reads that no earlier call writes and that have no value yet. */
-  missing: Set<CallRead>
-  /** Whether it waited for a name, or for a call that did: it may come after later calls. */
-  isLate: boolean
   error: CallError | null
 }
 
@@ -67,25 +39,25 @@ interface Node {
  * @param has Whether a read has a value now.
  */
 export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean): CallGraph {
-  const nodes = new Map<string, Node>()
-  const writers = createPlaceIndex<Node>()
-  const readers = createPlaceIndex<Node>()
-  const seekers = createPlaceIndex<{ node: Node; read: CallRead }>()
+  const nodes = new Map<string, CallNode>()
+  const writers = createPlaceIndex<CallNode>()
+  const readers = createPlaceIndex<CallNode>()
+  const seekers = createPlaceIndex<{ node: CallNode; read: CallRead }>()
   /** Waiting calls that may have become ready. */
-  const candidates = new Set<Node>()
+  const candidates = new Set<CallNode>()
   /** The first call of the answer that has not passed. */
   let first = 0
-  const inOrder: Node[] = []
+  const inOrder: CallNode[] = []
   let closed = false
 
-  function link(node: Node, source: Node, kind: 'needs' | 'follows'): void {
+  function link(node: CallNode, source: CallNode, kind: 'needs' | 'follows'): void {
     if (source.end?.failed && kind === 'needs') blame(node, source, source.end)
     if (source === node || source.end) return
     node[kind].add(source)
     source.dependents.add(node)
   }
 
-  function findSources(node: Node): void {
+  function findSources(node: CallNode): void {
     for (const read of node.plan.reads) {
       const earlier = read.places.flatMap((place) => writers.overlapping(place))
       for (const source of earlier) link(node, source, 'needs')
@@ -96,13 +68,13 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
     }
   }
 
-  function follow(node: Node, earlier: Node): void {
+  function follow(node: CallNode, earlier: CallNode): void {
     const isOpen = earlier.stage === 'waiting' || earlier.stage === 'held'
     // One that waits for this call comes after it, whatever it reads and writes itself.
     if (isOpen && !earlier.needs.has(node)) link(node, earlier, 'follows')
   }
 
-  function announceWrites(node: Node): void {
+  function announceWrites(node: CallNode): void {
     const places = node.plan.outputs.flat()
     for (const { node: seeker, read } of places.flatMap(seekers.overlapping)) {
       if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
@@ -122,14 +94,14 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
     }
   }
 
-  function isReady(node: Node): boolean {
+  function isReady(node: CallNode): boolean {
     if (node.taken || node.stage !== 'waiting') return false
     return node.error !== null || node.needs.size + node.missing.size + node.follows.size === 0
   }
 
   return {
     add(plan) {
-      const node: Node = {
+      const node: CallNode = {
         ...{
           plan,
           index: nodes.size,
@@ -186,7 +158,7 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
       if (!node || node.passed) return false
       while (inOrder[first]?.passed) first++
       for (let i = first; i < node.index; i++) {
-        const earlier = inOrder[i] as Node
+        const earlier = inOrder[i] as CallNode
         if (!earlier.passed && !letsPass(earlier, node.index)) return false
       }
       node.passed = true
@@ -202,23 +174,8 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
   }
 }
 
-/** Whether a call has to wait for a person, or for a call from this place in the answer on. */
-function letsPass(node: Node, index: number): boolean {
-  const seen = new Set<Node>()
-  const waiting = [node]
-  for (let one = waiting.pop(); one; one = waiting.pop()) {
-    if (one.stage === 'held' || one.index >= index) return true
-    if (one.stage !== 'waiting') continue
-    for (const source of [...one.needs, ...one.follows]) {
-      if (!seen.has(source)) waiting.push(source)
-      seen.add(source)
-    }
-  }
-  return false
-}
-
 /** A source that failed and did not write what is read: the call that reads it cannot run. */
-function blame(node: Node, source: Node, { written }: CallEnd): void {
+function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   const lost = node.plan.reads.find(({ places, compound }) => {
     if (compound) return false
     const wanted = places.filter((place) =>
@@ -237,54 +194,4 @@ function overlap(a: DataPlace, b: DataPlace): boolean {
   if (a.kind !== b.kind || a.instance !== b.instance) return false
   const shared = Math.min(a.path.length, b.path.length)
   return a.path.slice(0, shared).every((key, i) => String(key) === String(b.path[i]))
-}
-
-/** Fails the calls that wait for each other in a circle; an order that only a write makes is given up instead. */
-function breakCycles(nodes: Iterable<Node>): Node[] {
-  const changed: Node[] = []
-  const done = new Set<Node>()
-  for (const start of nodes) {
-    for (let cycle = findCycle(start, done); cycle; cycle = findCycle(start, done)) {
-      const soft = cycle.findIndex(
-        (node, i) => !node.needs.has(cycle[(i + 1) % cycle.length] as Node),
-      )
-      if (soft !== -1) {
-        const node = cycle[soft] as Node
-        node.follows.delete(cycle[(soft + 1) % cycle.length] as Node)
-        changed.push(node)
-        continue
-      }
-      const names = [...cycle, cycle[0] as Node].map(({ plan }) => `${plan.id} (${plan.name})`)
-      const message = `These calls wait for each other in a circle: ${names.join(' → ')}. Make one of them without what the next one writes.`
-      for (const node of cycle) {
-        node.error ??= { code: 'call_cycle', message }
-        node.needs.clear()
-        changed.push(node)
-      }
-    }
-  }
-  return changed
-}
-
-/** A circle of waiting calls that can be reached from this one, each before the one it waits for; null for none. */
-function findCycle(start: Node, done: Set<Node>): Node[] | null {
-  const path: { node: Node; left: Iterator<Node> }[] = []
-  const onPath = new Map<Node, number>()
-  const enter = (node: Node): void => {
-    onPath.set(node, path.length)
-    path.push({ node, left: [...node.needs, ...node.follows][Symbol.iterator]() })
-  }
-  if (!done.has(start)) enter(start)
-  while (path.length > 0) {
-    const { node, left } = path.at(-1) as (typeof path)[number]
-    const { value: next, done: isLast } = left.next()
-    if (isLast) {
-      done.add(node)
-      onPath.delete(node)
-      path.pop()
-    } else if (onPath.has(next)) {
-      return path.slice(onPath.get(next)).map((one) => one.node)
-    } else if (next.stage === 'waiting' && !done.has(next)) enter(next)
-  }
-  return null
 }

@@ -6,21 +6,11 @@ import type { RunScope } from '../run-scope.ts'
 import { fetchedByReference } from '../tools/native-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
-import type { CallPlan } from './call-plan.ts'
 import { jsonValue } from './json-value.ts'
+import type { Execution } from './tool-context.ts'
 import { openContext } from './tool-context.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import { withInput } from './with-input.ts'
-
-/** One execution of a tool: of a call, or of an item of a mapped one. */
-export interface Execution {
-  plan: CallPlan
-  /** The call's id, with the item's index for a mapped one. */
-  toolCallId: string
-  /** The arguments with the values of their variables; references to assets still in them. */
-  arguments: Record<string, unknown>
-  attempt: number
-}
 
 /**
  * What an execution came to: the tool's value with its bytes as references, or what went wrong; the events of its assets;

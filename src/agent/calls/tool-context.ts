@@ -7,7 +7,16 @@ import type { RunScope } from '../run-scope.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { CallPlan } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
-import type { Execution } from './execute-call.ts'
+
+/** One execution of a tool: of a call, or of an item of a mapped one. */
+export interface Execution {
+  plan: CallPlan
+  /** The call's id, with the item's index for a mapped one. */
+  toolCallId: string
+  /** The arguments with the values of their variables; references to assets still in them. */
+  arguments: Record<string, unknown>
+  attempt: number
+}
 
 /** What a tool is given beside its input, and how to end it. */
 export function openContext(

@@ -1,17 +1,11 @@
 import { ByrefError } from '../../errors.ts'
 import { readBytes } from '../bodies/body.ts'
-import type { S3Connector, S3Listed } from '../bodies/s3/connector.ts'
+import type { S3Bucket, S3Listed } from '../bodies/s3/connector.ts'
 import { asStorageError } from '../bodies/s3/errors.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { BucketSpace } from './bucket-layout.ts'
 import { putOnce } from './claim.ts'
 import type { RecordEntry } from './record-index.ts'
-
-/** A connector and its bucket. */
-export interface S3Bucket {
-  connector: S3Connector
-  bucket: string
-}
 
 /** An entry as it lies in a bucket: `holder` names its uses, and no other save's. */
 export type HeldEntry = RecordEntry & { holder: string }

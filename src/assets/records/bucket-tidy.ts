@@ -1,5 +1,6 @@
+import type { S3Bucket } from '../bodies/s3/connector.ts'
 import { type BucketSpace, parseUse } from './bucket-layout.ts'
-import { objectsUnder, readEntries, type S3Bucket } from './bucket-objects.ts'
+import { objectsUnder, readEntries } from './bucket-objects.ts'
 
 /**
  * Removes what saves and deletes that were cut off left in the index before a time: uses and places without an entry, marks

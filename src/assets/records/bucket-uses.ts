@@ -1,6 +1,7 @@
+import type { S3Bucket } from '../bodies/s3/connector.ts'
 import { inParallel } from '../in-parallel.ts'
 import { type BucketSpace, parseUse } from './bucket-layout.ts'
-import { objectsUnder, putText, type S3Bucket } from './bucket-objects.ts'
+import { objectsUnder, putText } from './bucket-objects.ts'
 import type { NewEntry, PlacedBody } from './record-index.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { ByrefError } from '../../errors.ts'
+import type { S3Bucket } from '../bodies/s3/connector.ts'
 import { nonce } from '../nonce.ts'
-import type { S3Bucket } from './bucket-objects.ts'
 
 /** Claims of writers that died are in nobody's way after this time. */
 const STALE_MS = 60_000

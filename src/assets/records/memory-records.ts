@@ -1,8 +1,8 @@
 import { newId } from '../../content/new-id.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
-import type { StoreUsage } from '../asset-store.ts'
+import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import { checkRoom, isWithin, usageOf } from './quota.ts'
-import type { NewEntry, PlacedBody, RecordEntry, RecordIndex, StoreQuota } from './record-index.ts'
+import type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'
 
 interface Space {

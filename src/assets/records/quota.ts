@@ -1,6 +1,5 @@
 import { ByrefError } from '../../errors.ts'
-import type { StoreUsage } from '../asset-store.ts'
-import type { StoreQuota } from './record-index.ts'
+import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 
 /** Bodies by what names them, and what they cost. */
 type Sized = readonly { digest: string; size: number }[]

@@ -1,4 +1,4 @@
-import type { AssetRecord, StoreUsage } from '../asset-store.ts'
+import type { AssetRecord, StoreQuota, StoreUsage } from '../asset-store.ts'
 import type { RecordPlace } from './record-page.ts'
 
 /**
@@ -81,10 +81,4 @@ export interface NewEntry {
   objects?: readonly unknown[]
   /** Whether somebody chose the id, so that others may want it too. */
   isChosen: boolean
-}
-
-/** What a namespace may hold; `Infinity` where there is no limit. */
-export interface StoreQuota {
-  assets: number
-  bytes: number
 }

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { ByrefError } from '../../errors.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { assetExists } from '../asset-record.ts'
-import type { StoreUsage } from '../asset-store.ts'
+import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import { checkRoom, isWithin } from './quota.ts'
-import type { NewEntry, PlacedBody, RecordEntry, RecordIndex, StoreQuota } from './record-index.ts'
+import type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './record-index.ts'
 import { RECORDS_FILE, type RecordStatements } from './sqlite-tables.ts'
 
 /** Options of {@link sqliteRecords}. */

@@ -44,25 +44,25 @@ export const RECORD_EXTENSION = 'record'
  * itself is one more body of the asset.
  */
 export function createSave({ records, bodies, recordFiles = false }: SaveParts) {
-  async function place(draft: Draft, wanted: StagedBody[]): Promise<void> {
+  async function place(saving: Saving, wanted: StagedBody[]): Promise<void> {
     await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
       if (body.bytes === null) throw interrupted()
-      const key = await draft.newKey(body.mime)
-      await bodies.put(key, body.bytes, { mime: body.mime, signal: draft.options.signal })
-      draft.written()
+      const key = await saving.newKey(body.mime)
+      await bodies.put(key, body.bytes, { mime: body.mime, signal: saving.options.signal })
+      saving.written()
       body.key = key
     })
   }
 
-  async function stage(draft: Draft, source: AssetBody, mime: string): Promise<StagedBody> {
-    const { signal, owned } = draft.options
+  async function stage(saving: Saving, source: AssetBody, mime: string): Promise<StagedBody> {
+    const { signal, owned } = saving.options
     const { head, complete, body } = await peek(source, SMALL, signal)
     if (source instanceof Uint8Array || complete) {
       const isOurs = owned || !(source instanceof Uint8Array)
       const whole = source instanceof Uint8Array ? source : head
       return inMemory(isOurs ? whole : copyBytes(whole), mime)
     }
-    const key = await draft.newKey(mime)
+    const key = await saving.newKey(mime)
     const digester = createDigester()
     const hashed = streamFrom(async function* () {
       for await (const chunk of chunksOf(body)) {
@@ -71,13 +71,13 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
       }
     })
     await bodies.put(key, hashed, { mime, signal })
-    draft.written()
+    saving.written()
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
   /** Writes what is not there yet, and adds the record. */
-  async function commit(draft: Draft, all: StagedBody[]): Promise<AssetRecord> {
-    const { options } = draft
+  async function commit(saving: Saving, all: StagedBody[]): Promise<AssetRecord> {
+    const { options } = saving
     const namespace = options.namespace ?? null
     const [own] = all
     const record = newRecord(own as StagedBody, own?.mime ?? '', options)
@@ -90,14 +90,14 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
     const isThere = new Set(known.map(({ digest }) => digest))
     let wanted = inMemory.filter(({ digest }) => !isThere.has(digest))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      await place(draft, wanted)
+      await place(saving, wanted)
       options.signal?.throwIfAborted()
-      draft.checkAge()
+      saving.checkAge()
       const { assetId, objects } = options
       const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
       const { missing, unused } = await records.add(entry, options.quota)
       if (missing.length === 0) {
-        if (unused.length > 0) await draft.discard(unused)
+        if (unused.length > 0) await saving.discard(unused)
         return record
       }
       // Whoever had them let them go meanwhile.
@@ -107,7 +107,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
   }
 
   /** Where an index is not transactional, another save may use what this one put. */
-  async function unheld({ keys }: Draft): Promise<string[]> {
+  async function unheld({ keys }: Saving): Promise<string[]> {
     const held = await records.held(keys).catch(() => new Set(keys))
     return keys.filter((key) => !held.has(key))
   }
@@ -120,25 +120,25 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
     checkAbout(mime, options)
     const parts = distinctParts(options)
     await ready()
-    const draft = newDraft(bodies, options)
+    const saving = newSaving(bodies, options)
     let isCertain = true
     try {
-      const own = await stage(draft, source, mime)
+      const own = await stage(saving, source, mime)
       const others = parts.filter(({ digest }) => digest !== own.digest)
       options.signal?.throwIfAborted()
       isCertain = false
-      const info = await commit(draft, [own, ...others])
+      const info = await commit(saving, [own, ...others])
       return { assetId: info.assetId, info }
     } catch (error) {
-      if (isCertain) await draft.discard()
-      else if (isRefusal(error, options.signal)) await draft.discard(await unheld(draft))
+      if (isCertain) await saving.discard()
+      else if (isRefusal(error, options.signal)) await saving.discard(await unheld(saving))
       throw error
     }
   }
 }
 
 /** The keys of one save. */
-interface Draft {
+interface Saving {
   options: StoreSaveOptions
   /** All that it made. */
   keys: readonly string[]
@@ -151,7 +151,7 @@ interface Draft {
   discard(keys?: readonly string[]): Promise<void>
 }
 
-function newDraft(bodies: BodyStore, options: StoreSaveOptions): Draft {
+function newSaving(bodies: BodyStore, options: StoreSaveOptions): Saving {
   const space = spaceName(options.namespace ?? null)
   const keys: string[] = []
   let since = Infinity

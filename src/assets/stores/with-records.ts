@@ -12,6 +12,7 @@ import type {
   AssetRecord,
   FullAssetStore,
   StoreOptions,
+  StoreQuota,
   StoreSaveOptions,
   StoreVerified,
 } from '../asset-store.ts'
@@ -21,7 +22,6 @@ import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { checkRoom, usageOf } from '../records/quota.ts'
-import type { StoreQuota } from '../records/record-index.ts'
 import { recordPage } from '../records/record-page.ts'
 import type { Bundle } from './bundle.ts'
 import { createRecordBook } from './record-book.ts'
@@ -99,16 +99,16 @@ export function withRecords(store: SmallStore): FullAssetStore {
     const bytes = await readBytes(body)
     options.signal?.throwIfAborted()
     const about = { digest: sha256(bytes), size: bytes.byteLength }
-    const draft = newRecord(about, mime, options)
-    checkQuota(draft, options.quota)
-    saving.add(draft)
+    const unnamed = newRecord(about, mime, options)
+    checkQuota(unnamed, options.quota)
+    saving.add(unnamed)
     try {
       const assetId = await content.save(bytes, mime, options)
-      const info = { ...draft, assetId }
+      const info = { ...unnamed, assetId }
       book.put(info)
       return { assetId, info: structuredClone(info) }
     } finally {
-      saving.delete(draft)
+      saving.delete(unnamed)
     }
   }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { type ColumnReader, type TableColumn, textColumn } from './column.ts'
+import { type ColumnReader, textColumn } from './column.ts'
 import { columnNames, delimiterOf } from './csv-table.ts'
 import {
   type DuckdbConnection,
@@ -15,6 +15,7 @@ import {
 import { type CellForm, cellForm, cellSql, failedCell, rawColumn } from './duckdb-cells.ts'
 import { openParquet } from './parquet-file.ts'
 import { type Spool, spoolFrom, spoolOf } from './spool.ts'
+import type { TableColumn } from './table-column.ts'
 import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
 import type { WrittenTable } from './write-table.ts'

@@ -1,5 +1,5 @@
-import type { ColumnType, Storage } from './column.ts'
 import { isInt64, numberShape } from './long-number.ts'
+import type { ColumnType, Storage } from './table-column.ts'
 
 /** What kind of numbers those are that were seen. */
 export interface NumberKind {

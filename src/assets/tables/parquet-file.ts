@@ -13,6 +13,7 @@ import {
 import { errorMessage } from '../../errors.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { ContentCache } from '../content-cache.ts'
+import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
 
@@ -35,16 +36,6 @@ export interface ParquetFile {
    * them.
    */
   read(places: readonly number[], start: number, end: number): Promise<unknown[][]>
-}
-
-/** A column as the file declares it. */
-export interface ParquetColumn {
-  name: string
-  element: SchemaElement
-  isNested: boolean
-  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
-  elements: readonly [number, number]
-  leaves: readonly [number, number]
 }
 
 /** The longest description of a file that is read; one of a million groups is shorter. */
@@ -271,9 +262,13 @@ async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, cause?: unknown): TableError {
-  const codec = /unsupported compression codec: (\w+)/.exec(errorMessage(cause))?.[1]
-  const reason = codec
-    ? `its pages are compressed by ${codec}, which is not known here: write it with Zstandard or Snappy.`
-    : 'it is no Parquet file that can be read, or it is damaged.'
+  const [, what, form] =
+    /unsupported (encoding|compression codec): (\w+)/.exec(errorMessage(cause)) ?? []
+  const reason =
+    what === undefined
+      ? 'it is no Parquet file that can be read, or it is damaged.'
+      : what === 'encoding'
+        ? `its pages are encoded as ${form}, which is not known here: write it without column encodings.`
+        : `its pages are compressed by ${form}, which is not known here: write it with Zstandard or Snappy.`
   return new TableError({ name, line: null, reason }, { cause })
 }

@@ -1,8 +1,8 @@
-import type { TableColumn } from './column.ts'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
 import { declaredType } from './parquet-values.ts'
 import { createSpool } from './spool.ts'
 import { MAX_COLUMNS } from './table.ts'
+import type { TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
 import type { WrittenTable } from './write-table.ts'
 

@@ -1,7 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../content/json.ts'
-import type { ColumnType } from './column.ts'
-import type { ParquetColumn } from './parquet-file.ts'
+import type { ColumnType } from './table-column.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS
@@ -10,6 +9,16 @@ const days = new Map<number, string>()
 const REMEMBERED = 10_000
 /** Digits that a double keeps of any decimal. */
 const EXACT_DIGITS = 15
+
+/** A column as the file declares it. */
+export interface ParquetColumn {
+  name: string
+  element: SchemaElement
+  isNested: boolean
+  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
+  elements: readonly [number, number]
+  leaves: readonly [number, number]
+}
 
 /** Days since 1970 as a date of ISO 8601. */
 export function dayText(day: number): string | null {
@@ -34,6 +43,14 @@ export function timeText(time: bigint, perSecond: bigint): string | null {
   return rest === 0n ? whole : `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`
 }
 
+/** How many of a time of day's units a second has; null of what is no time of day. */
+function unitsOfDay({ converted_type, logical_type }: SchemaElement): bigint | null {
+  const unit = logical_type?.type === 'TIME' ? logical_type.unit : converted_type
+  if (unit === 'MILLIS' || unit === 'TIME_MILLIS') return 1_000n
+  if (unit === 'MICROS' || unit === 'TIME_MICROS') return 1_000_000n
+  return unit === 'NANOS' ? 1_000_000_000n : null
+}
+
 /** Whether values are scaled whole numbers. */
 export function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
@@ -49,6 +66,8 @@ export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
   if (converted_type === 'DATE' || converted_type?.startsWith('TIMESTAMP')) return 'date'
   if (logical_type?.type === 'TIMESTAMP' || type === 'INT96') return 'date'
   if (type === 'BOOLEAN') return 'boolean'
+  if (unitsOfDay(element) !== null) return 'string'
+  if (logical_type?.type === 'FLOAT16') return 'number'
   if (type === 'INT64') return 'integer'
   return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'string' : 'number'
 }
@@ -81,12 +100,17 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
       return (cell) => (typeof cell === 'string' ? JSON.parse(cell) : plainValue(cell))
     case 'boolean':
       return (cell) => cell
-    default:
+    default: {
+      const perSecond = unitsOfDay(element)
       return (cell) => {
         if (typeof cell === 'string') return cell
+        // A time of the first day of 1970, without the day.
+        if (perSecond !== null)
+          return timeText(BigInt(cell as number | bigint), perSecond)?.slice(11)
         const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
         return isText ? new TextDecoder().decode(cell) : String(plainValue(cell))
       }
+    }
   }
 }
 

@@ -6,7 +6,6 @@ import { isAssetRef } from '../../refs/asset-ref.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
-import type { TableColumn } from './column.ts'
 import {
   type DuckdbConnection,
   loadDuckdb,
@@ -16,6 +15,7 @@ import {
   withDuckdb,
 } from './duckdb.ts'
 import { parquetOfResult } from './query-result.ts'
+import type { TableColumn } from './table-column.ts'
 import type { TableRows } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
 

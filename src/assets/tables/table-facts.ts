@@ -1,5 +1,5 @@
 import type { AssetRecord } from '../asset-store.ts'
-import type { TableColumn } from './column.ts'
+import type { TableColumn } from './table-column.ts'
 
 /** What the record of a table says of it; its rows are the body, as Parquet. */
 export interface TableFacts {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
-import type { TableColumn } from './column.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
+import type { TableColumn } from './table-column.ts'
 
 /** A row of a table: values by the columns' names, null where there is none. */
 export type TableRow = Record<string, unknown>

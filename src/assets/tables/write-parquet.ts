@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { zstdCompressSync } from 'node:zlib'
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import type { Storage } from './column.ts'
 import type { Spool } from './spool.ts'
+import type { Storage } from './table-column.ts'
 
 /** Writes a Parquet file, a group of rows after the other. */
 export interface ParquetOutput {

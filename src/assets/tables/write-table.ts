@@ -1,6 +1,7 @@
-import type { ColumnReader, Storage, TableColumn } from './column.ts'
+import type { ColumnReader } from './column.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
 import type { TableInput } from './table.ts'
+import type { Storage, TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 

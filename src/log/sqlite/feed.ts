@@ -1,4 +1,4 @@
-import type { TransactionHooks } from '../../sqlite/connection.ts'
+import type { TransactionHooks } from '../../sqlite/write-queue.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Audience, listeners } from '../listeners.ts'
 import { CHUNK, pause } from '../pause.ts'

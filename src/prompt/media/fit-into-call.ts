@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../model/capabilities.ts'
+import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import type { Standings } from './standings.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../model/capabilities.ts'
+import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import { limitOf, topLevel } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'

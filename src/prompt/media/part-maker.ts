@@ -1,8 +1,8 @@
 import type { FilePart, MediaPart, TextPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { named, noteOf, sameAsAbove, typeOf, unresolved, wordsOf } from './media-note.ts'
+import type { MediaSource } from './media-source.ts'
 import type { ReadBody } from './read-body.ts'
-import type { MediaSource } from './resolve-media.ts'
 import type { Standing, Standings } from './standings.ts'
 
 /**

@@ -8,7 +8,7 @@ import { fitImage } from './fit-image.ts'
 import { isWhatItSays } from './is-what-it-says.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
-import type { MediaSource } from './resolve-media.ts'
+import type { MediaSource } from './media-source.ts'
 import { shortValue } from './short-value.ts'
 
 /** A body as a model takes it: what the cache keeps. */

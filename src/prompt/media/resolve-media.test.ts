@@ -14,7 +14,8 @@ import type {
   TranscriptItem,
 } from '../transcript-item.ts'
 import { createMediaCache } from './media-cache.ts'
-import { type MediaSource, resolveMedia } from './resolve-media.ts'
+import type { MediaSource } from './media-source.ts'
+import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]
 const seeing = await capabilitiesOf({

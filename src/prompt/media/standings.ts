@@ -2,8 +2,8 @@ import { isFullType } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
 import { isFetched, mediaPlan, type PlanOptions } from './media-plan.ts'
+import type { MediaSource } from './media-source.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
-import type { MediaSource } from './resolve-media.ts'
 
 /** What has become of one reference. */
 export type Standing =

@@ -1,4 +1,4 @@
-import type { Agent } from '../../agent/agent.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { type ConversationLog, type LogChange, readAll } from '../../log/conversation-log.ts'
 import { type Channel, createChannel, jsonFrame, namedFrame } from './channel.ts'

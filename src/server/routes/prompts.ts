@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
-import type { Agent } from '../../agent/agent.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../errors.ts'
 import { promptAnswer, promptQuery } from '../../wire/prompts.ts'
 import { type Route, route } from '../route.ts'
@@ -22,13 +22,13 @@ export function promptRoutes(): Route[] {
         answers: { 200: promptAnswer },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ query, param, agent, json }) => {
         const its = agent()
         const { id } = await findConversation(its.log, param('id'))
         const prompt = await promptOf(its, id, param('messageId'))
         const other = query.against ?? (await answerBefore(its, id, param('messageId')))
         const difference = other ? between(await promptOf(its, id, other), prompt) : null
-        return c.json({ ...prompt, difference } as never)
+        return json({ ...prompt, difference })
       },
     ),
   ]

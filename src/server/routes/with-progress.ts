@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ImportOptions } from '../../assets/assets-contract.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
+import { jsonAnswer } from '../json-answer.ts'
 
 type OnProgress = NonNullable<ImportOptions['onProgress']>
 
@@ -19,7 +20,7 @@ export async function withProgress<T extends object>(
   work: (onProgress?: OnProgress) => Promise<T>,
 ): Promise<Response> {
   if (!c.req.header('accept')?.includes('text/event-stream')) {
-    return c.json((await work()) as object, status)
+    return jsonAnswer(c, await work(), status)
   }
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')

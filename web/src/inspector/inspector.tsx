@@ -11,10 +11,10 @@ import { Spinner } from '../ui/spinner.tsx'
 const TITLES: Record<Tab, string> = { assets: 'Assets', data: 'Data', run: 'Run', prompt: 'Prompt' }
 
 const CONTENTS = {
-  assets: lazy(async () => ({ default: (await import('./assets-tab.tsx')).AssetsTab })),
-  data: lazy(async () => ({ default: (await import('./data-tab.tsx')).DataTab })),
-  run: lazy(async () => ({ default: (await import('./run-tab.tsx')).RunTab })),
-  prompt: lazy(async () => ({ default: (await import('./prompt-tab.tsx')).PromptTab })),
+  assets: lazy(async () => ({ default: (await import('./assets/assets-tab.tsx')).AssetsTab })),
+  data: lazy(async () => ({ default: (await import('./data/data-tab.tsx')).DataTab })),
+  run: lazy(async () => ({ default: (await import('./run/run-tab.tsx')).RunTab })),
+  prompt: lazy(async () => ({ default: (await import('./prompt/prompt-tab.tsx')).PromptTab })),
 }
 
 /** The third pane: what is behind the conversation, tab by tab. The tab is part of the address. */

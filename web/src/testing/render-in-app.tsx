@@ -21,12 +21,20 @@ export interface RenderOptions {
   at?: string
   /** Of who looks at it. */
   role?: Role
+  /** Whether the server has SQL. */
+  sql?: boolean
 }
 
 /** Shows a part of the app as it is within it: a router at an address, and a conversation in some state. */
 export async function renderInApp(
   part: ReactNode,
-  { state = emptyConversation, id = 'c1', at = '/', role = 'owner' }: RenderOptions = {},
+  {
+    state = emptyConversation,
+    id = 'c1',
+    at = '/',
+    role = 'owner',
+    sql = false,
+  }: RenderOptions = {},
 ) {
   const source = {
     id,
@@ -50,7 +58,7 @@ export async function renderInApp(
   queries.clear()
   queries.setDefaultOptions({ queries: { retry: false } })
   queries.setQueryData(infoQuery.queryKey, {
-    ...{ name: 'byref', version: '0', agents: [], sql: false },
+    ...{ name: 'byref', version: '0', agents: [], sql },
     caller: { role, namespace: null, subject: 'anna' },
   })
   const view = render(

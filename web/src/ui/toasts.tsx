@@ -49,7 +49,7 @@ export function Toasts() {
   return (
     <section
       aria-label="Notifications"
-      className="pointer-events-none fixed inset-x-3 bottom-3 z-50 mx-auto flex max-w-md flex-col gap-2"
+      className="pointer-events-none fixed inset-x-3 top-14 z-50 mx-auto flex max-w-md flex-col gap-2"
     >
       {shown.map(({ key, tone, text, code }) => (
         <Notice

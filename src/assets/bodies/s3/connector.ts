@@ -3,6 +3,12 @@ import { orAborted } from '../abortable.ts'
 import { createRetries } from './retries.ts'
 import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
+/** A connector and its bucket. */
+export interface S3Bucket {
+  connector: S3Connector
+  bucket: string
+}
+
 /** An object in a bucket. */
 export interface S3Object {
   bucket: string

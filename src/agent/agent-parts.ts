@@ -1,0 +1,23 @@
+import type { ConversationLog } from '../log/conversation-log.ts'
+import type { AgentAssets } from './agent-assets.ts'
+import type { OpenConversations } from './conversations.ts'
+import type { AgentSettings } from './run-settings.ts'
+
+/** What the functions of an agent share. */
+export interface AgentParts {
+  settings: AgentSettings
+  log: ConversationLog
+  assets: AgentAssets
+  namespace: string | null
+  /** This agent, unique over all processes. */
+  owner: string
+  leaseMs: number
+  /** The open conversations of a namespace. */
+  conversations(namespace: string | null): OpenConversations
+}
+
+/** What names a conversation beside its id. */
+export interface InNamespace {
+  /** Default: the agent's. */
+  namespace?: string | null
+}

@@ -1,0 +1,104 @@
+import { openRun } from '../content/conversation-state.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { ByrefError } from '../errors.ts'
+import { LeaseHeldError } from '../log/conversation-log.ts'
+import { isRefusal } from './calls/record-call.ts'
+import { isRunEnd } from './follow-up.ts'
+import type { Halt } from './halt.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import { RunLostError } from './run-lost-error.ts'
+import type { Entry, Thread } from './thread.ts'
+
+/** How a run's own entries are appended. */
+export interface RunAppendOptions {
+  /** Takes the conversation over; else it has to be this process's. */
+  claims?: boolean
+  /** With what follows from them, such as the beginning of the next step. */
+  followed?: boolean
+  /** Goes with the next append, or at the next turn of the event loop. */
+  patient?: boolean
+}
+
+/** Appends as whoever runs the conversation. */
+export interface RunWriter {
+  /** @throws RunLostError where another runs it, or the work was halted; what the log throws */
+  append(make: () => Entry, options?: RunAppendOptions): Promise<void>
+  /** The step that began with the last append and was not asked for yet. */
+  readonly begun: string | null
+  /** The same, which counts as asked for from then on. */
+  takeBegun(): string | null
+}
+
+/** What a writer needs. */
+export interface RunWriterOptions {
+  thread: Thread
+  owner: string
+  leaseMs: number
+  lease: LeaseKeeper
+  halt: Halt
+  /** Whether events have handlers to be waited for. */
+  hasHandlers: boolean
+  /** What follows from events. */
+  followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[]
+}
+
+/** Begins with no step begun. */
+export function createRunWriter(options: RunWriterOptions): RunWriter {
+  const { thread, owner, leaseMs, lease, halt, hasHandlers, followUp } = options
+  let begun: string | null = null
+
+  /** The events with what follows from them, noting the step that begins with it. */
+  function withFollowUp(
+    before: readonly ConversationEvent[],
+    events: readonly ConversationEvent[],
+  ): readonly ConversationEvent[] {
+    const more = followUp([...before, ...events])
+    begun = more.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
+    return [...events, ...more]
+  }
+
+  return {
+    async append(make, { claims = false, followed = false, patient = false } = {}) {
+      let frees = false
+      try {
+        await thread.append(
+          (now, before) => {
+            if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
+            if (halt.reason && halt.reason !== 'time' && halt.reason !== 'handler') {
+              throw new RunLostError()
+            }
+            const { events, debug } = make()
+            const all = followed ? withFollowUp(before, events) : events
+            frees = isRunEnd(all.at(-1)) && now.inbox.length === 0
+            return { events: all, debug, lease: { owner, ms: frees ? 0 : leaseMs } }
+          },
+          { joins: !claims, patient },
+        )
+        lease.appended({ frees })
+      } catch (error) {
+        begun = null
+        if (isRefusal(error)) throw error
+        halt.now(isLoss(error) ? 'lost' : 'log', error)
+        throw error
+      }
+      if (hasHandlers) await thread.told()
+    },
+    get begun() {
+      return begun
+    },
+    takeBegun() {
+      const taken = begun
+      begun = null
+      return taken
+    },
+  }
+}
+
+/** Whether an error of an append says that the conversation is another's now, or gone. */
+function isLoss(error: unknown): boolean {
+  return (
+    error instanceof RunLostError ||
+    error instanceof LeaseHeldError ||
+    (error instanceof ByrefError && error.code === 'conversation_not_found')
+  )
+}

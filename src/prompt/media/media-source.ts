@@ -1,0 +1,30 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { ModelCapabilities } from '../../model/model-capabilities.ts'
+import type { MediaCache } from './media-cache.ts'
+
+/** Where bodies come from, and what a model takes of them. */
+export interface MediaSource {
+  capabilities: ModelCapabilities
+  /** In the namespace of the conversation. */
+  assets: Pick<Assets, 'info' | 'get' | 'open' | 'meta' | 'urlFor' | 'resolve' | 'config'>
+  /** That namespace; null where there is none. What is kept for one is never given to another. */
+  namespace: string | null
+  cache: MediaCache
+  /** `none`: notes alone, nothing is read. Default: `all`. */
+  media?: 'all' | 'none'
+  options?: MediaOptions
+  /** Told once per body of what could be better, such as a library to install. */
+  onDiagnostic?(message: string): void
+  /** References of bodies that are not there any more, whatever the cache still has of them. */
+  gone?: ReadonlySet<string>
+  /** Told of each body that is not there. */
+  onMissing?(ref: string): void
+}
+
+/** How bodies become parts. */
+export interface MediaOptions {
+  /** Pixels of the long side above which a large image is made smaller. Default: 2048. */
+  imageMaxSide?: number
+  /** Characters of text that are shown of one body. Default: 16,000. */
+  maxTextChars?: number
+}
