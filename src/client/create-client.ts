@@ -277,7 +277,7 @@ export function createClient(options: ClientOptions = {}): Client {
     conversation: (id, liveOptions = {}) =>
       followConversation(id, {
         ...liveOptions,
-        loadPage: (after, signal) => client.events(id, { after, signal }),
+        loadPage: (after, signal) => client.events(id, { after, limit: 1000, signal }),
         openStream: (after, signal) => openStream(transport, id, after, signal),
       }),
   }

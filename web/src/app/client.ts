@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, createClient } from 'byref/client'
 
 /** The one client of the page's own server. */
@@ -6,6 +6,7 @@ export const client = createClient()
 
 /** What was loaded and how fresh it is, for the whole app. */
 export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: (error, { queryKey }) => noticeSignOut(error, queryKey) }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -14,6 +15,13 @@ export const queries = new QueryClient({
     },
   },
 })
+
+/** Has the page ask for a token where an answer says that there is none that holds (any more). */
+export function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
+  const isInfo = queryKey[0] === infoQuery.queryKey[0]
+  if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
+  void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
+}
 
 /** What runs on the server. */
 export const infoQuery = queryOptions({

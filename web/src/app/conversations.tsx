@@ -15,6 +15,7 @@ import { ImportButton } from './import-button.tsx'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useSettled } from './use-settled.ts'
+import { WhoAsks } from './who-asks.tsx'
 
 /** The first pane: every conversation, last changed first, and a search in their titles and texts. */
 export function Conversations() {
@@ -71,6 +72,7 @@ export function Conversations() {
         />
       </div>
       <List search={useSettled(search.trim())} />
+      <WhoAsks />
     </nav>
   )
 }
@@ -81,7 +83,7 @@ function List({ search }: { search: string }) {
   if (isPending) return <Skeleton />
   if (!data) {
     return (
-      <div className="p-2">
+      <div className="flex-1 p-2">
         <LoadError what="The list" error={error} onRetry={() => void refetch()} />
       </div>
     )

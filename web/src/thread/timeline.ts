@@ -47,7 +47,7 @@ export function timeline(
       items.push(asides.shift()?.item as TimelineItem)
       speaker = null
     }
-    if (message.message_type === 'log' && !readMetadata(message).result) {
+    if (isLog(message)) {
       const last = items.at(-1)
       if (last?.type === 'logs') last.messages.push(message)
       else items.push({ type: 'logs', key: `logs-${message.id}`, messages: [message] })
@@ -70,6 +70,12 @@ export function timeline(
   }
   placeMedia(items)
   return [...items, ...asides.map(({ item }) => item)]
+}
+
+/** Whether a message is out of the way: of type `log`, and no call and no result. */
+function isLog(message: Message): boolean {
+  const { calls, result } = readMetadata(message)
+  return message.message_type === 'log' && calls.length === 0 && !result
 }
 
 function isCallOf(message: Message, callId: string | undefined): boolean {
