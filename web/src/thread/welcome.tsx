@@ -1,4 +1,5 @@
 import { pickFiles, suggest } from '../composer/suggestions.ts'
+import { Samples } from '../samples/samples.tsx'
 import { cn } from '../ui/cn.ts'
 
 const SUGGESTIONS = [
@@ -51,6 +52,7 @@ export function Welcome() {
           </li>
         ))}
       </ul>
+      <Samples />
     </div>
   )
 }
