@@ -4,6 +4,7 @@ import { createFold, type Foldable } from '../content/fold.ts'
 import type { EventsPage } from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { readEventStream } from './event-stream.ts'
+import { pause, pauseAfter } from './pause.ts'
 
 /**
  * How a live conversation stands: first loading, following what happens, trying to get the connection back, or over,
@@ -135,9 +136,8 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
         const problem = asApiError(reason)
         if (!problem.transient) return enter('closed', problem)
         enter(loaded ? 'reconnecting' : 'connecting', problem)
-        const pause = retryDelay * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)
+        await pause(pauseAfter(failures, retryDelay), signal)
         failures += 1
-        await sleep(pause, signal)
       }
     }
   }
@@ -179,21 +179,4 @@ function readRecord(data: string): Foldable | null {
 function asApiError(reason: unknown): ApiError {
   if (reason instanceof ApiError) return reason
   return new ApiError(0, 'unreachable', 'The connection was lost.', { cause: reason })
-}
-
-/** Waits, less where the network comes back meanwhile; an abort only ends the wait. */
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const target = globalThis as Partial<
-    Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
-  >
-  const wake = () => resolve()
-  const timer = setTimeout(wake, milliseconds)
-  signal.addEventListener('abort', wake, { once: true })
-  target.addEventListener?.('online', wake)
-  return promise.finally(() => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', wake)
-    target.removeEventListener?.('online', wake)
-  })
 }

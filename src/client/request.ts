@@ -13,7 +13,7 @@ export interface Transport {
 
 /** Options of one request. */
 export interface RequestOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   json?: unknown
   /** Sent as it is. */

@@ -21,6 +21,34 @@ describe('upload, where there is XMLHttpRequest', () => {
     expect(xhr.headers).toEqual({ 'x-test': '1', 'content-type': 'text/csv' })
   })
 
+  it('sends a large file in pieces, and tells how far it is within each', async () => {
+    const begun = new Response(null, { status: 201, headers: { location: '/api/uploads/u1' } })
+    const made = Response.json({ asset: { ref: 'asset://a1' }, table: null }, { status: 201 })
+    const answers = [begun, made]
+    const fetch = vi.fn(async () => answers.shift() as Response)
+    const xhr = stubXhr()
+    const progress: number[] = []
+    const file = new File(['x'.repeat(10)], 'a.bin')
+    const sent = upload({ ...transport, fetch }, file, {
+      pieceBytes: 6,
+      onProgress: (fraction) => progress.push(fraction),
+    })
+    for (const [loaded, offset] of [
+      [3, 6],
+      [4, 10],
+    ] as const) {
+      await vi.waitFor(() => expect(xhr.sent).toBeGreaterThan(0))
+      expect(xhr.opened).toEqual(['PATCH', '/api/uploads/u1'])
+      xhr.sent = 0
+      xhr.upload.onprogress?.({ loaded, total: 6 })
+      xhr.answerHeaders = { 'upload-offset': String(offset) }
+      xhr.answer(204, undefined, '')
+    }
+    expect((await sent).asset.ref).toBe('asset://a1')
+    expect(progress).toEqual([0, 0.3, 1])
+    expect(xhr.headers).toMatchObject({ 'x-test': '1', 'upload-offset': '6' })
+  })
+
   it('throws what the server refuses', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))
@@ -63,13 +91,18 @@ function stubXhr() {
     opened: [] as string[],
     headers: {} as Record<string, string>,
     aborted: false,
+    sent: 0,
+    answerHeaders: {} as Record<string, string>,
+    getResponseHeader: (name: string) => xhr.answerHeaders[name] ?? null,
     open: (...parts: string[]) => {
       xhr.opened = parts
     },
     setRequestHeader: (name: string, value: string) => {
       xhr.headers[name] = value
     },
-    send: () => {},
+    send: (body: Blob) => {
+      xhr.sent = body.size
+    },
     abort: () => {
       xhr.aborted = true
       xhr.onabort?.()

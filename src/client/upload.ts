@@ -1,5 +1,7 @@
 import type { UploadResult } from '../wire/types.ts'
-import { parseAnswer, refusal, requestJson, type Transport, unreachable } from './request.ts'
+import { parseAnswer, type Transport } from './request.ts'
+import { sendBlob } from './send-blob.ts'
+import { uploadInPieces } from './upload-in-pieces.ts'
 
 /** Options of an upload. */
 export interface UploadOptions {
@@ -9,88 +11,45 @@ export interface UploadOptions {
   mimeType?: string
   /** Called with the share that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void
+  /** Its abort ends the upload, of which nothing is left then. */
   signal?: AbortSignal
+  /** Files above so many bytes go in pieces of that size, and go on after a cut. Default 16 MiB. */
+  pieceBytes?: number
+  /** The first pause before it goes on, in milliseconds; doubles up to 20 times itself. Default 500. */
+  retryDelay?: number
 }
 
+const PIECE_BYTES = 16 * 1024 * 1024
+
 /**
- * Sends a file as it is, never read into memory as a whole. In a browser it goes by XMLHttpRequest, the only way that
- * tells the progress; elsewhere, and where a `fetch` was given, by fetch with progress at the start and the end.
+ * Sends a file. A large one goes in pieces: after a broken line, or while its server starts anew, it goes on with what is
+ * missing, and gives up when nothing came of 15 tries in a row.
  */
 export async function upload(
   transport: Transport,
   file: Blob,
-  { name = fileName(file), mimeType = file.type, onProgress, signal }: UploadOptions = {},
+  options: UploadOptions = {},
 ): Promise<UploadResult> {
+  const { name = fileName(file), onProgress, signal, pieceBytes = PIECE_BYTES } = options
+  const mimeType = options.mimeType || file.type || 'application/octet-stream'
   signal?.throwIfAborted()
-  const path = `/api/assets?name=${encodeURIComponent(name)}`
-  const headers = { 'content-type': mimeType || 'application/octet-stream' }
-  const Xhr = (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest
   onProgress?.(0)
-  if (Xhr && transport.native) {
-    const url = transport.baseUrl + path
-    return sendByXhr(new Xhr(), file, {
-      url,
-      headers: { ...transport.headers, ...headers },
-      onProgress,
-      signal,
-    })
+  const onSent = (bytes: number) => {
+    if (file.size > 0) onProgress?.(Math.min(1, bytes / file.size))
   }
-  const result = await requestJson<UploadResult>(transport, path, {
-    method: 'POST',
-    body: file,
-    headers,
-    signal,
+  if (file.size > pieceBytes) {
+    const { retryDelay = 500 } = options
+    const pieces = { name, mimeType, onSent, signal, pieceBytes, retryDelay }
+    const made = await uploadInPieces(transport, file, pieces)
+    if (made) return made
+  }
+  const path = `/api/assets?name=${encodeURIComponent(name)}`
+  const headers = { 'content-type': mimeType }
+  const { status, text } = await sendBlob(transport, path, file, {
+    ...{ method: 'POST', headers, onSent, signal },
   })
-  onProgress?.(1)
-  return result
-}
-
-/** The part of XMLHttpRequest that is used here, so that this file needs no types of the DOM. */
-interface Xhr {
-  status: number
-  responseText: string
-  upload: { onprogress: unknown }
-  onload: unknown
-  onerror: unknown
-  onabort: unknown
-  open(method: string, url: string): void
-  setRequestHeader(name: string, value: string): void
-  send(body: Blob): void
-  abort(): void
-}
-
-interface XhrOptions {
-  url: string
-  headers: Record<string, string>
-  onProgress?: (fraction: number) => void
-  signal?: AbortSignal
-}
-
-function sendByXhr(
-  xhr: Xhr,
-  file: Blob,
-  { url, headers, onProgress, signal }: XhrOptions,
-): Promise<UploadResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<UploadResult>()
-  const abort = () => xhr.abort()
-  xhr.upload.onprogress = (event: { loaded: number; total: number }) => {
-    if (event.total > 0) onProgress?.(event.loaded / event.total)
-  }
-  xhr.onload = () => {
-    try {
-      if (xhr.status < 200 || xhr.status > 299) throw refusal(xhr.status, xhr.responseText)
-      resolve(parseAnswer<UploadResult>(xhr.status, xhr.responseText))
-    } catch (error) {
-      reject(error)
-    }
-  }
-  xhr.onerror = () => reject(unreachable())
-  xhr.onabort = () => reject(signal?.reason ?? unreachable())
-  signal?.addEventListener('abort', abort, { once: true })
-  xhr.open('POST', url)
-  for (const [key, value] of Object.entries(headers)) xhr.setRequestHeader(key, value)
-  xhr.send(file)
-  return promise.finally(() => signal?.removeEventListener('abort', abort))
+  if (file.size === 0) onProgress?.(1)
+  return parseAnswer<UploadResult>(status, text)
 }
 
 function fileName(file: Blob): string {

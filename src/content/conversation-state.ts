@@ -101,6 +101,8 @@ export interface CallState {
   items?: Readonly<Record<number, ItemState>>
   /** How many items it is mapped over. */
   itemCount?: number
+  /** When all of it was there; what comes before it is begun is a wait for other calls or for a person. */
+  plannedAt?: string
   /** When it was begun. */
   startedAt?: string
   finishedAt?: string

@@ -197,6 +197,7 @@ describe('fold', () => {
       call: callOf('c1'),
       status: 'done',
       attempts: 1,
+      plannedAt: timeOf(3),
       startedAt: timeOf(6),
       finishedAt: timeOf(7),
       resultMessageId: 'result-c1',

@@ -176,11 +176,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const call = editable.call(toolCallId)
     if (call) call.argumentsText += delta
   },
-  TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }) {
+  TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
     const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
     openCall(editable, {
       ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
-      ...{ attempts: 0, status: 'planned' },
+      ...{ attempts: 0, status: 'planned', plannedAt: at },
     })
   },
   APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items }, at) {

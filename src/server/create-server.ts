@@ -1,22 +1,21 @@
-import { randomUUID } from 'node:crypto'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { compress } from 'hono/compress'
 import { cors } from 'hono/cors'
+import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError } from '../errors.ts'
 import { appFiles } from './app-files.ts'
 import { type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
 import { type Caller, requireRole } from './caller.ts'
-import { whileDraining } from './draining.ts'
-import { errorResponse } from './error-response.ts'
+import { drainingAnswer } from './draining.ts'
 import { createHub } from './events/hub.ts'
-import { guard } from './guard.ts'
+import { createGuard } from './guard.ts'
+import { jsonAnswer } from './json-answer.ts'
 import { createLimits, type ServerLimits } from './limits.ts'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
-import { MAX_BODY } from './request-body.ts'
+import { asMiddleware, createPipeline } from './pipeline.ts'
 import { resumableUploads } from './resumable-uploads.ts'
 import { mountRoutes, type Route, type RouteSpec } from './route.ts'
 import { assetRoutes } from './routes/assets.ts'
@@ -141,29 +140,16 @@ export function createServer(options: ServerOptions): Server {
     return { subject: `asset:${grant.assetId}`, namespace: grant.namespace, role: 'reader' }
   }
 
+  const pipeline = createPipeline({
+    guard: createGuard({ hosts: allowedHosts, origins: allowedOrigins }),
+    draining: (c) => (isClosing ? drainingAnswer(c) : null),
+    log,
+    metrics,
+  })
   const app = new Hono()
-  app.onError((error, c) => {
-    return errorResponse(error, c, (failure) => log.error({ err: failure, path: c.req.path }))
-  })
-  app.use(async (c, next) => {
-    const started = performance.now()
-    const id = requestId(c.req.header('x-request-id'))
-    c.header('x-request-id', id)
-    await next()
-    const ms = performance.now() - started
-    const { method, path } = c.req
-    const { status } = c.res
-    metrics.request(c, ms)
-    const { subject } = (c.get('caller' as never) as Caller | undefined) ?? NOBODY
-    log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
-  })
-  app.use(guard({ hosts: allowedHosts, origins: allowedOrigins }))
-  app.use(whileDraining(() => isClosing))
   if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
-  app.use(limits.headers)
-  app.use('/api/*', limits.body(MAX_BODY, routes))
-  app.use(compressed)
   mountRoutes(app, routes, {
+    pipeline,
     authenticate,
     agent(caller, name) {
       const agent = name === undefined ? first : agents.get(name)
@@ -171,22 +157,30 @@ export function createServer(options: ServerOptions): Server {
       return caller.namespace === null ? agent : agent.scoped(caller.namespace)
     },
   })
-  app.get('/api/openapi.json', (c) => c.json(openApi))
-  app.get('/metrics', async (c) => {
-    requireRole(await auth.authenticate(c), 'owner')
-    return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
-  })
+  app.get('/api/openapi.json', (c) => pipeline(c, '/api/openapi.json', () => jsonAnswer(openApi)))
+  app.get('/metrics', (c) =>
+    pipeline(c, '/metrics', async () => {
+      requireRole(await auth.authenticate(c), 'owner')
+      return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
+    }),
+  )
   if (uploads) {
-    app.all('/api/uploads/*', async (c) => {
-      const caller = await auth.authenticate(c)
-      requireRole(caller, 'member')
-      await limits.request(caller)
-      return uploads.handle(c.req.raw, caller)
-    })
+    app.all('/api/uploads/*', (c) =>
+      pipeline(c, '/api/uploads/*', async () => {
+        const caller = await auth.authenticate(c)
+        requireRole(caller, 'member')
+        await limits.request(caller)
+        const { body, status, headers } = await uploads.handle(c.req.raw, caller)
+        return c.newResponse(body, status as StatusCode, Object.fromEntries(headers))
+      }),
+    )
   }
-  app.all('/api/*', (c) => {
-    throw new ByrefError('not_found', `There is no ${c.req.path}`)
-  })
+  app.all('/api/*', (c) =>
+    pipeline(c, '/api/*', () => {
+      throw new ByrefError('not_found', `There is no ${c.req.path}`)
+    }),
+  )
+  app.use(asMiddleware(pipeline, '*'))
   if (options.app !== null) app.route('/', appFiles(options.app))
 
   const server: Server = {
@@ -218,24 +212,21 @@ function byName(given: ServerOptions['agents']): Map<string, Agent> {
   throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
 }
 
-const gzip = compress()
-
-/** Compresses for those who take it; all others get their answer as it was made. */
-const compressed: MiddlewareHandler = (c, next) => {
-  c.header('vary', 'accept-encoding')
-  return c.req.header('accept-encoding') === undefined ? next() : gzip(c, next)
-}
-
-/** The id of a request: the proxy's where it is one that may stand in a log, else a new one. */
-function requestId(given: string | undefined): string {
-  return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
-}
-
-function crossOrigin(origins: readonly string[]) {
-  return cors({
+function crossOrigin(origins: readonly string[]): MiddlewareHandler {
+  const allow = cors({
     origin: [...origins],
-    allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+    allowHeaders: [
+      ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+      ...['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'],
+    ],
     exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
     maxAge: 600,
   })
+  return async (c, next) => {
+    const preflight = await allow(c, next)
+    const answer = preflight ?? c.res
+    // It names the origin alone, instead of what was named before.
+    answer.headers.set('vary', 'origin, accept-encoding')
+    return preflight
+  }
 }

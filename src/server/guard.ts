@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { ByrefError } from '../errors.ts'
 
 /** This machine by name, or any machine by number: a page that was rebound to us came under a name of its own. */
@@ -13,17 +13,17 @@ export interface GuardOptions {
 }
 
 /**
- * Keeps web pages of other sites from using a server: a request must name localhost, an IP address or one of `hosts` (DNS
+ * A check that keeps web pages of other sites from using a server: a request must name localhost, an IP address or one of `hosts` (DNS
  * rebinding), and one that a page of another origin sent is refused unless it is one of `origins` (cross-site requests).
  */
-export function guard({ hosts, origins }: GuardOptions): MiddlewareHandler {
+export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => void {
   const isAllowed = (host: string) =>
     hosts.includes('*') ||
     LOOPBACK_OR_NUMBER.test(host) ||
     hosts.includes(host.replace(/:\d+$/, '')) ||
     hosts.includes(host)
 
-  return async (c, next) => {
+  return (c) => {
     const host = c.req.header('host') ?? new URL(c.req.url).host
     if (!isAllowed(host)) {
       throw new ByrefError(
@@ -39,10 +39,6 @@ export function guard({ hosts, origins }: GuardOptions): MiddlewareHandler {
     if (!origin && c.req.method !== 'GET' && c.req.header('sec-fetch-site') === 'cross-site') {
       throw new ByrefError('forbidden', 'Requests from pages of other sites are not allowed')
     }
-    // Before the answer: a header that comes after it has the answer made anew.
-    c.header('x-content-type-options', 'nosniff')
-    c.header('referrer-policy', 'no-referrer')
-    await next()
   }
 }
 

@@ -1,11 +1,10 @@
-import type { Context } from 'hono'
-import { routePath } from 'hono/route'
 import { Gauge, Histogram, Registry } from 'prom-client'
 import type { Hub } from './events/hub.ts'
 
 /** Counts for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 export interface Metrics {
-  request(c: Context, ms: number): void
+  /** `route` and not the path: its values are few, and no ids. */
+  request(of: { method: string; route: string; status: number }, ms: number): void
   text(): Promise<string>
   readonly contentType: string
 }
@@ -37,11 +36,7 @@ export function createMetrics(hub: Pick<Hub, 'readers'>): Metrics {
     },
   })
   return {
-    request(c, ms) {
-      // The route and not the path: its values are few, and no ids.
-      const { method } = c.req
-      requests.observe({ method, route: routePath(c, -1), status: c.res.status }, ms / 1000)
-    },
+    request: (of, ms) => requests.observe(of, ms / 1000),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }

@@ -4,7 +4,7 @@ import { ByrefError } from '../errors.ts'
 import { RequestError } from './request-error.ts'
 
 /** Bytes of a body of JSON; files are uploaded, not said. */
-export const MAX_BODY = 4 * 1024 * 1024
+const MAX_BODY = 4 * 1024 * 1024
 
 /** Levels of a body of JSON. */
 const MAX_DEPTH = 200
@@ -15,7 +15,7 @@ const MAX_DEPTH = 200
  * @throws ByrefError `bad_request`, with every issue; `body_too_large`, `too_deep`
  */
 export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
-  const text = await c.req.text()
+  const text = await readText(c)
   if (text === '') return parse(schema, {}, 'body')
   if (!c.req.header('content-type')?.toLowerCase().startsWith('application/json')) {
     throw new ByrefError('bad_request', 'The body must be JSON, with content-type application/json')
@@ -30,6 +30,28 @@ export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> 
     throw new ByrefError('bad_request', 'The body is no JSON', { cause })
   }
   return parse(schema, body, 'body')
+}
+
+/** The text of a body, as long as it may be. Of one that says its length, no more than that is read. */
+async function readText({ req }: Context): Promise<string> {
+  const said = req.header('content-length')
+  if (said !== undefined && Number(said) <= MAX_BODY) return req.text()
+  if (said !== undefined) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of req.raw.body ?? []) {
+    size += chunk.byteLength
+    if (size > MAX_BODY) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+function tooLarge(): ByrefError {
+  return new ByrefError(
+    'body_too_large',
+    `A body of JSON has at most ${MAX_BODY} bytes; upload files as assets`,
+  )
 }
 
 /** The value by the schema. Throws `bad_request` with every issue. */

@@ -3,11 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileStore } from '@tus/file-store'
-import { Server as TusServer } from '@tus/server'
+import { Server as TusServer, type Upload } from '@tus/server'
+import type { Assets, ImportOptions } from '../assets/assets-contract.ts'
 import { newId } from '../content/new-id.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import { uploaded } from '../wire/assets.ts'
 import type { Caller } from './caller.ts'
+import { failureOf } from './error-response.ts'
 import { type Route, route } from './route.ts'
 import { importOne, SAVE_ERRORS } from './routes/uploads.ts'
 import { withProgress } from './routes/with-progress.ts'
@@ -29,6 +31,14 @@ export interface ResumableUploadsOptions {
 /** How long a part that nobody goes on with is kept. */
 const KEEP_MS = 24 * 60 * 60 * 1000
 
+/** How often those that are older are looked for. */
+const SWEEP_MS = 60 * 60 * 1000
+
+/** Answers that are kept for who asks again since the first answer was lost. */
+const MOST_ANSWERS = 1000
+
+type Made = Awaited<ReturnType<typeof importOne>>
+
 /** Takes uploads in pieces. A piece is on disk before it is answered; the server may end and start meanwhile. */
 export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions): ResumableUploads {
   const store = new FileStore({ directory: folder, expirationPeriodInMilliseconds: KEEP_MS })
@@ -39,6 +49,8 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
     maxSize: maxBytes,
     relativeLocation: true,
     respectForwardedHeaders: false,
+    // Who may ask from elsewhere is said by the server, for all of it.
+    allowedOrigins: [],
     namingFunction: () => newId(),
     onUploadCreate: async (request, { metadata }) => {
       const caller = callers.get(request as Request)
@@ -53,8 +65,18 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
     },
   })
   const ready = mkdir(folder, { recursive: true })
+  const answers = new Map<string, Promise<Made>>()
+  let swept = 0
 
-  async function find(id: string) {
+  async function sweep(): Promise<void> {
+    await ready
+    if (Date.now() - swept < SWEEP_MS) return
+    swept = Date.now()
+    // One that another process has just removed is as good as removed here.
+    await store.deleteExpired().catch(() => {})
+  }
+
+  async function find(id: string): Promise<Upload | null> {
     if (!/^\w+$/.test(id)) return null
     return store.getUpload(id).catch(() => null)
   }
@@ -75,6 +97,9 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
     },
     async ({ c, caller, param, agent }) => {
       const id = param('uploadId')
+      const key = `${caller.namespace ?? ''}\n${id}`
+      const known = answers.get(key)
+      if (known) return withProgress(c, 201, () => known)
       const upload = (await ofNamespace(id, caller.namespace)) ? await find(id) : null
       if (!upload) throw new ByrefError('not_found', 'There is no such upload')
       if (upload.offset !== upload.size) {
@@ -83,26 +108,56 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
           `The upload has ${upload.offset} of ${upload.size} bytes: send the rest first`,
         )
       }
-      return withProgress(c, 201, async (onProgress) => {
-        const file = Readable.toWeb(createReadStream(join(folder, id)))
-        const made = await importOne(agent().assets, file as ReadableStream<Uint8Array>, {
-          name: upload.metadata?.filename || 'file',
-          mime: upload.metadata?.filetype ?? null,
-          by: 'user',
-          onProgress,
-        })
-        await store.remove(id)
-        return made
+      return withProgress(c, 201, (onProgress) => {
+        const making = answers.get(key) ?? make(agent().assets, upload, onProgress)
+        answers.set(key, making)
+        making.catch(() => answers.delete(key))
+        for (const oldest of answers.keys()) if (answers.size > MOST_ANSWERS) answers.delete(oldest)
+        return making
       })
     },
   )
 
+  async function make(
+    assets: Assets,
+    { id, metadata }: Upload,
+    onProgress: ImportOptions['onProgress'],
+  ): Promise<Made> {
+    const file = Readable.toWeb(createReadStream(join(folder, id)))
+    const made = await importOne(assets, file as ReadableStream<Uint8Array>, {
+      name: metadata?.filename || 'file',
+      mime: metadata?.filetype ?? null,
+      by: 'user',
+      onProgress,
+    })
+    await store.remove(id)
+    return made
+  }
+
   return {
     async handle(request, caller) {
-      await ready
+      await sweep()
       callers.set(request, caller)
-      return tus.handleWeb(request)
+      return inOurShape(await tus.handleWeb(request))
     },
     routes: [asset],
   }
+}
+
+const CODES: Readonly<Record<number, ByrefErrorCode>> = {
+  404: 'not_found',
+  410: 'not_found',
+  413: 'asset_too_large',
+}
+
+/** What tus refuses as all errors are told; its clients look at the status and the headers alone. */
+async function inOurShape(answer: Response): Promise<Response> {
+  if (answer.status < 400) return answer
+  const { status } = answer
+  const text = (await answer.text()).trim()
+  const cause =
+    status < 500 ? new ByrefError(CODES[status] ?? 'bad_request', text) : new Error(text)
+  const headers = new Headers(answer.headers)
+  headers.delete('content-length')
+  return Response.json(failureOf(cause), { status, headers })
 }

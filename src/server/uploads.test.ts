@@ -1,17 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
-import { createAgent } from '../agent/agent.ts'
-import { createFsAssetStore } from '../assets/stores/fs.ts'
 import { readEventStream } from '../client/event-stream.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
-import { createServer } from './create-server.ts'
-import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
+import { openApi, refusal, token } from './fixtures/api.ts'
+import { listening, temporary } from './fixtures/listening.ts'
 
 interface Uploaded {
   asset: { assetId: string; name: string; mime: string; size: number; digest: string; ref: string }
@@ -119,26 +113,6 @@ describe('uploads as a form', () => {
   })
 })
 
-/** A server on a port, on a folder that a next one can go on with. */
-async function listening(folder: string) {
-  const assets = { store: createFsAssetStore({ rootDir: join(folder, 'assets') }) }
-  const agent = createAgent({ model: scriptedModel([]), assets })
-  const server = createServer({
-    agents: agent,
-    app: null,
-    auth: { secret: SECRET },
-    uploads: join(folder, 'uploads'),
-  })
-  const { url, close } = await server.listen({ port: 0, graceMs: 100 })
-  return { agent, url, close }
-}
-
-function temporary(onTestFinished: (fn: () => void) => void): string {
-  const folder = mkdtempSync(join(tmpdir(), 'byref-uploads-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Everything that a server says to bytes as they are, until it or we end the line. */
 async function rawly(url: string, send: (socket: Socket) => Promise<void> | void): Promise<string> {
   const socket = connect({ port: Number(new URL(url).port), allowHalfOpen: true })
@@ -214,87 +188,6 @@ describe('uploads that break off', () => {
     await expect.poll(() => bodiesIn(folder)).toEqual([])
     expect((await agent.assets.usage()).assets).toBe(0)
     await close()
-  })
-
-  it('go on by tus, also on a server that was started anew, and become an asset once', async ({
-    onTestFinished,
-  }) => {
-    const folder = temporary(onTestFinished)
-    const bytes = randomBytes(3_000_000)
-    const bearer = await token('member', 'team')
-    const headers = { authorization: `Bearer ${bearer}` }
-    const first = await listening(folder)
-    const options = {
-      chunkSize: 1_000_000,
-      headers,
-      metadata: { filename: 'large.bin', filetype: 'application/octet-stream' },
-      retryDelays: null,
-    }
-    const begun = await new Promise<string>((resolve, reject) => {
-      const upload = new Upload(bytes, {
-        ...options,
-        endpoint: `${first.url}/api/uploads`,
-        onError: reject,
-        onChunkComplete(_size, sent) {
-          if (sent < 1_000_000) return
-          void upload.abort().then(() => resolve(upload.url as string))
-        },
-      })
-      upload.start()
-    })
-    await first.close()
-
-    const second = await listening(folder)
-    const uploadUrl = `${second.url}${new URL(begun, second.url).pathname}`
-    const stranger = { authorization: `Bearer ${await token('member', 'other')}` }
-    const spied = await fetch(uploadUrl, {
-      ...{ method: 'HEAD', headers: { ...stranger, 'tus-resumable': '1.0.0' } },
-    })
-    expect(spied.status).toBe(404)
-    const tooEarly = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
-    expect(tooEarly.status).toBe(422)
-    await new Promise<void>((resolve, reject) => {
-      new Upload(bytes, {
-        ...options,
-        uploadUrl,
-        onError: reject,
-        onSuccess: () => resolve(),
-      }).start()
-    })
-    const made = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
-    expect(made.status).toBe(201)
-    const { asset } = (await made.json()) as Uploaded
-    expect(asset).toMatchObject({
-      name: 'large.bin',
-      size: 3_000_000,
-      digest: createHash('sha256').update(bytes).digest('hex'),
-    })
-    expect((await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })).status).toBe(404)
-    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
-    await second.close()
-  })
-
-  it('of nothing become an empty file by tus', async ({ onTestFinished }) => {
-    const { url, close } = await listening(temporary(onTestFinished))
-    onTestFinished(close)
-    const headers = { authorization: `Bearer ${await token('member', 'team')}` }
-    const upload = await new Promise<string>((resolve, reject) => {
-      const one = new Upload(Buffer.alloc(0), {
-        endpoint: `${url}/api/uploads`,
-        headers,
-        metadata: { filename: 'empty.txt', filetype: 'text/plain' },
-        retryDelays: null,
-        onError: reject,
-        onSuccess: () => resolve(one.url as string),
-      })
-      one.start()
-    })
-    const made = await fetch(`${new URL(upload, url)}/asset`, { method: 'POST', headers })
-    expect(made.status).toBe(201)
-    const { asset } = (await made.json()) as Uploaded
-    expect(asset).toMatchObject({ name: 'empty.txt', size: 0 })
-    const content = await fetch(`${url}/api/assets/${asset.assetId}/content`, { headers })
-    expect([content.status, await content.text()]).toEqual([200, ''])
   })
 })
 

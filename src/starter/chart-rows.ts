@@ -47,7 +47,7 @@ export const chartRows = defineTool({
     const { groupColumn, valueColumn } = summary
     const label = measure === 'count' ? 'count' : `${measure} of ${value}`
     const heading = title ?? `${label} by ${groupColumn}`
-    const chart = await drawBarChart({
+    const picture = await drawBarChart({
       title: heading,
       valueLabel: label,
       bars: summary.rows.map((row) => ({
@@ -55,6 +55,8 @@ export const chartRows = defineTool({
         value: row[valueColumn] as number,
       })),
     })
+    // A file has a name: what the picture shows.
+    const chart = new File([picture as Uint8Array<ArrayBuffer>], heading)
     return { title: heading, measure, chart, rows: summary.rows, skipped: summary.skipped }
   },
 })

@@ -1,4 +1,6 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/create-client.ts'
 import type { LogRecord } from '../../src/content/events.ts'
 import { serve, temporaryFolder } from './byref-process.ts'
 
@@ -70,6 +72,37 @@ describe('a server that is killed', () => {
       })
       expect(ends).toEqual(Array(starts).fill('done'))
     }
+    await server.stop()
+  })
+
+  it('goes on with an upload that it had half of', async () => {
+    const bytes = randomBytes(24_000_000)
+    let server = await serve(folder.path)
+    let sent = 0
+    const client = createClient({
+      baseUrl: 'http://server',
+      fetch: async (input, init) => {
+        const url = String(input).replace('http://server', server.url)
+        if (init?.method !== 'PATCH') return fetch(url, init)
+        sent++
+        const answer = fetch(url, init)
+        if (sent === 2) {
+          // In the middle of a piece, if it is not faster.
+          setTimeout(() => server.process.kill('SIGKILL'), 2)
+        }
+        return answer
+      },
+    })
+    const upload = client.upload(new Blob([bytes]), { pieceBytes: 8_000_000, retryDelay: 50 })
+    await expect.poll(() => server.process.signalCode, { interval: 10 }).toBe('SIGKILL')
+    server = await serve(folder.path)
+    const { asset } = await upload
+    expect(asset).toMatchObject({
+      size: 24_000_000,
+      digest: createHash('sha256').update(bytes).digest('hex'),
+    })
+    // Not from its start: the first piece came once.
+    expect(sent).toBeLessThan(6)
     await server.stop()
   })
 })

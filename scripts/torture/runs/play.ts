@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../../src/agent/agent.ts'
-import { type Agent } from '../../../src/agent/agent-contract.ts'
+import type { Agent } from '../../../src/agent/agent-contract.ts'
 import type { RunResult } from '../../../src/agent/run-result.ts'
 import type { FullAssetStore } from '../../../src/assets/asset-store.ts'
 import { emptyConversation } from '../../../src/content/conversation-state.ts'

@@ -36,9 +36,9 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         query: assetsQuery,
         answers: { 200: assetsPage },
       },
-      async ({ c, query, agent }) => {
+      async ({ query, agent, json }) => {
         const { assets, next } = await agent().assets.list(query)
-        return c.json({ assets: assets.map(publicInfo), next })
+        return json({ assets: assets.map(publicInfo), next })
       },
     ),
     route(
@@ -51,9 +51,9 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         answers: { 201: assetAnswer },
         errors: ['asset_exists', 'asset_invalid', 'quota_exceeded', 'storage_full'],
       },
-      async ({ c, body, agent }) => {
+      async ({ body, agent, json }) => {
         const info = await agent().assets.saveAsset(body as never, { by: 'user' })
-        return c.json({ asset: publicInfo(info) }, 201)
+        return json({ asset: publicInfo(info) }, 201)
       },
     ),
     route(
@@ -64,9 +64,9 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         role: 'reader',
         answers: { 200: usageAnswer },
       },
-      async ({ c, agent }) => {
+      async ({ agent, json }) => {
         const { assets, bytes } = await agent().assets.usage()
-        return c.json({ assets, bytes })
+        return json({ assets, bytes })
       },
     ),
     route(
@@ -83,7 +83,7 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         const { assets } = call.agent()
         const info = await assets.info(ref)
         const meta = flatten(await assets.meta(ref)) as Record<string, unknown>
-        return call.c.json({ asset: publicInfo(info), meta })
+        return call.json({ asset: publicInfo(info), meta })
       },
     ),
     route(
@@ -136,7 +136,7 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         errors: ['asset_not_found', 'invalid_reference', 'config_invalid'],
       },
       async (call) => {
-        const { c, caller, body } = call
+        const { caller, body, json } = call
         const { assetId } = await call.agent().assets.info(refOf(call))
         const query = new URLSearchParams()
         if (body.path !== undefined) query.set('path', body.path)
@@ -147,7 +147,7 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         }
         const url = `/api/assets/${encodeURIComponent(assetId)}/content`
         const expiresAt = new Date(Date.now() + body.expiresIn * 1000).toISOString()
-        return c.json({ url: query.size > 0 ? `${url}?${query}` : url, expiresAt })
+        return json({ url: query.size > 0 ? `${url}?${query}` : url, expiresAt })
       },
     ),
   ]

@@ -64,7 +64,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         query: conversationsQuery,
         answers: { 200: conversationsPage },
       },
-      async ({ c, query, agent }) => {
+      async ({ query, agent }) => {
         const { log } = agent()
         const { namespace } = log
         const version = hub.version(namespace)
@@ -78,8 +78,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
           if (pages.size >= MOST_PAGES) pages.clear()
           pages.set(key, page)
         }
-        c.header('content-type', 'application/json')
-        return c.body(page.text)
+        return { jsonText: page.text, status: 200 }
       },
     ),
     route(
@@ -92,18 +91,18 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_exists'],
       },
-      async ({ c, caller, body, agent }) => {
+      async ({ c, caller, body, agent, json }) => {
         const { log } = agent()
         const tried = idOfTry(c, caller)
         const id = body.id ?? tried ?? newId()
         const known = await log.find(id)
-        if (known && tried === id) return c.json({ id })
+        if (known && tried === id) return json({ id })
         if (known) {
           throw new ByrefError('conversation_exists', `There is a conversation "${id}" already`)
         }
         await log.create(id)
         if (body.title !== undefined) await log.rename(id, body.title)
-        return c.json({ id }, 201)
+        return json({ id }, 201)
       },
     ),
     route(
@@ -117,9 +116,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created },
         errors: ['conversation_exists', 'body_too_large'],
       },
-      async ({ c, query, agent }) => {
+      async ({ c, query, agent, json }) => {
         const id = await agent().log.import(bodyLines(c), query)
-        return c.json({ id }, 201)
+        return json({ id }, 201)
       },
     ),
     route(
@@ -131,8 +130,8 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ c, param, agent }) =>
-        c.json(publicSummary(await findConversation(agent().log, param('id')))),
+      async ({ param, agent, json }) =>
+        json(publicSummary(await findConversation(agent().log, param('id')))),
     ),
     route(
       {
@@ -144,10 +143,10 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ c, body, param, agent }) => {
+      async ({ body, param, agent, json }) => {
         const { log } = agent()
         await log.rename(param('id'), body.title)
-        return c.json(publicSummary(await findConversation(log, param('id'))))
+        return json(publicSummary(await findConversation(log, param('id'))))
       },
     ),
     route(
@@ -177,12 +176,12 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_not_found', 'message_not_found', 'conversation_exists'],
       },
-      async ({ c, caller, body, param, agent }) => {
+      async ({ c, caller, body, param, agent, json }) => {
         const { log, fork } = agent()
         const tried = idOfTry(c, caller)
-        if (tried && body.id === undefined && (await log.find(tried))) return c.json({ id: tried })
+        if (tried && body.id === undefined && (await log.find(tried))) return json({ id: tried })
         const id = await fork(param('id'), { ...body, id: body.id ?? tried ?? newId() })
-        return c.json({ id }, 201)
+        return json({ id }, 201)
       },
     ),
     route(

@@ -27,15 +27,15 @@ export function dataRoutes(): Route[] {
           'invalid_reference',
         ],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ query, param, agent, json }) => {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
         const { messages } = await stateOf(log, id)
         await loadValidator()
         const board = boardOf(messages, { points: true })
         const { at, ref, instance } = query
-        if (ref === undefined) return c.json({ entries: board.entries({ at }) as never })
-        return c.json({ value: board.read(ref, { at, instance }) as never })
+        if (ref === undefined) return json({ entries: board.entries({ at }) })
+        return json({ value: board.read(ref, { at, instance }) })
       },
     ),
     route(
@@ -54,11 +54,11 @@ export function dataRoutes(): Route[] {
           'invalid_message',
         ],
       },
-      async ({ c, body, param, agent }) => {
+      async ({ body, param, agent, json }) => {
         const its = agent()
         const { id } = await findConversation(its.log, param('id'))
         const { messageIds } = await its.add(id, { ...body, type: 'data' } as never)
-        return c.json({ messageId: messageIds[0] }, 201)
+        return json({ messageId: messageIds[0] }, 201)
       },
     ),
   ]

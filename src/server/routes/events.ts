@@ -20,12 +20,12 @@ export function eventRoutes(hub: Hub): Route[] {
         answers: { 200: eventsPage },
         errors: ['conversation_not_found'],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ query, param, agent, json }) => {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
         const records = await log.read(id, query)
         const next = records.length === query.limit ? (records.at(-1)?.position ?? null) : null
-        return c.json({ records: records as never[], next })
+        return json({ records, next })
       },
     ),
     route(

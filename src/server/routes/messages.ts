@@ -34,10 +34,10 @@ export function messageRoutes(): Route[] {
         answers: { 200: messagesPage },
         errors: ['conversation_not_found'],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ query, param, agent, json }) => {
         const { log } = agent()
         const { id, position } = await findConversation(log, param('id'))
-        return c.json(await pageOfMessages(log, id, { ...query, end: position }))
+        return json(await pageOfMessages(log, id, { ...query, end: position }))
       },
     ),
     route(
@@ -61,7 +61,7 @@ export function messageRoutes(): Route[] {
           'config_invalid',
         ],
       },
-      async ({ c, caller, body, param, agent }) => {
+      async ({ c, caller, body, param, agent, json }) => {
         const its = agent(body.agent as string | undefined)
         const { id } = await findConversation(its.log, param('id'))
         const inputs = inputsOf(body)
@@ -81,9 +81,9 @@ export function messageRoutes(): Route[] {
             if (isRetry && tried && inputs[0]?.id === tried) return null
             throw error
           })
-        if (!run) return c.json(await takenBefore(its.log, id, tried as string))
+        if (!run) return json(await takenBefore(its.log, id, tried as string))
         const { messageIds } = run
-        return c.json({ messageId: messageIds[0], messageIds, runId: run.id }, 202)
+        return json({ messageId: messageIds[0], messageIds, runId: run.id }, 202)
       },
     ),
     route(
@@ -95,10 +95,10 @@ export function messageRoutes(): Route[] {
         answers: { 200: message },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ c, param, agent }) => {
+      async ({ param, agent, json }) => {
         const { log } = agent()
         const { id } = await findConversation(log, param('id'))
-        return c.json(await findMessage(log, id, param('messageId')))
+        return json(await findMessage(log, id, param('messageId')))
       },
     ),
     route(
@@ -126,11 +126,11 @@ export function messageRoutes(): Route[] {
         answers: { 200: json },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ c, param, agent }) => {
+      async ({ param, agent, json }) => {
         const { log, debug } = agent()
         const { id } = await findConversation(log, param('id'))
         const found = await debug(id, param('messageId'))
-        if (found !== null) return c.json(found as object)
+        if (found !== null) return json(found)
         throw new ByrefError(
           'message_not_found',
           `There is no debug data for the message "${param('messageId')}"`,
@@ -152,7 +152,7 @@ export function messageRoutes(): Route[] {
           'agent_not_found',
         ],
       },
-      async ({ c, body, param, agent }) => {
+      async ({ body, param, agent, json }) => {
         const its = agent(body.agent)
         const { id } = await findConversation(its.log, param('id'))
         const said = await findMessage(its.log, id, param('messageId'))
@@ -171,7 +171,7 @@ export function messageRoutes(): Route[] {
           ],
         })
         const { messageIds } = run
-        return c.json({ conversation, messageId: messageIds[0], messageIds, runId: run.id }, 202)
+        return json({ conversation, messageId: messageIds[0], messageIds, runId: run.id }, 202)
       },
     ),
   ]

@@ -22,13 +22,13 @@ export function promptRoutes(): Route[] {
         answers: { 200: promptAnswer },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ query, param, agent, json }) => {
         const its = agent()
         const { id } = await findConversation(its.log, param('id'))
         const prompt = await promptOf(its, id, param('messageId'))
         const other = query.against ?? (await answerBefore(its, id, param('messageId')))
         const difference = other ? between(await promptOf(its, id, other), prompt) : null
-        return c.json({ ...prompt, difference } as never)
+        return json({ ...prompt, difference })
       },
     ),
   ]

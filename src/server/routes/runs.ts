@@ -16,10 +16,10 @@ export function runRoutes(): Route[] {
         answers: { 200: cancelled },
         errors: ['conversation_not_found'],
       },
-      async ({ c, param, agent }) => {
+      async ({ param, agent, json }) => {
         const its = agent()
         const { id } = await findConversation(its.log, param('id'))
-        return c.json({ cancelled: await its.cancel(id) })
+        return json({ cancelled: await its.cancel(id) })
       },
     ),
     route(
@@ -31,12 +31,12 @@ export function runRoutes(): Route[] {
         answers: { 202: resumed },
         errors: ['conversation_not_found'],
       },
-      async ({ c, param, agent }) => {
+      async ({ param, agent, json }) => {
         const its = agent()
         const { id, openRun, queued } = await findConversation(its.log, param('id'))
         const isDue = openRun !== null || queued > 0
         if (isDue) its.resume(id)
-        return c.json({ resumed: isDue }, 202)
+        return json({ resumed: isDue }, 202)
       },
     ),
     route(
@@ -49,11 +49,11 @@ export function runRoutes(): Route[] {
         answers: { 202: approved },
         errors: ['conversation_not_found', 'approval_answered', 'invalid_arguments'],
       },
-      async ({ c, body, param, agent }) => {
+      async ({ body, param, agent, json }) => {
         const its = agent()
         const { id } = await findConversation(its.log, param('id'))
         await its.approve(id, param('callId'), body as never)
-        return c.json({ approved: body.approved }, 202)
+        return json({ approved: body.approved }, 202)
       },
     ),
   ]

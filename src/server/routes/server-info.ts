@@ -25,7 +25,7 @@ export function serverInfoRoutes(
         role: null,
         answers: { 200: health },
       },
-      ({ c }) => c.json({ ok: true }),
+      ({ json }) => json({ ok: true }),
     ),
     route(
       {
@@ -36,9 +36,9 @@ export function serverInfoRoutes(
         answers: { 200: health },
         errors: ['log_failed'],
       },
-      async ({ c }) => {
+      async ({ json }) => {
         await ready()
-        return c.json({ ok: true })
+        return json({ ok: true })
       },
     ),
     route(
@@ -49,8 +49,8 @@ export function serverInfoRoutes(
         role: 'reader',
         answers: { 200: serverInfo },
       },
-      ({ c, caller }) =>
-        c.json({ name: 'byref' as const, version, agents: [...agents].map(describe), sql, caller }),
+      ({ caller, json }) =>
+        json({ name: 'byref' as const, version, agents: [...agents].map(describe), sql, caller }),
     ),
     route(
       {

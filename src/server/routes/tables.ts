@@ -31,8 +31,7 @@ export function tableRoutes(): Route[] {
           columns: columns === undefined ? undefined : listed('columns', columns, columnNames),
           where: where === undefined ? [] : listed('where', where, conditions),
         })
-        call.c.header('cache-control', 'private, max-age=31536000, immutable')
-        return call.c.json(page as never)
+        return call.json(page, 200, { 'cache-control': 'private, max-age=31536000, immutable' })
       },
     ),
     route(
@@ -54,11 +53,11 @@ export function tableRoutes(): Route[] {
           'storage_full',
         ],
       },
-      async ({ c, body, agent }) => {
+      async ({ c, body, agent, json }) => {
         const { name, ...query } = body
         const { signal } = c.req.raw
         const info = await agent().assets.query(query, { by: 'user', name, signal })
-        return c.json({ asset: publicInfo(info) }, 201)
+        return json({ asset: publicInfo(info) }, 201)
       },
     ),
   ]

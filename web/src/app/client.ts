@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, createClient } from 'byref/client'
 
 /** The one client of the page's own server. */
@@ -6,6 +6,7 @@ export const client = createClient()
 
 /** What was loaded and how fresh it is, for the whole app. */
 export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: (error, { queryKey }) => noticeSignOut(error, queryKey) }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -15,6 +16,13 @@ export const queries = new QueryClient({
   },
 })
 
+/** Has the page ask for a token where an answer says that there is none that holds (any more). */
+export function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
+  const isInfo = queryKey[0] === infoQuery.queryKey[0]
+  if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
+  void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
+}
+
 /** What runs on the server. */
 export const infoQuery = queryOptions({
   queryKey: ['info'],
@@ -22,12 +30,38 @@ export const infoQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** The list of conversations, looked up anew now and then: others may talk too. */
-export const conversationsQuery = queryOptions({
-  queryKey: ['conversations'],
-  queryFn: async () => (await client.conversations({ limit: 200 })).conversations,
-  refetchInterval: 15_000,
-})
+/** A page of the list of conversations. */
+const PAGE = 50
+
+/**
+ * The list of conversations by pages, looked up anew now and then: others may talk too. `search` keeps those whose title
+ * or text contains it.
+ */
+export function conversationsQuery(search = '') {
+  return infiniteQueryOptions({
+    queryKey: ['conversations', search],
+    queryFn: ({ pageParam: cursor }) =>
+      client.conversations({ limit: PAGE, cursor, ...(search ? { search } : {}) }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ conversations }) => conversations),
+    refetchInterval: 15_000,
+  })
+}
+
+/** How one conversation stands; null where there is none. */
+export function conversationQuery(id: string) {
+  return queryOptions({
+    queryKey: ['conversation', id],
+    queryFn: () => client.conversationSummary(id),
+  })
+}
+
+/** Has what is known of conversations looked up anew: one was made, changed or removed. */
+export function forgetConversations(): void {
+  void queries.invalidateQueries({ queryKey: ['conversations'] })
+  void queries.invalidateQueries({ queryKey: ['conversation'] })
+}
 
 /** An asset and its meta by reference or id. Assets never change once saved. */
 export function assetQuery(ref: string) {

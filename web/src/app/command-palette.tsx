@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { MessageSquare, PanelLeft, PanelRight, SquarePen, SunMoon } from 'lucide-react'
@@ -13,7 +13,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
-  const { data: conversations = [] } = useQuery(conversationsQuery)
+  const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
   const sidebar = usePanel('conversations')
   const inspector = usePanel('inspector')
   const run = (act: () => unknown) => () => {

@@ -4,20 +4,31 @@ import { Composer } from '../composer/composer.tsx'
 import { Inspector } from '../inspector/inspector.tsx'
 import { runPhase } from '../thread/run-phase.ts'
 import { Thread } from '../thread/thread.tsx'
-import { conversationsQuery, queries } from './client.ts'
-import { ConversationProvider, useConversation } from './conversation-context.tsx'
+import { conversationQuery, forgetConversations } from './client.ts'
+import { ConversationProvider, useConnection, useConversation } from './conversation-context.tsx'
 import { Header } from './header.tsx'
+import { MissingConversation } from './not-found.tsx'
 import { SidePane } from './side-pane.tsx'
 
 /** A conversation and its inspector; without an id, one that begins with the first message. */
 export function ConversationPage({ id }: { id: string | null }) {
-  const { data } = useQuery(conversationsQuery)
-  const known = data?.find((conversation) => conversation.id === id)?.title
-  const title = id === null ? 'New conversation' : known || 'Conversation'
+  const { data } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
+  const title = id === null ? 'New conversation' : data?.title || 'Conversation'
   return (
     <ConversationProvider id={id}>
       <title>{`${title} · byref`}</title>
       <FreshList />
+      <Panes id={id} title={title} />
+    </ConversationProvider>
+  )
+}
+
+function Panes({ id, title }: { id: string | null; title: string }) {
+  const { error } = useConnection()
+  const known = useConversation((state) => state.position > 0)
+  if (error?.code === 'conversation_not_found') return <MissingConversation wasDeleted={known} />
+  return (
+    <>
       <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
         <Header title={title} inspector />
         <Thread key={id} />
@@ -26,7 +37,7 @@ export function ConversationPage({ id }: { id: string | null }) {
       <SidePane panel="inspector" side="right" label="Inspector" width={460}>
         <Inspector />
       </SidePane>
-    </ConversationProvider>
+    </>
   )
 }
 
@@ -35,7 +46,7 @@ function FreshList() {
   const status = useConversation((state) => state.runs.at(-1)?.status)
   const phase = useConversation(runPhase)
   useEffect(() => {
-    if (status && phase) void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+    if (status && phase) forgetConversations()
   }, [status, phase])
   return null
 }

@@ -1,18 +1,26 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import type { ConversationSummary, RunStatus } from 'byref/client'
-import { MessagesSquare, PanelLeftClose, SquarePen } from 'lucide-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
-import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
 import { LoadError } from '../ui/load-error.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { conversationsQuery } from './client.ts'
+import { ConversationLine } from './conversation-line.tsx'
+import { ImportButton } from './import-button.tsx'
 import { closeDrawer, setPanel } from './panels.ts'
+import { useMay } from './role.ts'
+import { useSettled } from './use-settled.ts'
+import { WhoAsks } from './who-asks.tsx'
 
-/** The first pane: every conversation, newest first. */
+/** The first pane: every conversation, last changed first, and a search in their titles and texts. */
 export function Conversations() {
+  const [search, setSearch] = useState('')
+  const mayWrite = useMay('member')
   return (
     <nav
       aria-label="Conversations"
@@ -32,16 +40,19 @@ export function Conversations() {
           </span>
           byref
         </Link>
-        <Tooltip text="New conversation">
-          <Link
-            to="/"
-            onClick={closeDrawer}
-            aria-label="New conversation"
-            className={buttonClass('ghost', true)}
-          >
-            <SquarePen aria-hidden />
-          </Link>
-        </Tooltip>
+        {mayWrite && (
+          <Tooltip text="New conversation">
+            <Link
+              to="/"
+              onClick={closeDrawer}
+              aria-label="New conversation"
+              className={buttonClass('ghost', true)}
+            >
+              <SquarePen aria-hidden />
+            </Link>
+          </Tooltip>
+        )}
+        <ImportButton />
         <Tooltip text="Hide conversations">
           <Button
             icon
@@ -52,25 +63,39 @@ export function Conversations() {
           </Button>
         </Tooltip>
       </div>
-      <List />
+      <div className="shrink-0 px-2 pb-2">
+        <SearchField
+          label="Search conversations"
+          placeholder="Search titles and texts"
+          value={search}
+          onChange={setSearch}
+        />
+      </div>
+      <List search={useSettled(search.trim())} />
+      <WhoAsks />
     </nav>
   )
 }
 
-function List() {
-  const { data, error, refetch, isPending } = useQuery(conversationsQuery)
+function List({ search }: { search: string }) {
+  const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useInfiniteQuery(conversationsQuery(search))
   if (isPending) return <Skeleton />
   if (!data) {
     return (
-      <div className="p-2">
+      <div className="flex-1 p-2">
         <LoadError what="The list" error={error} onRetry={() => void refetch()} />
       </div>
     )
   }
   if (data.length === 0) {
-    return (
+    return search === '' ? (
       <Empty icon={MessagesSquare} title="No conversations yet">
         Say something, and it is kept here.
+      </Empty>
+    ) : (
+      <Empty icon={SearchX} title="Nothing found">
+        No title and no text contains “{search}”.
       </Empty>
     )
   }
@@ -78,51 +103,41 @@ function List() {
     <ul className="min-h-0 flex-1 space-y-px overflow-y-auto px-2 pb-3">
       {data.map((conversation) => (
         <li key={conversation.id}>
-          <Line conversation={conversation} />
+          <ConversationLine conversation={conversation} />
         </li>
       ))}
+      {hasNextPage && (
+        <li>
+          <More busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />
+        </li>
+      )}
     </ul>
   )
 }
 
-const DOTS: Record<Exclude<RunStatus, 'idle'>, { label: string; look: string }> = {
-  running: { label: 'running', look: 'animate-pulse bg-good' },
-  waiting: { label: 'waits for you', look: 'bg-warn' },
-  failed: { label: 'failed', look: 'bg-bad' },
-}
-
-function Dot({ label, look }: { label: string; look: string }) {
-  return (
-    <span title={label} className={cn('size-2 shrink-0 rounded-full', look)}>
-      <span className="sr-only">{label}</span>
-    </span>
-  )
-}
-
-function Line({ conversation }: { conversation: ConversationSummary }) {
-  const { id, title, updatedAt, status, messages } = conversation
-  const current = useParams({
-    strict: false,
-    select: ({ conversationId }) => conversationId === id,
+/** The rest of the list: it comes when its end comes into view, or by a press. */
+function More({ busy, onMore }: { busy: boolean; onMore: () => void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const more = useRef(onMore)
+  useEffect(() => {
+    more.current = onMore
   })
+  useEffect(() => {
+    const element = button.current
+    if (!element || busy) return
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) more.current()
+      },
+      { rootMargin: '200px' },
+    )
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [busy])
   return (
-    <Link
-      to="/c/$conversationId"
-      params={{ conversationId: id }}
-      onClick={closeDrawer}
-      aria-current={current ? 'page' : undefined}
-      title={`${title || 'Untitled'}\n${formatCount(messages)} messages, ${formatFullTime(updatedAt)}`}
-      className={cn(
-        'flex h-8 items-center gap-2 rounded-md px-2 text-sm text-ink-2 hover:bg-hover hover:text-ink pointer-coarse:h-10',
-        current && 'bg-selected font-medium text-ink hover:bg-selected',
-      )}
-    >
-      <span className="min-w-0 flex-1 truncate">{title || 'Untitled'}</span>
-      {status !== 'idle' && <Dot {...DOTS[status]} />}
-      {(status === 'idle' || status === 'failed') && (
-        <span className="text-2xs text-ink-3 tabular-nums">{formatAgo(updatedAt)}</span>
-      )}
-    </Link>
+    <Button ref={button} disabled={busy} onClick={onMore} className="w-full text-xs font-normal">
+      {busy ? <Spinner label="Loading more conversations" /> : 'Show more'}
+    </Button>
   )
 }
 

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { Compass } from 'lucide-react'
+import { Compass, MessageSquareOff } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Header } from './header.tsx'
@@ -7,13 +8,48 @@ import { Header } from './header.tsx'
 /** What an address without a page says. */
 export function NotFound() {
   return (
-    <main className="flex h-full flex-1 flex-col bg-surface">
-      <Header title="Not found" />
+    <Nothing title="Not found">
       <Empty icon={Compass} title="There is nothing at this address">
-        <Link to="/" className={buttonClass('outline')}>
-          New conversation
-        </Link>
+        <p>It may be mistyped. Nothing was lost.</p>
+        <NewConversation />
       </Empty>
+    </Nothing>
+  )
+}
+
+/** What stands in the place of a conversation that is not there. */
+export function MissingConversation({ wasDeleted }: { wasDeleted: boolean }) {
+  return (
+    <Nothing title={wasDeleted ? 'Deleted' : 'Not found'}>
+      <Empty
+        icon={MessageSquareOff}
+        title={wasDeleted ? 'This conversation was deleted' : 'There is no such conversation'}
+      >
+        <p>
+          {wasDeleted
+            ? 'Somebody deleted it just now. What it held cannot be brought back.'
+            : 'It was deleted, or the link is not whole. Your other conversations are in the list.'}
+        </p>
+        <NewConversation />
+      </Empty>
+    </Nothing>
+  )
+}
+
+function Nothing({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
+      <title>{`${title} · byref`}</title>
+      <Header title={title} />
+      <div className="overflow-y-auto">{children}</div>
     </main>
+  )
+}
+
+function NewConversation() {
+  return (
+    <Link to="/" className={`${buttonClass('outline')} mt-3`}>
+      New conversation
+    </Link>
   )
 }

@@ -1,15 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
+import { ApiError } from 'byref/client'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { Toasts } from '../ui/toasts.tsx'
+import { infoQuery } from './client.ts'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
 import { SidePane } from './side-pane.tsx'
+import { SignIn } from './sign-in.tsx'
 
 const CommandPalette = lazy(async () => ({
   default: (await import('./command-palette.tsx')).CommandPalette,
 }))
 
-/** The frame around every page: the conversations, the page, and the command palette over both. */
+/** The frame around every page; a server that wants to know who asks is told first. */
 export function Shell() {
+  const { error } = useQuery(infoQuery)
+  return error instanceof ApiError && error.status === 401 ? <SignIn /> : <Frame />
+}
+
+/** The conversations, the page, and the command palette over both. */
+function Frame() {
   const [palette, setPalette] = useState(false)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -37,6 +48,7 @@ export function Shell() {
           <Outlet />
         </div>
       </div>
+      <Toasts />
       {palette && (
         <Suspense>
           <CommandPalette onClose={() => setPalette(false)} />

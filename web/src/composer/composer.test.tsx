@@ -27,7 +27,7 @@ describe('Composer', () => {
       '/api/conversations',
       '/api/conversations/new/messages',
     ])
-    expect(requests[1]?.body).toEqual({ content: 'hello', attachments: [] })
+    expect(requests[1]?.body).toEqual({ content: 'hello', attachments: [], ifBusy: 'queue' })
     expect(box().value).toBe('')
   })
 
@@ -70,6 +70,7 @@ describe('Composer', () => {
       expect(requests.map(({ body }) => body)).toContainEqual({
         content: '',
         attachments: [{ assetRef: 'asset://t1' }, { assetRef: 'asset://b1' }],
+        ifBusy: 'queue',
       }),
     )
   })
@@ -86,12 +87,66 @@ describe('Composer', () => {
     fireEvent.change(screen.getByLabelText('Attach files'), {
       target: { files: [new File(['x'], 'a.csv')] },
     })
-    expect(await screen.findByText('Line 3 has too few cells.')).toBeTruthy()
+    expect(await screen.findByText('Not attached. Line 3 has too few cells.')).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', true)
     fireEvent.click(screen.getByRole('button', { name: 'Retry a.csv' }))
     await waitFor(() =>
       expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false),
     )
+  })
+
+  it('sends without a file that failed, which stays to be tried again', async () => {
+    const error = { code: 'body_too_large', message: 'It is too large.' }
+    answer((path) =>
+      path.startsWith('/api/assets')
+        ? Response.json({ error }, { status: 413 })
+        : Response.json({}, { status: 202 }),
+    )
+    await renderInApp(<Composer />)
+    fireEvent.change(screen.getByLabelText('Attach files'), {
+      target: { files: [new File(['x'], 'big.bin')] },
+    })
+    await screen.findByText(/It is too large/)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(box().value).toBe(''))
+    expect(requests.at(-1)?.body).toMatchObject({ content: 'hello', attachments: [] })
+    expect(screen.getByRole('button', { name: 'Retry big.bin' })).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Remove big.bin' }))
+    expect(screen.queryByRole('button', { name: 'Retry big.bin' })).toBeNull()
+  })
+
+  it('queues on Enter while a run goes on, and steers it on Ctrl Enter', async () => {
+    answer(() => Response.json({}, { status: 202 }))
+    await renderInApp(<Composer />, { state: stateOf(runStarted()) })
+    expect(screen.queryByRole('button', { name: 'Queue' })).toBeNull()
+    const said: unknown[] = []
+    for (const [text, ctrlKey] of [
+      ['later', false],
+      ['now', true],
+    ] as const) {
+      type(text)
+      fireEvent.keyDown(box(), { key: 'Enter', ctrlKey })
+      await waitFor(() => expect(box().value).toBe(''))
+      said.push(requests.at(-1)?.body)
+    }
+    type('by press')
+    expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Queue' })).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Steer' }))
+    await waitFor(() => expect(box().value).toBe(''))
+    said.push(requests.at(-1)?.body)
+    expect(said).toMatchObject([
+      { content: 'later', ifBusy: 'queue' },
+      { content: 'now', ifBusy: 'steer' },
+      { content: 'by press', ifBusy: 'steer' },
+    ])
+  })
+
+  it('is not there for those who only read', async () => {
+    await renderInApp(<Composer />, { role: 'reader' })
+    expect(screen.queryByRole('textbox')).toBeNull()
+    expect(screen.getByText(/You read along/)).toBeTruthy()
   })
 
   it('keeps the text and says why when sending is refused', async () => {

@@ -1,13 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { client, conversationsQuery, queries } from '../app/client.ts'
+import { client, forgetConversations } from '../app/client.ts'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useMay } from '../app/role.ts'
 import { type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { tellError } from '../ui/toasts.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
@@ -21,14 +23,30 @@ const HINTS: Record<RunPhase, string> = {
   over: 'Enter to send, Shift Enter for a new line',
 }
 
-/** Where a person writes: text and files, sent together. The first message of a new conversation begins it. */
+const HINT_WHILE_BUSY = 'Enter: after this run. Ctrl Enter: into it'
+
+/** Where a person writes, or, for those who only read, a word on that. */
 export function Composer() {
+  const mayWrite = useMay('member')
+  if (mayWrite) return <MessageForm />
+  return (
+    <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
+      You read along here. Writing takes the role of a member.
+    </p>
+  )
+}
+
+/**
+ * Text and files, sent together. The first message of a new conversation begins it; during a run one waits for its end,
+ * or steers it.
+ */
+function MessageForm() {
   const id = useConversationId()
   const navigate = useNavigate()
   const phase = useConversation(runPhase)
   const running = phase !== 'over'
   const { status } = useConnection()
-  const { uploads, add, retry, remove, clear } = useUploads()
+  const { uploads, add, retry, remove, clearSent } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -54,20 +72,21 @@ export function Composer() {
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.table ?? result.asset).ref }] : [],
   )
-  const unsent = uploads.some((upload) => upload.status !== 'done')
+  const isUploading = uploads.some((upload) => upload.status === 'sending')
   const empty = text.trim() === '' && attachments.length === 0
-  const ready = !empty && !unsent && !running && !sending && status !== 'closed'
+  const ready = !empty && !isUploading && !sending && status !== 'closed'
+  const hint = isUploading && text.trim() !== '' ? 'Files are on their way…' : HINTS[phase]
 
-  async function send(): Promise<void> {
+  async function send(ifBusy: 'queue' | 'steer' = 'queue'): Promise<void> {
     if (!ready) return
     setSending(true)
     setProblem(null)
     try {
       const conversation = id ?? (await client.createConversation()).id
-      await client.send(conversation, { content: text.trim(), attachments })
+      await client.send(conversation, { content: text.trim(), attachments }, { ifBusy })
       setText('')
-      clear()
-      void queries.invalidateQueries({ queryKey: conversationsQuery.queryKey })
+      clearSent()
+      forgetConversations()
       if (id === null) {
         await navigate({ to: '/c/$conversationId', params: { conversationId: conversation } })
       }
@@ -80,7 +99,9 @@ export function Composer() {
 
   async function stop(): Promise<void> {
     if (id === null) return
-    await client.cancel(id).catch((error: unknown) => setProblem(errorText(error)))
+    await client.cancel(id).catch((error: unknown) => {
+      tellError('The run was not stopped.', error)
+    })
   }
 
   return (
@@ -101,7 +122,7 @@ export function Composer() {
             className="mb-2"
             actions={<Button onClick={() => setProblem(null)}>Dismiss</Button>}
           >
-            {problem.message}
+            It was not sent; what you wrote is still here. {problem.message}
           </Notice>
         )}
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
@@ -122,7 +143,7 @@ export function Composer() {
             value={text}
             onChange={setText}
             onFiles={add}
-            onSend={() => void send()}
+            onSend={({ steers }) => void send(steers ? 'steer' : 'queue')}
           />
           <div className="flex items-center gap-1 px-2 pb-2">
             <Button
@@ -145,31 +166,49 @@ export function Composer() {
                 event.target.value = ''
               }}
             />
-            <span className="ml-auto pr-1 text-2xs text-ink-3 max-sm:invisible">
-              {HINTS[phase]}
+            <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
+              {running && !empty && !isUploading ? HINT_WHILE_BUSY : hint}
             </span>
-            {running ? (
+            {running && (
               <Button
-                look="solid"
+                look={empty ? 'solid' : 'outline'}
                 icon
                 aria-label="Stop"
-                title="Stop"
+                title="Stop the run"
                 onClick={() => void stop()}
                 className="rounded-lg"
               >
                 <Square className="fill-current" aria-hidden />
               </Button>
-            ) : (
+            )}
+            {running && !empty && (
+              <Button
+                look="outline"
+                disabled={!ready}
+                title="Say it at the next step of this run (Ctrl Enter)"
+                onClick={() => void send('steer')}
+                className="rounded-lg"
+              >
+                Steer
+              </Button>
+            )}
+            {(!running || !empty) && (
               <Button
                 look="solid"
-                icon
+                icon={!running}
                 type="submit"
-                aria-label="Send"
-                title="Send"
+                aria-label={running ? undefined : 'Send'}
+                title={running ? 'Say it when this run is over (Enter)' : 'Send'}
                 disabled={!ready}
                 className="rounded-lg"
               >
-                {sending ? <Spinner className="text-solid-ink" /> : <ArrowUp aria-hidden />}
+                {sending ? (
+                  <Spinner className="text-solid-ink" />
+                ) : running ? (
+                  'Queue'
+                ) : (
+                  <ArrowUp aria-hidden />
+                )}
               </Button>
             )}
           </div>

@@ -6,7 +6,8 @@ export interface MessageBoxProps {
   value: string
   onChange: (text: string) => void
   onFiles: (files: File[]) => void
-  onSend: () => void
+  /** Enter, or Ctrl Enter, which `steers` a run that is on. */
+  onSend: (how: { steers: boolean }) => void
 }
 
 /** The text field: grows with what is written, Enter sends, pasted files are attached. */
@@ -42,7 +43,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
         event.preventDefault()
-        onSend()
+        onSend({ steers: event.ctrlKey || event.metaKey })
       }}
       className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-none placeholder:text-ink-3 max-md:text-[16px]"
     />

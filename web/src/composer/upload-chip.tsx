@@ -36,9 +36,12 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         className={cn('truncate text-ink-3 tabular-nums', error && 'text-bad')}
         title={error?.message}
       >
-        {status === 'sending' && `${Math.round(progress * 100)}% of ${formatBytes(file.size)}`}
+        {status === 'sending' &&
+          (progress < 1
+            ? `${Math.round(progress * 100)}% of ${formatBytes(file.size)}`
+            : 'The server reads it…')}
         {status === 'done' && <Facts upload={upload} />}
-        {error?.message}
+        {error && `Not attached. ${error.message}`}
       </span>
       {status === 'failed' && (
         <Button icon aria-label={`Retry ${file.name}`} onClick={onRetry} className="size-6">

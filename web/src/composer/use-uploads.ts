@@ -22,7 +22,8 @@ export function useUploads(): {
   add: (files: Iterable<File>) => void
   retry: (key: number) => void
   remove: (key: number) => void
-  clear: () => void
+  /** Takes away those that were sent with a message; what failed stays. */
+  clearSent: () => void
 } {
   const [uploads, setUploads] = useState<Upload[]>([])
   const controllers = useRef(new Map<number, AbortController>())
@@ -74,6 +75,6 @@ export function useUploads(): {
       controllers.current.get(key)?.abort()
       setUploads((all) => all.filter((upload) => upload.key !== key))
     },
-    clear: () => setUploads([]),
+    clearSent: () => setUploads((all) => all.filter(({ status }) => status !== 'done')),
   }
 }

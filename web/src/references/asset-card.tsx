@@ -1,4 +1,5 @@
 import type { AssetDetails } from 'byref/client'
+import { useState } from 'react'
 import { client } from '../app/client.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { AssetFacts } from './asset-facts.tsx'
@@ -11,20 +12,22 @@ export function AssetCard({
   reference: string
   details: AssetDetails | null | undefined
 }) {
+  const [failed, setFailed] = useState(false)
   if (details === undefined) return <Spinner label="Loading" />
   if (details === null) return <p className="text-sm text-bad">There is no such asset.</p>
   const { asset } = details
   return (
     <div className="space-y-2 text-xs">
-      {asset.kind === 'image' && (
+      {asset.kind === 'image' && !failed && (
         <img
           src={client.assetUrl(asset.ref)}
           alt=""
+          onError={() => setFailed(true)}
           className="max-h-40 w-full rounded border border-line bg-white object-contain"
         />
       )}
       <p className="truncate text-sm font-medium">{asset.name ?? asset.assetId}</p>
-      <AssetFacts details={details} />
+      <AssetFacts asset={details.asset} meta={details.meta} />
       <p className="font-mono text-2xs [overflow-wrap:anywhere] text-ink-3">{reference}</p>
     </div>
   )

@@ -6,10 +6,17 @@ import { VariableChip } from './variable-chip.tsx'
 const LONG = 280
 
 /** One scalar of JSON; a reference is a chip, long text is cut with a button for the rest. */
-export function InlineValue({ value }: { value: unknown }) {
+export function InlineValue({
+  value,
+  isTarget = false,
+}: {
+  value: unknown
+  /** Whether it says where something is to be written. */
+  isTarget?: boolean
+}) {
   if (typeof value === 'string') {
     if (isAsset(value)) return <AssetChip reference={value} literal />
-    if (isVariable(value)) return <VariableChip reference={value} />
+    if (isVariable(value)) return <VariableChip reference={value} isTarget={isTarget} />
     return <Text text={value} />
   }
   if (value === null || value === undefined)

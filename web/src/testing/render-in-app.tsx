@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClientProvider } from '@tanstack/react-query'
 import {
   createMemoryHistory,
   createRootRoute,
@@ -6,8 +6,9 @@ import {
   RouterProvider,
 } from '@tanstack/react-router'
 import { render, screen } from '@testing-library/react'
-import { type ConversationState, emptyConversation } from 'byref/client'
+import { type ConversationState, emptyConversation, type Role } from 'byref/client'
 import type { ReactNode } from 'react'
+import { infoQuery, queries } from '../app/client.ts'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { TooltipProvider } from '../ui/tooltip.tsx'
 
@@ -18,12 +19,22 @@ export interface RenderOptions {
   id?: string | null
   /** The address. */
   at?: string
+  /** Of who looks at it. */
+  role?: Role
+  /** Whether the server has SQL. */
+  sql?: boolean
 }
 
 /** Shows a part of the app as it is within it: a router at an address, and a conversation in some state. */
 export async function renderInApp(
   part: ReactNode,
-  { state = emptyConversation, id = 'c1', at = '/' }: RenderOptions = {},
+  {
+    state = emptyConversation,
+    id = 'c1',
+    at = '/',
+    role = 'owner',
+    sql = false,
+  }: RenderOptions = {},
 ) {
   const source = {
     id,
@@ -44,10 +55,14 @@ export async function renderInApp(
     routeTree: root,
     history: createMemoryHistory({ initialEntries: [at] }),
   })
+  queries.clear()
+  queries.setDefaultOptions({ queries: { retry: false } })
+  queries.setQueryData(infoQuery.queryKey, {
+    ...{ name: 'byref', version: '0', agents: [], sql },
+    caller: { role, namespace: null, subject: 'anna' },
+  })
   const view = render(
-    <QueryClientProvider
-      client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}
-    >
+    <QueryClientProvider client={queries}>
       <TooltipProvider>
         <RouterProvider router={router as never} />
       </TooltipProvider>

@@ -10,6 +10,11 @@ if (typeof window !== 'undefined') {
   Element.prototype.scrollIntoView = () => {}
   window.matchMedia = (media) =>
     ({ media, matches: true, addEventListener() {}, removeEventListener() {} }) as never
+  window.IntersectionObserver = class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  } as never
   window.ResizeObserver = class {
     observe() {}
     unobserve() {}

@@ -65,6 +65,13 @@ describe('Approval', () => {
     expect(screen.getByRole('tree', { name: 'Arguments of each item' })).toBeTruthy()
   })
 
+  it('shows a reader what is asked, and nothing to press', async () => {
+    const state = stateOf(...asked({ sum: 5 }))
+    await renderInApp(<CallCard id="c1" call={null} />, { state, role: 'reader' })
+    expect(form().textContent).toContain('5')
+    expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
+  })
+
   it('is gone when somebody has answered', async () => {
     const said = {
       type: 'APPROVAL_ANSWERED',

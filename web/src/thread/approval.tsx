@@ -2,6 +2,7 @@ import type { ApprovalState } from 'byref/client'
 import { useState } from 'react'
 import { client } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
+import { useMay } from '../app/role.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
 import { Button } from '../ui/button.tsx'
@@ -20,6 +21,7 @@ export interface ApprovalProps {
 /** Asks a person whether a call may run, with the arguments that will run. */
 export function Approval({ callId, name, approval }: ApprovalProps) {
   const conversation = useConversationId()
+  const mayDecide = useMay('member')
   const [reason, setReason] = useState('')
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -49,25 +51,27 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       <Shown approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
-          {problem.message}
+          Your answer was not taken. {problem.message}
         </Notice>
       )}
-      <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
-        <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
-          Approve
-        </Button>
-        <Button look="outline" type="submit" disabled={sent}>
-          Deny
-        </Button>
-        <input
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          disabled={sent}
-          aria-label="Reason for denying (optional)"
-          placeholder="Why not? (optional)"
-          className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[16px] pointer-coarse:h-9"
-        />
-      </div>
+      {mayDecide && (
+        <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
+          <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
+            Approve
+          </Button>
+          <Button look="outline" type="submit" disabled={sent}>
+            Deny
+          </Button>
+          <input
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+            disabled={sent}
+            aria-label="Reason for denying (optional)"
+            placeholder="Why not? (optional)"
+            className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[16px] pointer-coarse:h-9"
+          />
+        </div>
+      )}
     </form>
   )
 }

@@ -1,10 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import type { Attachment } from 'byref/client'
-import { assetQuery } from '../app/client.ts'
-import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
-import { parse } from '../references/kinds.ts'
-import { tableShape } from '../references/table-shape.ts'
+import { FileChip } from '../references/file-chip.tsx'
 
 /** The files of a message: pictures small, anything else by name. */
 export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
@@ -20,23 +16,10 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
               className="max-h-40"
             />
           ) : (
-            <FileChip attachment={attachment} />
+            <FileChip reference={attachment.assetRef} name={attachment.fileName} />
           )}
         </li>
       ))}
     </ul>
-  )
-}
-
-function FileChip({ attachment }: { attachment: Attachment }) {
-  const id = parse(attachment.assetRef)?.id
-  const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
-  return (
-    <AssetChip
-      reference={attachment.assetRef}
-      name={attachment.fileName}
-      detail={data ? tableShape(data.meta) : null}
-      className="h-7 px-2"
-    />
   )
 }

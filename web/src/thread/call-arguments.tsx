@@ -22,7 +22,7 @@ export function CallArguments({ values }: { values: Record<string, unknown> }) {
             {isBranch(value) ? (
               <JsonTree value={value} label={key} depth={fittingDepth(value, 8)} />
             ) : (
-              <InlineValue value={value} />
+              <InlineValue value={value} isTarget={key === '_outputPath'} />
             )}
           </dd>
         </div>

@@ -6,8 +6,9 @@ import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { Approval } from './approval.tsx'
 import { CallArguments } from './call-arguments.tsx'
+import { callStatus, timeTaken } from './call-status.ts'
 import { JumpLink } from './jump-link.tsx'
-import { ledgerOf } from './ledger.ts'
+import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
 
 /** Properties of {@link CallCard}. */
@@ -23,12 +24,8 @@ export interface CallCardProps {
 export function CallCard({ id, call, messageId }: CallCardProps) {
   const live = useConversation((state) => state.calls[id])
   const messages = useConversation((state) => state.messages)
-  const entry = ledgerOf(messages).get(id)
   // An id that is used again belongs to whichever message announced it; the newest has the live state.
-  const rounds = entry?.announced.map(({ messageId: by }) => by) ?? []
-  const round = messageId ? rounds.indexOf(messageId) : rounds.length - 1
-  const newest = round === rounds.length - 1
-  const result = entry?.results[round] ?? (newest ? entry?.results.at(-1) : undefined)
+  const { result, isNewest: newest } = roundOf(ledgerOf(messages), id, messageId)
   const status = callStatus(newest ? live : undefined, result)
   const name = call?.name ?? live?.name ?? 'tool'
   return (
@@ -75,16 +72,10 @@ function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
 
 type Status = CallState['status']
 
-function callStatus(live: CallState | undefined, result: { failed: boolean } | undefined): Status {
-  if (result) return result.failed ? 'failed' : 'done'
-  return live?.status ?? 'unanswered'
-}
-
 function Status({ status, call }: { status: Status; call: CallState | undefined }) {
-  const took =
-    call?.startedAt && call.finishedAt
-      ? formatDuration(Date.parse(call.finishedAt) - Date.parse(call.startedAt))
-      : ''
+  const taken = timeTaken([call])
+  const tries = call && call.attempts > 1 ? `${call.attempts} tries` : ''
+  const took = [tries, taken === null ? '' : formatDuration(taken)].filter(Boolean).join(' · ')
   const looks: Record<Status, ReactNode> = {
     streaming: (
       <>

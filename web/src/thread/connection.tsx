@@ -1,3 +1,5 @@
+import { useEffect } from 'react'
+import { noticeSignOut } from '../app/client.ts'
 import { useConnection, useConversation } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -6,6 +8,7 @@ import { Notice } from '../ui/notice.tsx'
 export function Connection() {
   const { status, error } = useConnection()
   const empty = useConversation((state) => state.messages.length === 0)
+  useEffect(() => noticeSignOut(error), [error])
   if (!error) return null
   if (status === 'closed') {
     return (
@@ -21,7 +24,8 @@ export function Connection() {
             </Button>
           }
         >
-          {error.message}
+          This page does not follow the conversation any more. What was said is kept; reload to see
+          it. {error.message}
         </Notice>
       </div>
     )

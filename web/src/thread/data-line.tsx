@@ -13,7 +13,7 @@ import { JumpLink } from './jump-link.tsx'
 import { ledgerOf } from './ledger.ts'
 
 /** A write to the data board, as one line that opens. */
-export function DataLine({ message }: { message: Message }) {
+export function DataLine({ message, inStep = false }: { message: Message; inStep?: boolean }) {
   const messages = useConversation((state) => state.messages)
   const [open, setOpen] = useState(false)
   const panel = useId()
@@ -24,7 +24,7 @@ export function DataLine({ message }: { message: Message }) {
   const call = announced?.at(-1)?.call ?? called
   const value = 'data' in block ? block.data : block.schema
   return (
-    <div id={`m-${message.id}`} className="mt-1.5 scroll-my-4 text-xs sm:ml-8">
+    <div id={`m-${message.id}`} className={cn('scroll-my-4 text-xs', !inStep && 'mt-1.5 sm:ml-8')}>
       <div className="flex min-h-7 items-center gap-2 rounded-md pl-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
         <span className="shrink-0">{'data' in block ? 'wrote' : 'declared'}</span>

@@ -27,7 +27,7 @@ export function DebugDialog({ conversation, message, at, onClose }: DebugDialogP
     <Modal
       title="Debug"
       onClose={onClose}
-      returnTo={() => document.getElementById(`m-${message}`)?.querySelector('footer button')}
+      returnTo={() => document.getElementById(`m-${message}`)?.querySelector('button')}
       className="inset-2 m-auto h-fit max-h-[min(46rem,calc(100%-1rem))] max-w-4xl animate-appear overflow-hidden rounded-xl sm:inset-8"
     >
       <div className="flex h-11 shrink-0 items-center border-b border-line pr-2 pl-4">

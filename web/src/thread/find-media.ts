@@ -2,26 +2,36 @@
 export interface Media {
   ref: string
   kind: string
-  name?: string
+  /** What it shows: its own title or name, else the title of what it is in. */
+  title?: string
 }
 
 const MOST = 24
+
+const TITLES = ['title', 'caption', 'alt', 'fileName', 'name'] as const
 
 /** Every `{ assetRef, mimeType, kind }` within a value, each once, the first 24 in order. */
 export function findMedia(value: unknown): Media[] {
   const found = new Map<string, Media>()
   const seen = new Set<object>()
-  const open: unknown[] = [value]
+  const open: { value: unknown; title?: string }[] = [{ value }]
   while (open.length > 0 && found.size < MOST && seen.size < 20_000) {
     const next = open.pop()
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue
-    seen.add(next)
-    const { assetRef, mimeType, kind, fileName, name } = next as Record<string, unknown>
+    if (typeof next?.value !== 'object' || next.value === null || seen.has(next.value)) continue
+    const fields = next.value as Record<string, unknown>
+    seen.add(fields)
+    const { assetRef, mimeType, kind } = fields
+    const own = TITLES.map((key) => fields[key]).find(isTitle)
     if (typeof assetRef === 'string' && typeof mimeType === 'string') {
-      const called = [fileName, name].find((text) => typeof text === 'string')
-      found.set(assetRef, { ref: assetRef, kind: String(kind ?? 'file'), name: called })
+      found.set(assetRef, { ref: assetRef, kind: String(kind ?? 'file'), title: own ?? next.title })
     }
-    open.push(...Object.values(next).slice(0, 1_000).reverse())
+    const title = [fields.title, fields.caption].find(isTitle) ?? next.title
+    const inner = Object.values(fields).slice(0, 1_000).reverse()
+    open.push(...inner.map((item) => ({ value: item, title })))
   }
   return [...found.values()]
+}
+
+function isTitle(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
 }

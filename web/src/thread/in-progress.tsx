@@ -1,12 +1,14 @@
 import type { CallState } from 'byref/client'
 import { memo, useDeferredValue } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { Text } from '../renderers/text.tsx'
 import { CallCard } from './call-card.tsx'
-import { Text } from './message-content.tsx'
 import { Avatar, senderName } from './message-header.tsx'
 import { MessageView } from './message-view.tsx'
-import { openAnswer } from './open-answer.ts'
+import { type OpenAnswer, openAnswer } from './open-answer.ts'
 import { callsOf, runPhase } from './run-phase.ts'
+import { stepTitle } from './step-title.ts'
+import { factsOf, StepFrame, stepStatus } from './step-view.tsx'
 import { isAside } from './timeline.ts'
 
 /** What is being written and called right now and is no message yet, or that the agent is thinking. */
@@ -24,29 +26,51 @@ export function InProgress() {
   const header = speaker?.sender?.participant_role !== 'assistant'
   const agent = messages.findLast(({ sender }) => sender?.participant_role === 'assistant')
   return (
-    <>
-      <div className={header ? 'mt-5' : 'mt-2'}>
-        {header && (
-          <p className="mb-1 flex items-center gap-2">
-            <Avatar of="assistant" />
-            <span className="font-semibold">{agent ? senderName(agent) : 'Agent'}</span>
-          </p>
-        )}
-        {empty ? (
-          <p className="animate-pulse text-base text-ink-3 sm:pl-8">Thinking…</p>
-        ) : (
-          <div className="space-y-2 sm:pl-8">
-            {answer.text && <StreamingText text={answer.text} />}
-            {answer.calls.map((call) => (
-              <CallCard key={call.id} id={call.id} call={call.call ?? null} />
-            ))}
-          </div>
-        )}
-      </div>
-      {answer?.results.map((message) => (
-        <MessageView key={message.id} message={message} header={false} />
-      ))}
-    </>
+    <div className={header ? 'mt-5' : 'mt-2'}>
+      {header && (
+        <p className="mb-1 flex items-center gap-2">
+          <Avatar of="assistant" />
+          <span className="font-semibold">{agent ? senderName(agent) : 'Agent'}</span>
+        </p>
+      )}
+      {empty ? (
+        <p className="animate-pulse text-base text-ink-3 sm:pl-8">Thinking…</p>
+      ) : (
+        <div className="sm:pl-8">
+          {answer.calls.length > 0 ? (
+            <OpenStep answer={answer} />
+          ) : (
+            <StreamingText text={answer.text} />
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** An answer that calls tools already: a step, open, as it will stand in the thread. */
+function OpenStep({ answer: { text, calls, results } }: { answer: OpenAnswer }) {
+  const status = stepStatus(calls.map(({ status }) => status))
+  return (
+    <StepFrame
+      title={stepTitle(text, calls)}
+      openTitle={stepTitle('', calls)}
+      status={status === 'done' ? 'running' : status}
+      facts={factsOf(calls.length, status, null)}
+      open
+    >
+      {() => (
+        <>
+          {text && <StreamingText text={text} />}
+          {calls.map((call) => (
+            <CallCard key={call.id} id={call.id} call={call.call ?? null} />
+          ))}
+          {results.map((message) => (
+            <MessageView key={message.id} message={message} header={false} inStep />
+          ))}
+        </>
+      )}
+    </StepFrame>
   )
 }
 

@@ -1,6 +1,7 @@
+import type { Message } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { message } from '../testing/messages.ts'
-import { answeredCall, ledgerOf } from './ledger.ts'
+import { answeredCall, ledgerOf, roundOf } from './ledger.ts'
 
 const call = (id: string, name = 'tool') => ({ id, name, arguments: {} })
 
@@ -12,8 +13,8 @@ describe('ledgerOf', () => {
       message({ id: 'r1', metadata: { tool_result: { tool_call_id: '1' } } }),
     ]
     const ledger = ledgerOf(messages)
-    expect(ledger.get('1')?.results).toEqual([{ messageId: 'r1', failed: false }])
-    expect(ledger.get('2')?.results).toEqual([{ messageId: 'r2', failed: false }])
+    expect(ledger.get('1')?.results).toMatchObject([{ messageId: 'r1', failed: false }])
+    expect(ledger.get('2')?.results).toMatchObject([{ messageId: 'r2', failed: false }])
   })
 
   it('keeps every result of one call and every round of one id', () => {
@@ -28,6 +29,31 @@ describe('ledgerOf', () => {
     const entry = ledgerOf(messages).get('1')
     expect(entry?.announced).toHaveLength(2)
     expect(entry?.results.map(({ failed }) => failed)).toEqual([false, true])
+  })
+
+  it('gives each round of an id that is used again its own results', () => {
+    const again = (id: string, name: string) =>
+      message({ id, metadata: { tool_calls: [call('1', name)] } })
+    const result = (id: string) => message({ id, metadata: { tool_result: { tool_call_id: '1' } } })
+    const messages = [
+      again('a', 'first'),
+      ...[result('r1'), result('r1-again')],
+      again('b', 'second'),
+      result('r2'),
+    ]
+    const ledger = ledgerOf(messages)
+    const results = ledger.get('1')?.results
+    expect(results?.map(({ messageId, isRepeated }) => [messageId, isRepeated])).toEqual([
+      ['r1', false],
+      ['r1-again', true],
+      ['r2', false],
+    ])
+    expect(roundOf(ledger, '1', 'a')).toMatchObject({
+      result: { messageId: 'r1' },
+      isNewest: false,
+    })
+    expect(roundOf(ledger, '1', 'b')).toMatchObject({ result: { messageId: 'r2' }, isNewest: true })
+    expect(answeredCall(messages[4] as Message, ledger)?.name).toBe('second')
   })
 
   it('does not take the copy of the calls in a result for calls', () => {

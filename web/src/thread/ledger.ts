@@ -4,7 +4,8 @@ import { readMetadata } from 'byref/client'
 /** Which message announced a call and which ones answer it, in the order of the log. */
 export interface LedgerEntry {
   announced: { messageId: string; call: ToolCall }[]
-  results: { messageId: string; failed: boolean }[]
+  /** `round` is the announcement that a result answers, by its place; the first one for a result that came before it. */
+  results: { messageId: string; failed: boolean; round: number; isRepeated: boolean }[]
 }
 
 /** All calls of a conversation by id. */
@@ -25,7 +26,15 @@ export function ledgerOf(messages: readonly Message[]): Ledger {
   for (const message of messages) {
     const { calls, result } = readMetadata(message)
     if (result) {
-      entry(result.callId).results.push({ messageId: message.id, failed: result.error !== null })
+      const { announced, results } = entry(result.callId)
+      // An id that is used again begins a round of its own.
+      const round = Math.max(0, announced.length - 1)
+      const isRepeated = results.some((other) => other.round === round)
+      results.push({
+        messageId: message.id,
+        failed: result.error !== null,
+        ...{ round, isRepeated },
+      })
     } else {
       for (const call of calls) entry(call.id).announced.push({ messageId: message.id, call })
     }
@@ -39,5 +48,19 @@ export function answeredCall(message: Message, ledger: Ledger): ToolCall | null 
   const { calls, result } = readMetadata(message)
   if (!result) return null
   const own = calls.find(({ id }) => id === result.callId)
-  return own ?? ledger.get(result.callId)?.announced[0]?.call ?? null
+  const entry = ledger.get(result.callId)
+  const round = entry?.results.find(({ messageId }) => messageId === message.id)?.round ?? 0
+  return own ?? entry?.announced[round]?.call ?? null
+}
+
+/** The round of a call that a message announced: its first result, and whether it is the newest of its id. */
+export function roundOf(
+  ledger: Ledger,
+  callId: string,
+  messageId?: string,
+): { result: LedgerEntry['results'][number] | undefined; isNewest: boolean } {
+  const { announced = [], results = [] } = ledger.get(callId) ?? {}
+  const last = Math.max(0, announced.length - 1)
+  const round = messageId ? announced.findIndex((one) => one.messageId === messageId) : last
+  return { result: results.find((one) => one.round === round), isNewest: round === last }
 }

@@ -1,10 +1,15 @@
 import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
 import { ScrollText } from 'lucide-react'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
-import { formatTime } from '../ui/format.ts'
+import { formatFullTime, formatTime } from '../ui/format.ts'
+import { Attachments } from './attachments.tsx'
+import { MessageActions } from './message-actions.tsx'
+import { MessageFooter } from './message-body.tsx'
+import { senderName } from './message-header.tsx'
 
-/** Messages of type `log`: out of the way, one press from being read. */
+/** Messages of type `log`: out of the way, one press from being read, with all that their metadata say. */
 export function LogGroup({ messages }: { messages: Message[] }) {
   return (
     <details className="mt-1.5 text-xs sm:ml-8">
@@ -12,18 +17,43 @@ export function LogGroup({ messages }: { messages: Message[] }) {
         <ScrollText className="size-3.5" aria-hidden />
         {messages.length === 1 ? '1 log message' : `${messages.length} log messages`}
       </summary>
-      <ol className="mt-1 max-h-72 space-y-0.5 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 font-mono">
-        {messages.map(({ id, timestamp, content }) => (
-          <li key={id} id={`m-${id}`} className="flex gap-3">
-            <time className="shrink-0 text-ink-3">{formatTime(timestamp)}</time>
-            {isBranch(content) ? (
-              <JsonTree value={content} label="Log message" depth={0} />
-            ) : (
-              <span className="whitespace-pre-wrap">{String(content)}</span>
-            )}
-          </li>
+      <ol className="mt-1 space-y-1 rounded-md bg-sunken px-2.5 py-1.5">
+        {messages.map((message) => (
+          <Log key={message.id} message={message} />
         ))}
       </ol>
     </details>
+  )
+}
+
+function Log({ message }: { message: Message }) {
+  const { id, timestamp, content } = message
+  const { attribution, attachments, problems } = readMetadata(message)
+  return (
+    <li id={`m-${id}`} className="group/message relative scroll-my-4 space-y-1">
+      <div className="flex flex-wrap gap-x-3 font-mono">
+        <time dateTime={timestamp} title={formatFullTime(timestamp)} className="text-ink-3">
+          {formatTime(timestamp)}
+        </time>
+        <span className="text-ink-3">
+          {senderName(message)} {attribution}
+        </span>
+        {isBranch(content) ? (
+          <div className="w-full">
+            <JsonTree value={content} label="Log message" depth={0} />
+          </div>
+        ) : (
+          <span className="min-w-0 flex-1 whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {String(content ?? '')}
+          </span>
+        )}
+      </div>
+      {attachments.length > 0 && <Attachments attachments={attachments} />}
+      {problems.length > 0 && (
+        <p className="text-2xs text-warn">Malformed: {problems.join('; ')}.</p>
+      )}
+      <MessageFooter message={message} />
+      <MessageActions message={message} />
+    </li>
   )
 }

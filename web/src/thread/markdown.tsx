@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, use } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
@@ -9,7 +9,7 @@ import { AssetImage } from '../references/asset-image.tsx'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { InsideLink } from '../references/inside-link.ts'
 import { isAsset, isVariable } from '../references/kinds.ts'
-import { VariableChip } from '../references/variable-chip.tsx'
+import { EmbeddedVariable, VariableChip } from '../references/variable-chip.tsx'
 import { readHref } from './href.ts'
 import { referencesToLinks } from './references-to-links.ts'
 
@@ -25,6 +25,8 @@ const schema: typeof defaultSchema = {
 const components: Components = {
   code: ({ children, className }) => {
     const text = typeof children === 'string' ? children : ''
+    const marked = /^<\|(.*)\|>$/s.exec(text.trim())?.[1]
+    if (marked !== undefined && isVariable(marked)) return <EmbeddedVariable reference={marked} />
     if (isVariable(text)) return <VariableChip reference={text} />
     if (isAsset(text)) return <AssetChip reference={text} literal />
     return <code className={className}>{children}</code>
@@ -55,12 +57,14 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
 })
 
 function Anchor({ href, children }: { href: string; children: ReactNode }) {
+  const isInside = use(InsideLink)
   if (href.startsWith('asset:')) {
     if (!children) return <EmbeddedAsset reference={href} />
     return <AssetChip reference={href} name={typeof children === 'string' ? children : undefined} />
   }
   const look = 'text-ring underline decoration-1 underline-offset-2 hover:decoration-2'
   const target = readHref(href)
+  if (isInside) return <span>{children}</span>
   if (target.type === 'app') {
     return (
       <Link to={target.path} className={look}>

@@ -45,7 +45,7 @@ export function earlyResults(state: Pick<ConversationState, 'messages' | 'runs'>
 }
 
 /** The id of the call whose result this is, or that wrote it. */
-function callBehind(message: Message): string | undefined {
+export function callBehind(message: Message): string | undefined {
   const { result } = readMetadata(message)
   return result?.callId ?? (message.content_type === 'data' ? readBlock(message)._call : undefined)
 }

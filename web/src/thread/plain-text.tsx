@@ -1,19 +1,39 @@
+import { findTextMarks } from 'byref/client'
 import { Fragment } from 'react'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { findEmbedded } from '../references/kinds.ts'
+import { EmbeddedVariable } from '../references/variable-chip.tsx'
 
 /** Text to the letter; only references between `<|` and `|>` show what they name. */
 export function PlainText({ text }: { text: string }) {
-  const found = findEmbedded(text, { markdown: false })
+  const found = marksIn(text)
   return (
     <p className="prose-byref whitespace-pre-wrap">
-      {found.map(({ start, url }, index) => (
-        <Fragment key={start}>
-          {text.slice(found[index - 1]?.end ?? 0, start)}
-          <EmbeddedAsset reference={url} />
+      {found.map((mark, index) => (
+        <Fragment key={mark.start}>
+          {text.slice(found[index - 1]?.end ?? 0, mark.start)}
+          {mark.url === undefined ? (
+            <EmbeddedVariable reference={mark.variable} />
+          ) : (
+            <EmbeddedAsset reference={mark.url} />
+          )}
         </Fragment>
       ))}
       {text.slice(found.at(-1)?.end ?? 0)}
     </p>
+  )
+}
+
+type Mark = { start: number; end: number } & (
+  | { url: string }
+  | { url?: undefined; variable: string }
+)
+
+function marksIn(text: string): Mark[] {
+  const variables = findTextMarks(text).flatMap((mark): Mark[] =>
+    mark.type === 'variable' ? [{ start: mark.start, end: mark.end, variable: mark.text }] : [],
+  )
+  return [...findEmbedded(text, { markdown: false }), ...variables].sort(
+    (a, b) => a.start - b.start,
   )
 }

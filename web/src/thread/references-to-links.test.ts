@@ -15,6 +15,12 @@ describe('referencesToLinks', () => {
     )
   })
 
+  it('makes code of a variable, with its marks', () => {
+    expect(referencesToLinks('It is <|†state.total|> now, not †state.total.')).toBe(
+      'It is `` <|†state.total|> `` now, not †state.total.',
+    )
+  })
+
   it('leaves code, special tokens and escapes alone', () => {
     for (const text of ['`<|asset://a1|>`', '<|im_start|>', '\\<|asset://a1|>']) {
       expect(referencesToLinks(text)).toBe(text)

@@ -5,17 +5,25 @@ import { useConversation } from '../app/conversation-context.tsx'
 import { JsonTree } from '../json/json-tree.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
+import { Text } from '../renderers/text.tsx'
 import { cn } from '../ui/cn.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Attachments } from './attachments.tsx'
 import { findMedia, type Media } from './find-media.ts'
 import { JumpLink } from './jump-link.tsx'
 import { answeredCall, ledgerOf } from './ledger.ts'
-import { Text } from './message-content.tsx'
 import { senderName } from './message-header.tsx'
+import { readContent } from './read-content.ts'
 
 /** What a call gave back, whatever type its message has. */
-export function ResultCard({ message }: { message: Message }) {
+export function ResultCard({
+  message,
+  inStep = false,
+}: {
+  message: Message
+  /** Whether it stands in a step, which shows its pictures and files itself. */
+  inStep?: boolean
+}) {
   const messages = useConversation((state) => state.messages)
   const ledger = ledgerOf(messages)
   const { result, attribution, attachments, footer } = readMetadata(message)
@@ -25,8 +33,7 @@ export function ResultCard({ message }: { message: Message }) {
   const entry = ledger.get(result.callId)
   const call = answeredCall(message, ledger) ?? called
   const live = entry?.announced.at(-1) ?? called
-  const place = entry?.results.findIndex(({ messageId }) => messageId === message.id) ?? 0
-  const repeated = place >= Math.max(1, entry?.announced.length ?? 1)
+  const own = entry?.results.find(({ messageId }) => messageId === message.id)
   const content = readContent(message)
   const media = findMedia(content)
   return (
@@ -34,7 +41,8 @@ export function ResultCard({ message }: { message: Message }) {
       id={`m-${message.id}`}
       aria-label={`Result of ${call?.name ?? 'an unknown call'}`}
       className={cn(
-        'mt-1.5 scroll-my-4 overflow-hidden rounded-lg border text-xs sm:ml-8',
+        'scroll-my-4 overflow-hidden rounded-lg border text-xs',
+        !inStep && 'mt-1.5 sm:ml-8',
         result.error ? 'border-bad-line' : 'border-line',
       )}
     >
@@ -51,7 +59,9 @@ export function ResultCard({ message }: { message: Message }) {
             </span>
           )}
           {attribution && ` · ${senderName(message)} ${attribution}`}
-          {repeated && <span className="text-warn"> · another result for the same call</span>}
+          {own?.isRepeated && (
+            <span className="text-warn"> · another result for the same call</span>
+          )}
         </p>
         {live && (
           <span className="ml-auto">
@@ -67,8 +77,8 @@ export function ResultCard({ message }: { message: Message }) {
             {result.error.message}
           </Notice>
         )}
-        {media.length > 0 && <MediaRow media={media} />}
-        {attachments.length > 0 && <Attachments attachments={attachments} />}
+        {media.length > 0 && !inStep && <MediaRow media={media} />}
+        {attachments.length > 0 && !inStep && <Attachments attachments={attachments} />}
         {(!result.error || !sameText(content, result.error.message)) && (
           <ResultBody
             content={content}
@@ -76,7 +86,9 @@ export function ResultCard({ message }: { message: Message }) {
             media={media}
           />
         )}
-        {footer.length > 0 && <p className="text-2xs text-ink-3">{footer.join(' · ')}</p>}
+        {footer.length > 0 && (
+          <p className="text-2xs text-ink-3 [overflow-wrap:anywhere]">{footer.join(' · ')}</p>
+        )}
       </div>
     </article>
   )
@@ -85,11 +97,11 @@ export function ResultCard({ message }: { message: Message }) {
 function MediaRow({ media }: { media: Media[] }) {
   return (
     <div className="flex flex-wrap items-start gap-2">
-      {media.map(({ ref, kind, name }) =>
+      {media.map(({ ref, kind, title }) =>
         kind === 'image' ? (
-          <AssetImage key={ref} reference={ref} alt={name ?? 'Picture in the result'} />
+          <AssetImage key={ref} reference={ref} alt={title ?? 'Picture in the result'} />
         ) : (
-          <AssetChip key={ref} reference={ref} name={name} />
+          <AssetChip key={ref} reference={ref} name={title} />
         ),
       )}
     </div>
@@ -126,16 +138,6 @@ function ResultBody({
       className="max-h-80 overflow-auto rounded-md bg-sunken px-1.5 py-1"
     />
   )
-}
-
-/** The content; JSON that came as text is read. */
-function readContent({ content }: Message): unknown {
-  if (typeof content !== 'string' || !/^\s*[{[]/.test(content)) return content
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
 }
 
 function sameText(content: unknown, text: string): boolean {

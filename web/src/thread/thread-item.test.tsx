@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
+import { fireEvent, screen, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
@@ -32,10 +32,14 @@ describe('ThreadItem', () => {
 
   it('makes an in-app link of href, and none of chat or of what is no address', async () => {
     await show(
-      message({ message_type: 'notice', content_type: 'text/plain', metadata: { href: '/c/2' } }),
+      message({
+        ...{ message_type: 'notice', content_type: 'text/plain', content: 'to two' },
+        metadata: { href: '/c/2' },
+      }),
       message({
         message_type: 'note',
         content_type: 'text/plain',
+        content: 'out',
         metadata: { href: 'https://example.org/' },
       }),
       message({ message_type: 'notice', metadata: { href: 'javascript:alert(1)' } }),
@@ -43,9 +47,11 @@ describe('ThreadItem', () => {
     )
     const [inner, outer, ...rest] = screen.getAllByRole('link')
     expect(inner?.getAttribute('href')).toBe('/c/2')
+    expect(inner).toBe(screen.getByRole('link', { name: 'to two' }))
     expect(outer?.getAttribute('target')).toBe('_blank')
-    expect(outer?.textContent).toContain('opens in a new tab')
+    expect(outer).toBe(screen.getByRole('link', { name: 'out (opens in a new tab)' }))
     expect(rest).toEqual([])
+    expect(document.querySelector('a a')).toBeNull()
     expect(screen.getByText(/Not a link:/).textContent).toContain('javascript:alert(1)')
   })
 
@@ -61,7 +67,9 @@ describe('ThreadItem', () => {
   })
 
   it('shows calls with their arguments, references as links, whatever the type of message', async () => {
+    const data = { type: 'data', kind: 'state', data: { total: 3 } }
     await show(
+      message({ content_type: 'data', content: data }),
       message({
         message_type: 'note',
         metadata: {
@@ -152,11 +160,12 @@ describe('ThreadItem', () => {
     const content = { type: 'data', kind: 'state', data: { a: 1 }, _path: ['sum'], _call: '1' }
     await show(
       message({ metadata: { tool_calls: [call('1')] } }),
-      message({ content_type: 'data', content }),
+      message({ id: 'w', content_type: 'data', content }),
     )
-    expect(screen.getByText('†state.sum')).toBeTruthy()
-    expect(screen.getByText('tool_1', { selector: 'span span' })).toBeTruthy()
-    expect(screen.queryByRole('tree')).toBeNull()
+    const line = document.getElementById('m-w') as HTMLElement
+    expect(within(line).getByText('†state.sum')).toBeTruthy()
+    expect(line.textContent).toContain('from tool_1')
+    expect(within(line).queryByRole('tree')).toBeNull()
   })
 
   it('shows plain text to the letter', async () => {
@@ -183,6 +192,80 @@ describe('ThreadItem', () => {
     expect(await screen.findByText('There is no such asset.')).toBeTruthy()
   })
 
+  it('shows what a variable names, and marks one that names nothing', async () => {
+    const state = {
+      type: 'data',
+      kind: 'state',
+      data: { total: 284.5, rows: [1], far: 'asset://t' },
+    }
+    await show(
+      message({ content_type: 'data', content: state }),
+      message({
+        content:
+          'It is <|†state.total|> of `†state.rows`, `†state.far.rows`, `†state.none` and <|†gone|>',
+      }),
+      message({ content_type: 'text/plain', content: 'Plain: <|†state.total|>.' }),
+    )
+    const links = (await screen.findAllByRole('link')).map(({ textContent }) => textContent)
+    expect(links).toEqual(['†state', '284.5', '†state.rows', '†state.far.rows', '284.5'])
+    const broken = screen.getAllByText('There is no such value.')
+    expect(broken.map(({ parentElement }) => parentElement?.textContent)).toEqual([
+      '†state.noneThere is no such value.',
+      '†goneThere is no such value.',
+    ])
+  })
+
+  it('marks a picture that is not there', async () => {
+    await show(message({ content: '![Rain](<|asset://gone|>)' }))
+    fireEvent.error(await screen.findByRole('img', { name: 'Rain' }))
+    expect(screen.queryByRole('img')).toBeNull()
+    expect(screen.getByText('There is no picture at this reference.')).toBeTruthy()
+  })
+
+  it('keeps log messages out of the way, with what their metadata say', async () => {
+    await show(
+      message({
+        ...{ id: 'l1', message_type: 'log', content: { disk: 'full' } },
+        metadata: { attribution: 'cleaner', footer_items: ['3 s'], has_debug_data: true },
+      }),
+      message({ message_type: 'log', content: 'plain', metadata: { footer_items: 3 } as never }),
+    )
+    const group = screen.getByText('2 log messages').closest('details') as HTMLElement
+    expect(group.hasAttribute('open')).toBe(false)
+    const log = within(group)
+      .getByText(/cleaner/)
+      .closest('li') as HTMLElement
+    expect(log.id).toBe('m-l1')
+    expect(log.textContent).toContain('3 s')
+    expect(within(log).getByRole('button', { name: 'Debug' })).toBeTruthy()
+    expect(group.textContent).toContain('Malformed: metadata.footer_items is not a list')
+  })
+
+  it('leads from a footer on tokens to their usage', async () => {
+    const footer_items = ['6.8k of 50k (13%) tokens used for request', 'twice', 'twice']
+    const view = await show(message({ metadata: { footer_items, has_debug_data: true } }))
+    const link = screen.getByRole('link', { name: /6\.8k/ })
+    expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('debug=/response/usage')
+    expect(screen.getAllByText('twice')).toHaveLength(2)
+    view.unmount()
+    await show(
+      message({ content_type: 'text/plain', metadata: { footer_items: '9 tokens' as never } }),
+    )
+    expect(screen.getByText('9 tokens')).toBeTruthy()
+    expect(screen.queryByRole('link')).toBeNull()
+  })
+
+  it('shows HTML in a sandbox, and its source', async () => {
+    const content = '<h1 onclick="alert(1)">Report</h1>'
+    await show(message({ content_type: 'text/html', content }))
+    const frame = screen.getByTitle('HTML of the message')
+    expect(frame.getAttribute('sandbox')).toBe('')
+    expect(frame.getAttribute('srcdoc')).toContain("default-src 'none'")
+    expect(frame.getAttribute('srcdoc')).toContain(content)
+    fireEvent.click(screen.getByRole('button', { name: 'Source' }))
+    expect(screen.getByText(content)).toBeTruthy()
+  })
+
   it('leaves other messages standing where one is malformed', async () => {
     await show(
       message({ content: undefined, sender: undefined as never }),
@@ -205,6 +288,9 @@ describe('ThreadItem', () => {
     })
     expect(screen.getByText('model_unauthorized')).toBeTruthy()
     expect(screen.getByText('The key is wrong.')).toBeTruthy()
+    expect(
+      screen.getByText(/did not take the key\. What was said and made before is kept/),
+    ).toBeTruthy()
   })
 })
 

@@ -6,6 +6,7 @@ import { CallCard } from './call-card.tsx'
 import { LogGroup } from './log-group.tsx'
 import { MessageView } from './message-view.tsx'
 import { RunEnd } from './run-end.tsx'
+import { StepView } from './step-view.tsx'
 import type { TimelineItem } from './timeline.ts'
 
 /** One entry of the thread; one that cannot be shown says so and leaves the others standing. */
@@ -23,14 +24,31 @@ export const ThreadItem = memo(
       </ErrorBoundary>
     )
   },
-  ({ item: a }, { item: b }) =>
-    a.type === 'message' && b.type === 'message'
-      ? a.message === b.message && a.header === b.header
-      : a === b,
+  ({ item: a }, { item: b }) => {
+    if (a.type === 'message' && b.type === 'message') {
+      return a.message === b.message && a.header === b.header
+    }
+    if (a.type === 'step' && b.type === 'step') {
+      const { asides, media } = b
+      return (
+        a.message === b.message &&
+        a.header === b.header &&
+        sameItems(a.asides, asides) &&
+        a.media.length === media.length &&
+        a.media.every(({ ref }, i) => ref === media[i]?.ref)
+      )
+    }
+    return a === b
+  },
 )
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i])
+}
 
 function Content({ item }: { item: TimelineItem }) {
   if (item.type === 'message') return <MessageView message={item.message} header={item.header} />
+  if (item.type === 'step') return <StepView item={item} />
   if (item.type === 'logs') return <LogGroup messages={item.messages} />
   if (item.type === 'run-end') return <RunEnd run={item.run} />
   return (

@@ -1,19 +1,21 @@
 import { useLocation } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useMemo, useRef } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
 import { Queued } from './queued.tsx'
+import { readHash } from './read-hash.ts'
 import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
 import { ThreadSkeleton, Welcome } from './welcome.tsx'
+import { WindowEdge } from './window-edge.tsx'
 
 /** The second pane: everything that was said, called and answered, and what is being written now. */
 export function Thread() {
@@ -24,16 +26,23 @@ export function Thread() {
   const calls = useConversation((state) => state.calls)
   const items = useMemo(() => timeline({ messages, runs, calls }), [messages, runs, calls])
   const { hash } = useLocation()
-  const { start, showEarlier } = useWindow(items, hash)
-  const { scroller, content, atBottom, toBottom, release } = useStickToBottom()
+  const { start, end, extend, toEnd } = useWindow(items, hash)
+  const isWhole = end === items.length
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole)
+  const keepPlace = useKeptPlace(scroller, start)
+  const latest = useCallback(() => {
+    toEnd()
+    toBottom()
+  }, [toEnd, toBottom])
   useLinkedItem(hash, items.length > 0, release)
-  useSeenWhenSent(messages, toBottom)
+  useSeenWhenSent(messages, latest)
   const phase = runPhase({ runs, calls })
 
   return (
     <section aria-label="Thread" className="relative min-h-0 flex-1">
       <div
         ref={scroller}
+        data-scroller
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         className="h-full overflow-y-auto overscroll-contain -outline-offset-2"
@@ -45,22 +54,32 @@ export function Thread() {
           {id === null && <Welcome />}
           {id !== null && status === 'connecting' && messages.length === 0 && <ThreadSkeleton />}
           {start > 0 && (
-            <Button look="outline" className="mx-auto mb-2" onClick={showEarlier}>
-              Show earlier messages
-            </Button>
+            <WindowEdge
+              label="Show earlier messages"
+              onMore={() => {
+                keepPlace()
+                extend('start')
+              }}
+            />
           )}
-          {items.slice(start).map((item) => (
+          {items.slice(start, end).map((item) => (
             <ThreadItem key={item.key} item={item} />
           ))}
-          <InProgress />
-          <Queued />
+          {isWhole ? (
+            <>
+              <InProgress />
+              <Queued />
+            </>
+          ) : (
+            <WindowEdge label="Show later messages" onMore={() => extend('end')} />
+          )}
         </div>
       </div>
       <Connection />
-      {!atBottom && (
+      {!(atBottom && isWhole) && (
         <Button
           look="outline"
-          onClick={toBottom}
+          onClick={latest}
           className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full bg-raised shadow-float"
         >
           <ArrowDown aria-hidden /> Latest
@@ -73,6 +92,23 @@ export function Thread() {
       <Debug />
     </section>
   )
+}
+
+/** What is looked at stays where it is while earlier items come before it: call the function right before. */
+function useKeptPlace(scroller: RefObject<HTMLElement | null>, start: number): () => void {
+  const fromEnd = useRef<number | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is for the moment when earlier items come
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element && fromEnd.current !== null) {
+      element.scrollTop = element.scrollHeight - fromEnd.current
+    }
+    fromEnd.current = null
+  }, [start, scroller])
+  return () => {
+    const element = scroller.current
+    if (element) fromEnd.current = element.scrollHeight - element.scrollTop
+  }
 }
 
 /** Whoever says something wants to see it, wherever the thread was scrolled to. */
@@ -95,7 +131,7 @@ function useLinkedItem(hash: string, loaded: boolean, release: () => void): void
   useEffect(() => {
     if (!hash || !loaded) return
     const frame = requestAnimationFrame(() => {
-      const element = document.getElementById(decodeURIComponent(hash))
+      const element = document.getElementById(readHash(hash))
       if (!element) return
       element.closest('details')?.setAttribute('open', '')
       const { top, bottom } = element.getBoundingClientRect()

@@ -9,9 +9,15 @@ const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toI
 function shown(...parts: (Message | ConversationEvent)[]): string[] {
   return timeline(stateOf(...parts)).map((item) => {
     if (item.type === 'message') return `${item.header ? '# ' : ''}${item.message.id}`
+    if (item.type === 'step') {
+      const inner = item.asides.map(({ id }) => id).join(' ')
+      return `${item.header ? '# ' : ''}${item.message.id} [${inner}]`
+    }
     return item.type === 'logs' ? `logs ${item.messages.length}` : item.type
   })
 }
+
+const tool = { participant_id: 't', participant_role: 'tool' }
 
 describe('timeline', () => {
   it('heads a message unless the same sender spoke within a minute', () => {
@@ -26,7 +32,6 @@ describe('timeline', () => {
   })
 
   it('lets results and data stand between without breaking a sender off', () => {
-    const tool = { participant_id: 't', participant_role: 'tool' }
     expect(
       shown(
         message({ id: 'a' }),
@@ -37,8 +42,53 @@ describe('timeline', () => {
     ).toEqual(['# a', 'r', 'd', 'b'])
   })
 
+  it('puts what calls gave and wrote into their step, and what is of another call where it stands', () => {
+    const calls = (...ids: string[]) => ({
+      tool_calls: ids.map((id) => ({ id, name: 'look', arguments: {} })),
+    })
+    const result = (id: string, callId: string) =>
+      message({ id, sender: tool, metadata: { tool_result: { tool_call_id: callId } } })
+    expect(
+      shown(
+        message({ id: 'a', metadata: calls('1', '2') }),
+        result('r2', '2'),
+        message({ id: 'd', content_type: 'data', content: { type: 'data', _call: '1' } }),
+        result('r1', '1'),
+        result('lost', '9'),
+        message({ id: 'b' }),
+        result('late', '1'),
+      ),
+    ).toEqual(['# a [r2 d r1]', 'lost', 'b', 'late'])
+  })
+
+  it('leaves a picture to the message that shows it, else to the step that made it, once', () => {
+    const picture = (id: string, change = {}) => ({
+      ...{ assetRef: `asset://${id}`, mimeType: 'image/png', kind: 'image' },
+      ...change,
+    })
+    const made = (id: string, ...content: object[]): Message[] => [
+      message({ metadata: { tool_calls: [{ id, name: 'draw', arguments: {} }] } }),
+      message({ content, sender: tool, metadata: { tool_result: { tool_call_id: id } } }),
+    ]
+    const user = { participant_id: 'u', participant_role: 'user' }
+    const items = timeline(
+      stateOf(
+        ...made('1', picture('a'), { title: 'Rain', chart: picture('b') }),
+        ...made('2', picture('b'), picture('c', { caption: 'Wind' })),
+        message({ content: 'So: ![a](<|asset://a/content|>)' }),
+        message({ sender: user, content: '<|asset://b|>' }),
+        ...made('3', picture('a')),
+      ),
+    )
+    const media = items.flatMap((item) => (item.type === 'step' ? [item.media] : []))
+    expect(media.map((list) => list.map(({ ref, title }) => [ref, title]))).toEqual([
+      [['asset://b', 'Rain']],
+      [['asset://c', 'Wind']],
+      [['asset://a', undefined]],
+    ])
+  })
+
   it('shows nothing for what was deleted, and an orphan for the result of a deleted call', () => {
-    const tool = { participant_id: 't', participant_role: 'tool' }
     const calls = [{ id: 'c1', name: 'look', arguments: {} }]
     const deletion = (messageId: string): ConversationEvent => ({
       type: 'MESSAGE_DELETED',
@@ -52,7 +102,7 @@ describe('timeline', () => {
       message({ id: 'l', message_type: 'log' }),
       message({ id: 'b' }),
     ]
-    expect(shown(...parts)).toEqual(['# a', 'r', 'logs 1', 'b'])
+    expect(shown(...parts)).toEqual(['# a [r]', 'logs 1', 'b'])
     expect(shown(...parts, deletion('l'), deletion('a'))).toEqual(['r', '# b'])
     expect(shown(...parts, ...['a', 'r', 'l', 'b'].map(deletion))).toEqual([])
     const { messages } = stateOf(...parts, deletion('a'))

@@ -1,20 +1,36 @@
 import type { CallState, ConversationState, Message, RunState } from 'byref/client'
 import { isDeleted, readMetadata } from 'byref/client'
-import { earlyResults } from './open-answer.ts'
+import type { Media } from './find-media.ts'
+import { callBehind, earlyResults } from './open-answer.ts'
+import { placeMedia } from './place-media.ts'
 
 /** One entry of the thread, top to bottom. */
 export type TimelineItem =
   | { type: 'message'; key: string; message: Message; header: boolean }
+  | StepItem
   | { type: 'logs'; key: string; messages: Message[] }
   /** Calls whose message was never written. */
   | { type: 'lost-calls'; key: string; calls: CallState[] }
   | { type: 'run-end'; key: string; run: RunState }
 
+/** A message that calls tools, with what the calls gave and wrote. */
+export interface StepItem {
+  type: 'step'
+  key: string
+  message: Message
+  header: boolean
+  /** Results and writes of its calls, in the order of the log. */
+  asides: Message[]
+  /** Pictures and files out of the results that no message puts anywhere. */
+  media: Media[]
+}
+
 const MINUTE = 60_000
 
 /**
- * What the thread shows of what is durable: messages in their order but those that were deleted, `log` messages gathered, runs that ended otherwise
- * than well where they ended. A message has a header unless the one before is the same sender's within a minute.
+ * What the thread shows of what is durable: messages in their order but those that were deleted, one that calls tools with what
+ * the calls came to, `log` messages gathered, runs that ended otherwise than well where they ended. A message has a
+ * header unless the one before is the same sender's within a minute.
  */
 export function timeline(
   state: Pick<ConversationState, 'messages' | 'runs' | 'calls'>,
@@ -31,21 +47,39 @@ export function timeline(
       items.push(asides.shift()?.item as TimelineItem)
       speaker = null
     }
-    if (message.message_type === 'log' && !readMetadata(message).result) {
+    if (isLog(message)) {
       const last = items.at(-1)
       if (last?.type === 'logs') last.messages.push(message)
       else items.push({ type: 'logs', key: `logs-${message.id}`, messages: [message] })
       continue
     }
     if (isAside(message)) {
-      items.push({ type: 'message', key: message.id, message, header: false })
+      const last = items.at(-1)
+      if (last?.type === 'step' && isCallOf(last.message, callBehind(message))) {
+        last.asides.push(message)
+      } else items.push({ type: 'message', key: message.id, message, header: false })
       continue
     }
     const next = speakerOf(message, at)
-    items.push({ type: 'message', key: message.id, message, header: !continues(speaker, next) })
+    const entry = { key: message.id, message, header: !continues(speaker, next) }
+    const isStep = readMetadata(message).calls.length > 0
+    items.push(
+      isStep ? { type: 'step', ...entry, asides: [], media: [] } : { type: 'message', ...entry },
+    )
     speaker = next
   }
+  placeMedia(items)
   return [...items, ...asides.map(({ item }) => item)]
+}
+
+/** Whether a message is out of the way: of type `log`, and no call and no result. */
+function isLog(message: Message): boolean {
+  const { calls, result } = readMetadata(message)
+  return message.message_type === 'log' && calls.length === 0 && !result
+}
+
+function isCallOf(message: Message, callId: string | undefined): boolean {
+  return readMetadata(message).calls.some(({ id }) => id === callId)
 }
 
 interface Speaker {

@@ -1,13 +1,13 @@
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 /** How near to the end still counts as being there, in pixels. */
 const NEAR = 48
 
 /**
  * Keeps a scrolling element at its end while its content grows, if and only if it is there: whoever scrolled up reads
- * on undisturbed.
+ * on undisturbed, and so does who sees a part that is not `isWhole`, whose end is no end.
  */
-export function useStickToBottom(): {
+export function useStickToBottom(isWhole = true): {
   scroller: RefObject<HTMLDivElement | null>
   content: RefObject<HTMLDivElement | null>
   atBottom: boolean
@@ -18,7 +18,12 @@ export function useStickToBottom(): {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const stuck = useRef(true)
+  const whole = useRef(isWhole)
   const [atBottom, setAtBottom] = useState(true)
+  useLayoutEffect(() => {
+    whole.current = isWhole
+    if (!isWhole) stuck.current = false
+  }, [isWhole])
 
   useEffect(() => {
     const outer = scroller.current
@@ -29,7 +34,7 @@ export function useStickToBottom(): {
       const { scrollTop: top, scrollHeight: height, clientHeight } = outer
       const near = height - top - clientHeight < NEAR
       // Content that grows or shrinks moves the end too: only a way up through the same content lets go.
-      if (near) stuck.current = true
+      if (near) stuck.current = whole.current
       else if (top < last.top && height === last.height) stuck.current = false
       last = { top, height }
       setAtBottom(near || stuck.current)
@@ -61,6 +66,7 @@ export function useStickToBottom(): {
     }, []),
     toBottom: useCallback(() => {
       stuck.current = true
+      whole.current = true
       scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })
     }, []),
   }

@@ -1,23 +1,70 @@
-import { useMemo, useState } from 'react'
+import { readMetadata } from 'byref/client'
+import { useCallback, useState } from 'react'
+import { readHash } from './read-hash.ts'
 import type { TimelineItem } from './timeline.ts'
 
-const PAGE = 200
+/** How many items are in the page at first, and how many come with each extension. */
+export const PAGE = 40
 
-/** Which items are in the page: the newest 200, more when asked for, and always what the address names. */
-export function useWindow(
-  items: readonly TimelineItem[],
-  hash: string,
-): { start: number; showEarlier: () => void } {
-  const [count, setCount] = useState(PAGE)
-  const linked = useMemo(() => {
-    const id = hash.startsWith('m-') ? hash.slice(2) : null
-    if (!id) return items.length
-    const index = items.findIndex(
-      (item) =>
-        item.key === id || (item.type === 'logs' && item.messages.some((log) => log.id === id)),
-    )
-    return index < 0 ? items.length : index
-  }, [items, hash])
-  const start = Math.max(0, Math.min(items.length - count, linked - 5))
-  return { start, showEarlier: () => setCount(items.length - start + PAGE) }
+/** How many of them stand before the one that the address names. */
+const BEFORE = 12
+
+/** The items that are in the page: those from `start` to before `end`. */
+export interface Window {
+  start: number
+  end: number
+  /** Puts earlier ones before, or later ones behind. */
+  extend: (side: 'start' | 'end') => void
+  /** Goes to the newest ones. */
+  toEnd: () => void
+}
+
+interface Range {
+  start: number
+  /** Null follows the newest. */
+  end: number | null
+}
+
+/** Which items are in the page: the newest ones, or those around what the address names, and more when asked for. */
+export function useWindow(items: readonly TimelineItem[], hash: string): Window {
+  const [range, setRange] = useState<Range | null>(null)
+  const [shownHash, setShownHash] = useState('')
+  const all = items.length
+  const { start, end } = range ?? { start: all - PAGE, end: null }
+  const from = Math.max(0, Math.min(start, all - 1))
+  const to = Math.min(end ?? all, all)
+
+  if (hash !== shownHash && all > 0) {
+    const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
+    if (linked >= 0 || hash === '') setShownHash(hash)
+    if (linked >= 0 && (linked < from || linked >= to)) {
+      const last = linked + PAGE - BEFORE
+      setRange({ start: linked - BEFORE, end: last < all ? last : null })
+    }
+  }
+
+  return {
+    start: from,
+    end: to,
+    extend(side) {
+      if (side === 'start') setRange({ start: from - PAGE, end })
+      else setRange({ start: from, end: to + PAGE < all ? to + PAGE : null })
+    },
+    toEnd: useCallback(() => setRange(null), []),
+  }
+}
+
+/** Whether an item is what the hash of an address names, or holds it. */
+function isNamed(item: TimelineItem, hash: string): boolean {
+  const isIts = (id: string): boolean => hash === `m-${id}`
+  if (item.type === 'logs') return item.messages.some(({ id }) => isIts(id))
+  if (item.type === 'message') return isIts(item.message.id)
+  if (item.type === 'lost-calls') return item.calls.some(({ id }) => hash === `call-${id}`)
+  if (item.type === 'run-end') return false
+  const { message, asides } = item
+  return (
+    isIts(message.id) ||
+    asides.some(({ id }) => isIts(id)) ||
+    readMetadata(message).calls.some(({ id }) => hash === `call-${id}`)
+  )
 }

@@ -4,6 +4,7 @@ import { cn } from './cn.ts'
 const LOOKS = {
   solid: 'bg-solid text-solid-ink hover:opacity-90 disabled:opacity-35',
   outline: 'border border-line-strong bg-surface text-ink hover:bg-hover disabled:opacity-45',
+  danger: 'bg-bad text-surface hover:opacity-90 disabled:opacity-45',
   ghost: 'text-ink-2 hover:bg-hover hover:text-ink disabled:opacity-45',
 } as const
 

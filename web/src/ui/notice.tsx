@@ -11,7 +11,7 @@ const TONES = {
 /** Properties of {@link Notice}. */
 export interface NoticeProps {
   tone: keyof typeof TONES
-  /** A stable code, shown before the text. */
+  /** A stable code, for whoever looks into it: behind the text, in small. */
   code?: string
   /** Buttons at the end. */
   actions?: ReactNode
@@ -31,8 +31,15 @@ export function Notice({ tone, code, actions, live = false, className, children 
     >
       <Icon className="mt-px size-4 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-        {code && <code className="mr-1.5 font-mono text-xs font-semibold">{code}</code>}
         <span className="text-ink">{children}</span>
+        {code && (
+          <code
+            className="ml-1.5 font-mono text-2xs whitespace-nowrap text-ink-3"
+            title="Error code"
+          >
+            {code}
+          </code>
+        )}
       </div>
       {actions && <div className="-my-1 flex shrink-0 items-center gap-1">{actions}</div>}
     </div>

@@ -34,10 +34,6 @@ function rowsOf(total: number) {
     })
 }
 
-function server(sql: boolean, role: string) {
-  vi.spyOn(client, 'info').mockResolvedValue({ sql, caller: { role }, agents: [] } as never)
-}
-
 const firstCell = () => within(screen.getAllByRole('row')[1] as HTMLElement).getAllByRole('cell')[0]
 const scrollTo = (top: number) => {
   const scroller = screen.getByRole('table').closest('.overflow-auto') as HTMLElement
@@ -49,7 +45,6 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('TablePreview', () => {
   it('draws the rows in sight of millions, and loads them as they come into sight', async () => {
-    server(false, 'owner')
     const asked = rowsOf(4_000_000)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 4_000_000)} asset={asset} />)
     await screen.findByText('c1')
@@ -61,7 +56,6 @@ describe('TablePreview', () => {
   })
 
   it('sorts by a column, the other way round, and not at all', async () => {
-    server(false, 'owner')
     const asked = rowsOf(1_000)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 1_000)} asset={asset} />)
     const head = () => screen.getByRole('columnheader', { name: /^n/ })
@@ -79,7 +73,6 @@ describe('TablePreview', () => {
   })
 
   it('filters by conditions, with values of the type of the column', async () => {
-    server(false, 'owner')
     const asked = rowsOf(10)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
     fireEvent.click(screen.getByRole('button', { name: 'Filter' }))
@@ -93,7 +86,6 @@ describe('TablePreview', () => {
   })
 
   it('shows very many columns some at a time', async () => {
-    server(false, 'owner')
     const asked = rowsOf(3)
     const names = Array.from({ length: 120 }, (_, i) => `col${i}`)
     await renderInApp(<TablePreview table={sample(names, 3)} asset={asset} />)
@@ -104,7 +96,6 @@ describe('TablePreview', () => {
   })
 
   it('says why rows cannot be had, and asks again', async () => {
-    server(false, 'owner')
     const asked = vi.spyOn(client, 'rows').mockRejectedValue(new Error('gone'))
     await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
     fireEvent.click(await screen.findByRole('button', { name: 'Retry' }))
@@ -112,22 +103,22 @@ describe('TablePreview', () => {
   })
 
   it.each([
-    { sql: true, role: 'member', there: true },
-    { sql: true, role: 'reader', there: false },
-    { sql: false, role: 'owner', there: false },
+    { sql: true, role: 'member' as const, there: true },
+    { sql: true, role: 'reader' as const, there: false },
+    { sql: false, role: 'owner' as const, there: false },
   ])('offers SQL where it is there and allowed: %o', async ({ sql, role, there }) => {
-    server(sql, role)
     rowsOf(3)
-    await renderInApp(<TablePreview table={sample(['n', 'city'], 3)} asset={asset} />)
+    const table = <TablePreview table={sample(['n', 'city'], 3)} asset={asset} />
+    await renderInApp(table, { sql, role })
     await screen.findByText('c2')
     expect(screen.queryByRole('button', { name: 'SQL' }) !== null).toBe(there)
   })
 
   it('asks by SQL and leads to the result, or says what is wrong', async () => {
-    server(true, 'owner')
     rowsOf(3)
     const query = vi.spyOn(client, 'query').mockRejectedValueOnce(new Error('no such column'))
-    await renderInApp(<TablePreview table={sample(['n', 'city'], 3)} asset={asset} />)
+    const table = <TablePreview table={sample(['n', 'city'], 3)} asset={asset} />
+    await renderInApp(table, { sql: true })
     fireEvent.click(await screen.findByRole('button', { name: 'SQL' }))
     fireEvent.click(await screen.findByRole('button', { name: 'Run' }))
     await screen.findByText(/no such column/)

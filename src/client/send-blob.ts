@@ -1,0 +1,77 @@
+import { refusal, request, type Transport, unreachable } from './request.ts'
+
+/** What is sent, and how. */
+export interface BlobOptions {
+  method: 'POST' | 'PATCH'
+  headers: Record<string, string>
+  /** Called with the bytes that were sent so far. */
+  onSent?: (bytes: number) => void
+  signal?: AbortSignal
+}
+
+/** What the server said to it. */
+export interface BlobAnswer {
+  status: number
+  text: string
+  header(name: string): string | null
+}
+
+/**
+ * Sends bytes as they are, never read into memory as a whole. In a browser they go by XMLHttpRequest, the only way that
+ * tells how far it is; elsewhere, and where a `fetch` was given, by fetch. Throws as `request` does.
+ */
+export async function sendBlob(
+  transport: Transport,
+  path: string,
+  blob: Blob,
+  { method, headers, onSent, signal }: BlobOptions,
+): Promise<BlobAnswer> {
+  const Xhr = (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest
+  if (Xhr && transport.native) {
+    const all = { ...transport.headers, ...headers }
+    const url = transport.baseUrl + path
+    return sendByXhr(new Xhr(), url, blob, { method, headers: all, onSent, signal })
+  }
+  const response = await request(transport, path, { method, body: blob, headers, signal })
+  const text = await response.text()
+  onSent?.(blob.size)
+  return { status: response.status, text, header: (name) => response.headers.get(name) }
+}
+
+/** The part of XMLHttpRequest that is used here, so that this file needs no types of the DOM. */
+interface Xhr {
+  status: number
+  responseText: string
+  upload: { onprogress: unknown }
+  onload: unknown
+  onerror: unknown
+  onabort: unknown
+  open(method: string, url: string): void
+  setRequestHeader(name: string, value: string): void
+  getResponseHeader(name: string): string | null
+  send(body: Blob): void
+  abort(): void
+}
+
+function sendByXhr(
+  xhr: Xhr,
+  url: string,
+  blob: Blob,
+  { method, headers, onSent, signal }: BlobOptions,
+): Promise<BlobAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<BlobAnswer>()
+  const abort = () => xhr.abort()
+  xhr.upload.onprogress = ({ loaded }: { loaded: number }) => onSent?.(loaded)
+  xhr.onload = () => {
+    const { status, responseText: text } = xhr
+    if (status < 200 || status > 299) return reject(refusal(status, text))
+    resolve({ status, text, header: (name) => xhr.getResponseHeader(name) })
+  }
+  xhr.onerror = () => reject(unreachable())
+  xhr.onabort = () => reject(signal?.reason ?? unreachable())
+  signal?.addEventListener('abort', abort, { once: true })
+  xhr.open(method, url)
+  for (const [key, value] of Object.entries(headers)) xhr.setRequestHeader(key, value)
+  xhr.send(blob)
+  return promise.finally(() => signal?.removeEventListener('abort', abort))
+}

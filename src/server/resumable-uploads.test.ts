@@ -1,0 +1,312 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Upload } from 'tus-js-client'
+import { describe, expect, it } from 'vitest'
+import { createClient } from '../client/create-client.ts'
+import { refusal, token } from './fixtures/api.ts'
+import { listening, temporary } from './fixtures/listening.ts'
+
+interface Uploaded {
+  asset: { assetId: string; name: string; mime: string; size: number; digest: string; ref: string }
+}
+
+type Cut = 'before' | 'after' | null
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe('uploads that break off', () => {
+  it('go on by tus, also on a server that was started anew, and become an asset once', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(3_000_000)
+    const bearer = await token('member', 'team')
+    const headers = { authorization: `Bearer ${bearer}` }
+    const first = await listening(folder)
+    const options = {
+      chunkSize: 1_000_000,
+      headers,
+      metadata: { filename: 'large.bin', filetype: 'application/octet-stream' },
+      retryDelays: null,
+    }
+    const begun = await new Promise<string>((resolve, reject) => {
+      const upload = new Upload(bytes, {
+        ...options,
+        endpoint: `${first.url}/api/uploads`,
+        onError: reject,
+        onChunkComplete(_size, sent) {
+          if (sent < 1_000_000) return
+          void upload.abort().then(() => resolve(upload.url as string))
+        },
+      })
+      upload.start()
+    })
+    await first.close()
+
+    const second = await listening(folder)
+    const uploadUrl = `${second.url}${new URL(begun, second.url).pathname}`
+    const stranger = { authorization: `Bearer ${await token('member', 'other')}` }
+    const spied = await fetch(uploadUrl, {
+      ...{ method: 'HEAD', headers: { ...stranger, 'tus-resumable': '1.0.0' } },
+    })
+    expect(spied.status).toBe(404)
+    const tooEarly = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
+    expect(tooEarly.status).toBe(422)
+    await new Promise<void>((resolve, reject) => {
+      new Upload(bytes, {
+        ...options,
+        uploadUrl,
+        onError: reject,
+        onSuccess: () => resolve(),
+      }).start()
+    })
+    const made = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
+    expect(made.status).toBe(201)
+    const { asset } = (await made.json()) as Uploaded
+    expect(asset).toMatchObject({
+      name: 'large.bin',
+      size: 3_000_000,
+      digest: createHash('sha256').update(bytes).digest('hex'),
+    })
+    const again = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
+    expect([again.status, ((await again.json()) as Uploaded).asset]).toEqual([201, asset])
+    const spiedAgain = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers: stranger })
+    expect(await refusal(spiedAgain)).toEqual({ status: 404, code: 'not_found' })
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+    await second.close()
+  })
+
+  it('of nothing become an empty file by tus', async ({ onTestFinished }) => {
+    const { url, close } = await listening(temporary(onTestFinished))
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member', 'team')}` }
+    const upload = await new Promise<string>((resolve, reject) => {
+      const one = new Upload(Buffer.alloc(0), {
+        endpoint: `${url}/api/uploads`,
+        headers,
+        metadata: { filename: 'empty.txt', filetype: 'text/plain' },
+        retryDelays: null,
+        onError: reject,
+        onSuccess: () => resolve(one.url as string),
+      })
+      one.start()
+    })
+    const made = await fetch(`${new URL(upload, url)}/asset`, { method: 'POST', headers })
+    expect(made.status).toBe(201)
+    const { asset } = (await made.json()) as Uploaded
+    expect(asset).toMatchObject({ name: 'empty.txt', size: 0 })
+    const content = await fetch(`${url}/api/assets/${asset.assetId}/content`, { headers })
+    expect([content.status, await content.text()]).toEqual([200, ''])
+  })
+})
+
+describe('client.upload of a large file', () => {
+  /** A client whose lines break where `breaks` says so: before the request, or when its answer is on its way. */
+  function shaky(
+    bearer: string,
+    at: () => string,
+    breaks: (request: { method: string; path: string; count: number }) => Cut | Promise<Cut>,
+  ) {
+    const seen: string[] = []
+    const client = createClient({
+      baseUrl: 'http://server',
+      token: bearer,
+      fetch: async (input, init) => {
+        const path = String(input).replace('http://server', '')
+        const method = init?.method ?? 'GET'
+        seen.push(`${method} ${path.replace(/[\w-]{20,}/, ':id')}`)
+        const cut = await breaks({ method, path, count: seen.length })
+        if (cut === 'before') throw new TypeError('the line broke')
+        const answer = await fetch(at() + path, init)
+        if (cut === 'after') throw new TypeError('the line broke')
+        return answer
+      },
+    })
+    return { client, seen }
+  }
+
+  const pieces = { pieceBytes: 100_000, retryDelay: 1 }
+
+  it('goes on after cuts with what the server has not got, and is one asset', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(450_000)
+    const bearer = await token('member', 'team')
+    const server = await listening(folder)
+    onTestFinished(server.close)
+    const cuts = ['before', 'after', null, 'after', 'before', null, null, 'after', null] as const
+    const patches: number[] = []
+    let posts = 0
+    const { client, seen } = shaky(
+      bearer,
+      () => server.url,
+      ({ method, path }) => {
+        if (method === 'PATCH') return cuts[patches.push(0) - 1] ?? null
+        return path.endsWith('/asset') && posts++ === 0 ? 'after' : null
+      },
+    )
+    const progress: number[] = []
+    const { asset } = await client.upload(new File([bytes], 'två.bin'), {
+      ...pieces,
+      onProgress(fraction) {
+        progress.push(fraction)
+      },
+    })
+    expect(asset).toMatchObject({ name: 'två.bin', size: 450_000, digest: sha256(bytes) })
+    expect([progress[0], progress.at(-1)]).toEqual([0, 1])
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b))
+    expect(seen.filter((one) => one.startsWith('POST'))).toEqual([
+      'POST /api/uploads',
+      'POST /api/uploads/:id/asset',
+      'POST /api/uploads/:id/asset',
+    ])
+    expect(await server.agent.scoped('team').assets.usage()).toMatchObject({ assets: 1 })
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+  })
+
+  it('goes on at a server that was started anew', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(300_000)
+    let server = await listening(folder)
+    onTestFinished(() => server.close())
+    let restarted: Promise<void> | null = null
+    const restart = async () => {
+      await server.close()
+      server = await listening(folder)
+    }
+    const client = createClient({
+      baseUrl: 'http://server',
+      token: await token('member', 'team'),
+      fetch: async (input, init) => {
+        await restarted
+        const answer = await fetch(String(input).replace('http://server', server.url), init)
+        if (init?.method === 'PATCH') restarted ??= restart()
+        return answer
+      },
+    })
+    const { asset } = await client.upload(new Blob([bytes]), pieces)
+    expect(restarted).not.toBeNull()
+    expect(asset).toMatchObject({ digest: sha256(bytes) })
+  })
+
+  it('begins anew where the server has forgotten it', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(250_000)
+    const server = await listening(folder)
+    onTestFinished(server.close)
+    const bearer = await token('member', 'team')
+    const headers = { 'tus-resumable': '1.0.0', authorization: `Bearer ${bearer}` }
+    const { client, seen } = shaky(
+      bearer,
+      () => server.url,
+      async ({ method, path, count }) => {
+        if (method !== 'PATCH' || count !== 3) return null
+        await fetch(server.url + path, { method: 'DELETE', headers })
+        return 'before'
+      },
+    )
+    const upload = client.upload(new Blob([bytes]), pieces)
+    expect((await upload).asset).toMatchObject({ digest: sha256(bytes) })
+    expect(seen.filter((one) => one === 'POST /api/uploads')).toHaveLength(2)
+  })
+
+  it('leaves nothing when it is aborted, and says why', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const server = await listening(folder)
+    onTestFinished(server.close)
+    const client = createClient({ baseUrl: server.url, token: await token('member', 'team') })
+    const controller = new AbortController()
+    const upload = client.upload(new Blob([randomBytes(450_000)]), {
+      ...pieces,
+      signal: controller.signal,
+      onProgress: (fraction) => fraction > 0.3 && controller.abort(new Error('never mind')),
+    })
+    await expect(upload).rejects.toThrow('never mind')
+    await expect.poll(() => readdirSync(join(folder, 'uploads'))).toEqual([])
+    expect(await server.agent.scoped('team').assets.usage()).toMatchObject({ assets: 0 })
+  })
+
+  it('gives up when nothing comes of it, and at once when it is refused', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const server = await listening(folder, { limits: { uploadBytes: 1000 } })
+    onTestFinished(server.close)
+    const bearer = await token('member', 'team')
+    const broken = shaky(
+      bearer,
+      () => server.url,
+      () => 'before',
+    )
+    const file = new Blob([randomBytes(150_000)])
+    await expect(broken.client.upload(file, pieces)).rejects.toMatchObject({ code: 'unreachable' })
+    expect(broken.seen).toHaveLength(15)
+    const { client, seen } = shaky(
+      bearer,
+      () => server.url,
+      () => null,
+    )
+    await expect(client.upload(file, pieces)).rejects.toMatchObject({
+      ...{ status: 413, code: 'asset_too_large' },
+    })
+    expect(seen).toHaveLength(1)
+  })
+
+  it('goes up in one where the server takes no pieces', async ({ onTestFinished }) => {
+    const server = await listening(temporary(onTestFinished), { uploads: undefined })
+    onTestFinished(server.close)
+    const { client, seen } = shaky(
+      await token('member', 'team'),
+      () => server.url,
+      () => null,
+    )
+    const { asset } = await client.upload(new Blob([randomBytes(150_000)]), pieces)
+    expect(asset.size).toBe(150_000)
+    expect(seen).toEqual(['POST /api/uploads', 'POST /api/assets?name=file'])
+  })
+})
+
+describe('pieces of uploads', () => {
+  it('that nobody goes on with are removed after a day', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const uploads = join(folder, 'uploads')
+    mkdirSync(uploads)
+    for (const [id, hours] of [
+      ['old', 25],
+      ['young', 23],
+    ] as const) {
+      const created = new Date(Date.now() - hours * 3_600_000).toISOString()
+      writeFileSync(join(uploads, id), 'half')
+      writeFileSync(
+        join(uploads, `${id}.json`),
+        JSON.stringify({ id, size: 9, offset: 0, metadata: {}, creation_date: created }),
+      )
+    }
+    const { url, close } = await listening(folder)
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
+    const answer = await fetch(`${url}/api/uploads/none`, { method: 'HEAD', headers })
+    expect(answer.status).toBe(404)
+    expect(readdirSync(uploads).sort()).toEqual(['young', 'young.json'])
+  })
+
+  it('are refused in the shape of all errors, and to pages of no other origin', async ({
+    onTestFinished,
+  }) => {
+    const { url, close } = await listening(temporary(onTestFinished), {
+      limits: { uploadBytes: 1000 },
+    })
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
+    const create = (length: string) =>
+      fetch(`${url}/api/uploads`, {
+        ...{ method: 'POST', headers: { ...headers, 'upload-length': length } },
+      })
+    expect(await refusal(await create('1001'))).toEqual({ status: 413, code: 'asset_too_large' })
+    expect(await refusal(await create('x'))).toEqual({ status: 400, code: 'bad_request' })
+    const made = await create('1000')
+    expect([made.status, made.headers.get('access-control-allow-origin')]).toEqual([201, null])
+  })
+})

@@ -1,0 +1,120 @@
+import { Link, useParams } from '@tanstack/react-router'
+import type { ConversationSummary, RunStatus } from 'byref/client'
+import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
+import { useState } from 'react'
+import { cn } from '../ui/cn.ts'
+import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
+import { tellError } from '../ui/toasts.tsx'
+import { client, forgetConversations } from './client.ts'
+import { ConversationMenu } from './conversation-menu.tsx'
+import { closeDrawer } from './panels.ts'
+
+/** A line of the list: what a conversation is about, how it stands, and what can be done with it. */
+export function ConversationLine({ conversation }: { conversation: ConversationSummary }) {
+  const { id, title, updatedAt, status, messages } = conversation
+  const [isRenamed, setRenamed] = useState(false)
+  const current = useParams({
+    strict: false,
+    select: ({ conversationId }) => conversationId === id,
+  })
+  if (isRenamed) return <Rename conversation={conversation} onDone={() => setRenamed(false)} />
+  return (
+    <div
+      className={cn(
+        'group/line relative flex items-center rounded-md text-ink-2 hover:bg-hover hover:text-ink',
+        current && 'bg-selected text-ink hover:bg-selected',
+      )}
+    >
+      <Link
+        to="/c/$conversationId"
+        params={{ conversationId: id }}
+        onClick={closeDrawer}
+        aria-current={current ? 'page' : undefined}
+        title={`${title || 'Untitled'}\n${formatCount(messages)} messages, ${formatFullTime(updatedAt)}`}
+        className={cn(
+          'flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm pointer-coarse:min-h-10 pointer-coarse:pr-10',
+          current && 'font-medium',
+        )}
+      >
+        <span className="min-w-0 flex-1 truncate">{title || 'Untitled'}</span>
+        <Standing status={status} />
+        {(status === 'idle' || status === 'failed') && (
+          <span className="shrink-0 text-2xs font-normal text-ink-3 tabular-nums pointer-fine:group-focus-within/line:opacity-0 pointer-fine:group-hover/line:opacity-0">
+            {formatAgo(updatedAt)}
+          </span>
+        )}
+      </Link>
+      <ConversationMenu conversation={conversation} onRename={() => setRenamed(true)} />
+    </div>
+  )
+}
+
+const STANDINGS: Record<
+  Exclude<RunStatus, 'idle'>,
+  { label: string; icon: LucideIcon; look: string }
+> = {
+  running: { label: 'running', icon: LoaderCircle, look: 'animate-spin text-good' },
+  waiting: { label: 'waits for you', icon: Hand, look: 'text-warn' },
+  failed: { label: 'failed', icon: CircleAlert, look: 'text-bad' },
+}
+
+function Standing({ status }: { status: RunStatus }) {
+  if (status === 'idle') return null
+  const { label, icon: Icon, look } = STANDINGS[status]
+  return (
+    <span title={label} className="shrink-0">
+      <Icon className={cn('size-3.5', look)} aria-hidden />
+      <span className="sr-only">{label}</span>
+    </span>
+  )
+}
+
+/** The title, to be written anew in its place; an empty one gives back the conversation's own. */
+function Rename({
+  conversation: { id, title },
+  onDone,
+}: {
+  conversation: ConversationSummary
+  onDone: () => void
+}) {
+  const [text, setText] = useState(title ?? '')
+
+  async function save(): Promise<void> {
+    onDone()
+    const next = text.trim()
+    if (next === (title ?? '')) return
+    try {
+      await client.renameConversation(id, next === '' ? null : next)
+    } catch (error) {
+      tellError('The conversation keeps its name.', error)
+    }
+    forgetConversations()
+  }
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <input
+        // biome-ignore lint/a11y/noAutofocus: it takes the place of what was pressed
+        autoFocus
+        value={text}
+        maxLength={200}
+        aria-label="New title"
+        placeholder="Its own title"
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => void save()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          onDone()
+        }}
+        className="h-8 w-full rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[16px] pointer-coarse:h-10"
+      />
+    </form>
+  )
+}

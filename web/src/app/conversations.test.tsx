@@ -1,0 +1,202 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import type { ConversationSummary } from 'byref/client'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { clearToasts, Toasts } from '../ui/toasts.tsx'
+import { Conversations } from './conversations.tsx'
+
+interface Request {
+  method: string
+  path: string
+  body: unknown
+}
+
+let requests: Request[] = []
+
+function summary(id: string, change: Partial<ConversationSummary> = {}): ConversationSummary {
+  const at = '2026-01-01T12:00:00.000Z'
+  return {
+    ...{ id, title: `Title ${id}`, createdAt: at, updatedAt: at },
+    ...{ messages: 2, position: 9, status: 'idle', queued: 0, ...change },
+  }
+}
+
+/** Answers every request; the list is what `pages` says of its query. */
+function serve(
+  pages: (query: URLSearchParams) => { conversations: ConversationSummary[]; next: string | null },
+  other: (request: Request) => Response = () => Response.json({ id: 'made' }, { status: 201 }),
+): void {
+  vi.stubGlobal('fetch', async (input: string, init: RequestInit = {}) => {
+    const url = new URL(input, 'http://x')
+    const { method = 'GET', body } = init
+    if (method === 'GET') return Response.json(pages(url.searchParams))
+    const request = {
+      ...{ method, path: url.pathname },
+      body: typeof body === 'string' ? JSON.parse(body) : body,
+    }
+    requests.push(request)
+    return other(request)
+  })
+}
+
+const page = (...conversations: ConversationSummary[]) => ({ conversations, next: null })
+
+function show(role: 'owner' | 'member' | 'reader' = 'owner') {
+  const part = (
+    <>
+      <Conversations />
+      <Toasts />
+    </>
+  )
+  return renderInApp(part, { role })
+}
+
+/** Opens the menu of a conversation by keyboard. */
+async function menuOf(title: string): Promise<HTMLElement> {
+  fireEvent.keyDown(await screen.findByRole('button', { name: `Actions for ${title}` }), {
+    key: 'Enter',
+  })
+  return screen.findByRole('menu')
+}
+
+beforeEach(() => {
+  requests = []
+  clearToasts()
+})
+
+describe('Conversations', () => {
+  it('shows how each one stands', async () => {
+    serve(() =>
+      page(
+        summary('a', { status: 'running' }),
+        summary('b', { status: 'waiting' }),
+        summary('c', { status: 'failed' }),
+        summary('d', { title: null }),
+      ),
+    )
+    await show()
+    expect((await screen.findByRole('link', { name: /Title a/ })).textContent).toContain('running')
+    expect(screen.getByRole('link', { name: /Title b/ }).textContent).toContain('waits for you')
+    expect(screen.getByRole('link', { name: /Title c/ }).textContent).toContain('failed')
+    expect(screen.getByRole('link', { name: /Untitled/ })).toBeTruthy()
+  })
+
+  it('asks the server for what is searched, and comes back to all', async () => {
+    serve((query) => {
+      const search = query.get('search')
+      if (search === 'rain') return page(summary('wet'))
+      return search === null ? page(summary('all')) : page()
+    })
+    await show()
+    await screen.findByText('Title all')
+    const field = screen.getByRole('searchbox', { name: 'Search conversations' })
+    fireEvent.change(field, { target: { value: 'rain' } })
+    expect(await screen.findByText('Title wet')).toBeTruthy()
+    expect(screen.queryByText('Title all')).toBeNull()
+    fireEvent.change(field, { target: { value: 'snow' } })
+    expect(await screen.findByText(/contains “snow”/)).toBeTruthy()
+    fireEvent.keyDown(field, { key: 'Escape' })
+    expect(await screen.findByText('Title all')).toBeTruthy()
+  })
+
+  it('loads the next page on request', async () => {
+    serve((query) =>
+      query.get('cursor') === '2'
+        ? page(summary('last'))
+        : { conversations: [summary('first')], next: '2' },
+    )
+    await show()
+    fireEvent.click(await screen.findByRole('button', { name: 'Show more' }))
+    expect(await screen.findByText('Title last')).toBeTruthy()
+    expect(screen.getByText('Title first')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull()
+  })
+
+  it('renames in place, gives back its own title for none, and leaves it on Escape', async () => {
+    serve(
+      () => page(summary('a')),
+      () => Response.json(summary('a')),
+    )
+    await show()
+    const rename = async (text: string, key: string) => {
+      fireEvent.click(within(await menuOf('Title a')).getByRole('menuitem', { name: 'Rename' }))
+      const field = await screen.findByRole('textbox', { name: 'New title' })
+      fireEvent.change(field, { target: { value: text } })
+      if (key === 'Enter') fireEvent.submit(field.closest('form') as HTMLFormElement)
+      else fireEvent.keyDown(field, { key })
+    }
+    await rename('no', 'Escape')
+    await rename(' Rain ', 'Enter')
+    await waitFor(() => expect(requests).toHaveLength(1))
+    await rename('', 'Enter')
+    await waitFor(() => expect(requests).toHaveLength(2))
+    expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['PATCH', '/api/conversations/a', { title: 'Rain' }],
+      ['PATCH', '/api/conversations/a', { title: null }],
+    ])
+  })
+
+  it('forks, and goes there', async () => {
+    serve(() => page(summary('a')))
+    const { router } = await show()
+    fireEvent.click(within(await menuOf('Title a')).getByRole('menuitem', { name: 'Fork' }))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
+    expect(requests[0]).toMatchObject({ method: 'POST', path: '/api/conversations/a/fork' })
+  })
+
+  it('deletes after a question, which says why where it could not', async () => {
+    const error = { code: 'log_failed', message: 'The disk is full.' }
+    let works = false
+    serve(
+      () => (works ? page() : page(summary('a'))),
+      () =>
+        works ? new Response(null, { status: 204 }) : Response.json({ error }, { status: 500 }),
+    )
+    await show()
+    fireEvent.click(within(await menuOf('Title a')).getByRole('menuitem', { name: 'Delete…' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Delete this conversation?' })
+    expect(dialog.textContent).toContain('“Title a” with its 2 messages')
+    expect(requests).toEqual([])
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Delete' }))
+    expect((await within(dialog).findByRole('alert')).textContent).toContain('The disk is full.')
+    works = true
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Delete' }))
+    expect(await screen.findByText('No conversations yet')).toBeTruthy()
+    expect(requests.at(-1)).toMatchObject({ method: 'DELETE', path: '/api/conversations/a' })
+  })
+
+  it('imports a file, and says what is wrong with one', async () => {
+    const error = { code: 'invalid_export', message: 'Line 2 is no JSON.' }
+    let works = false
+    serve(
+      () => page(),
+      () => (works ? Response.json({ id: 'made' }) : Response.json({ error }, { status: 422 })),
+    )
+    const { router } = await show()
+    const file = new File(['{}'], 'talk.jsonl')
+    const field = screen.getByLabelText('Conversation to import')
+    fireEvent.change(field, { target: { files: [file] } })
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'talk.jsonl was not imported, and nothing was changed. Line 2 is no JSON.',
+    )
+    works = true
+    fireEvent.change(field, { target: { files: [file] } })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
+  })
+
+  it('offers what the role may and nothing else', async () => {
+    serve(() => page(summary('a')))
+    const items = async () =>
+      within(await menuOf('Title a'))
+        .getAllByRole('menuitem')
+        .map(({ textContent }) => textContent)
+    const reader = await show('reader')
+    expect(await items()).toEqual(['ExportAs lines of JSON'])
+    expect(screen.queryByRole('button', { name: /Import/ })).toBeNull()
+    expect(screen.queryByRole('link', { name: 'New conversation' })).toBeNull()
+    reader.unmount()
+    await show('member')
+    expect(await items()).toEqual(['Rename', 'Fork', 'ExportAs lines of JSON'])
+  })
+})

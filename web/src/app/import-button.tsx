@@ -1,0 +1,51 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Upload } from 'lucide-react'
+import { useRef } from 'react'
+import { Button } from '../ui/button.tsx'
+import { tellError } from '../ui/toasts.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
+import { client, forgetConversations } from './client.ts'
+import { closeDrawer } from './panels.ts'
+import { useMay } from './role.ts'
+
+/** Makes a conversation of an exported one; for owners only. */
+export function ImportButton() {
+  const field = useRef<HTMLInputElement>(null)
+  const navigate = useNavigate()
+  const mayImport = useMay('owner')
+  if (!mayImport) return null
+
+  async function take(file: File): Promise<void> {
+    try {
+      const { id } = await client.importConversation(file)
+      forgetConversations()
+      closeDrawer()
+      await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
+    } catch (error) {
+      tellError(`${file.name} was not imported, and nothing was changed.`, error)
+    }
+  }
+
+  return (
+    <>
+      <Tooltip text="Import a conversation">
+        <Button icon aria-label="Import a conversation" onClick={() => field.current?.click()}>
+          <Upload aria-hidden />
+        </Button>
+      </Tooltip>
+      <input
+        ref={field}
+        type="file"
+        accept=".jsonl,.ndjson,application/x-ndjson"
+        aria-label="Conversation to import"
+        tabIndex={-1}
+        className="sr-only"
+        onChange={(event) => {
+          const [file] = event.target.files ?? []
+          event.target.value = ''
+          if (file) void take(file)
+        }}
+      />
+    </>
+  )
+}

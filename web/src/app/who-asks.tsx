@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { LogOut } from 'lucide-react'
+import { Button } from '../ui/button.tsx'
+import { tellError } from '../ui/toasts.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
+import { client, infoQuery, queries } from './client.ts'
+
+/** Under the list: who is signed in and as what, where a server asks for that. */
+export function WhoAsks() {
+  const { data } = useQuery(infoQuery)
+  const caller = data?.caller
+  if (!caller || caller.subject === 'local') return null
+
+  async function leave(): Promise<void> {
+    try {
+      await client.closeSession()
+      await queries.resetQueries()
+    } catch (error) {
+      tellError('You are still signed in.', error)
+    }
+  }
+
+  return (
+    <div className="flex h-11 shrink-0 items-center gap-2 border-t border-line pr-2 pl-4 text-xs">
+      <span className="min-w-0 flex-1 truncate" title={caller.subject}>
+        {caller.subject} <span className="text-ink-3">· {caller.role}</span>
+      </span>
+      <Tooltip text="Sign out">
+        <Button icon aria-label="Sign out" onClick={() => void leave()}>
+          <LogOut aria-hidden />
+        </Button>
+      </Tooltip>
+    </div>
+  )
+}

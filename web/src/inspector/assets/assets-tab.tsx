@@ -1,0 +1,17 @@
+import { useConversation } from '../../app/conversation-context.tsx'
+import { useView } from '../../app/view.tsx'
+import { AssetDetail } from './asset-detail.tsx'
+import { AssetGallery } from './asset-gallery.tsx'
+import { conversationAssets } from './conversation-assets.ts'
+
+/** What files and objects the conversation has, or the one of them that is open. */
+export function AssetsTab() {
+  const { asset } = useView()
+  const assets = useConversation((state) => state.assets)
+  const messages = useConversation((state) => state.messages)
+  const entries = conversationAssets({ assets, messages })
+  if (asset) {
+    return <AssetDetail id={asset} entry={entries.find(({ id }) => id === asset) ?? null} />
+  }
+  return <AssetGallery entries={entries} />
+}

@@ -1,0 +1,45 @@
+import type { AssetCreated, ConversationState } from 'byref/client'
+import { readMetadata } from 'byref/client'
+import { parse } from '../../references/kinds.ts'
+
+/** An asset that the conversation made or was given. */
+export interface AssetEntry {
+  id: string
+  ref: string
+  kind: 'image' | 'audio' | 'video' | 'file'
+  mime: string
+  name: string | null
+  /** The event that says where it came from; null for one that was attached. */
+  created: AssetCreated | null
+  /** The message that it is attached to. */
+  attachedTo: string | null
+}
+
+/** Every asset of a conversation once, the newest first: what was made in it and what was attached. */
+export function conversationAssets({
+  assets,
+  messages,
+}: Pick<ConversationState, 'assets' | 'messages'>): AssetEntry[] {
+  const entries = new Map<string, AssetEntry>()
+  for (const created of assets) {
+    const { assetId: id, ref, kind, mime, name = null } = created
+    entries.set(id, { id, ref, kind, mime, name, created, attachedTo: null })
+  }
+  for (const message of messages) {
+    for (const { assetRef, kind, mimeType, fileName = null } of readMetadata(message).attachments) {
+      const id = parse(assetRef)?.id
+      if (!id) continue
+      const known = entries.get(id)
+      const entry = known ?? {
+        id,
+        ref: assetRef,
+        kind,
+        mime: mimeType,
+        name: fileName,
+        created: null,
+      }
+      entries.set(id, { ...entry, name: entry.name ?? fileName, attachedTo: message.id })
+    }
+  }
+  return [...entries.values()].reverse()
+}

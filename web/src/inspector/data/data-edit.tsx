@@ -1,0 +1,85 @@
+import { useState } from 'react'
+import { client } from '../../app/client.ts'
+import { useConversationId } from '../../app/conversation-context.tsx'
+import { Button } from '../../ui/button.tsx'
+import { errorText } from '../../ui/error-text.ts'
+import { Notice } from '../../ui/notice.tsx'
+import type { DataEntry } from './data-entries.ts'
+
+/** Properties of {@link DataEdit}. */
+export interface DataEditProps {
+  entry: DataEntry
+  /** What it is now; undefined where nothing is written. */
+  value: unknown
+  onClose: () => void
+}
+
+/** Writes a value as a person, as JSON; the write is a message like any other. */
+export function DataEdit({ entry, value, onClose }: DataEditProps) {
+  const conversation = useConversationId()
+  const [text, setText] = useState(() => JSON.stringify(value ?? null, null, 2))
+  const [sending, setSending] = useState(false)
+  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+
+  async function save(): Promise<void> {
+    if (conversation === null) return
+    setProblem(null)
+    let data: unknown
+    try {
+      data = JSON.parse(text)
+    } catch (error) {
+      setProblem({ message: `This is no JSON: ${errorText(error).message}` })
+      return
+    }
+    setSending(true)
+    try {
+      const { kind, instance } = entry
+      const _instance = instance ?? undefined
+      await client.editData(conversation, { kind, _instance, data, _outputMethod: 'set' })
+      onClose()
+    } catch (error) {
+      setProblem(errorText(error))
+      setSending(false)
+    }
+  }
+
+  return (
+    <form
+      aria-label={`Edit †${entry.label}`}
+      className="space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save()
+      }}
+    >
+      <textarea
+        // biome-ignore lint/a11y/noAutofocus: the person just asked to write here
+        autoFocus
+        aria-label="Value as JSON"
+        value={text}
+        spellCheck={false}
+        rows={Math.min(16, Math.max(3, text.split('\n').length))}
+        onChange={(event) => setText(event.target.value)}
+        className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono text-xs max-md:text-[16px]"
+      />
+      {problem && (
+        <Notice tone="bad" code={problem.code} live>
+          {problem.message}
+        </Notice>
+      )}
+      <div className="flex items-center gap-2">
+        <Button look="solid" type="submit" disabled={sending}>
+          Save
+        </Button>
+        <Button look="outline" onClick={onClose}>
+          Cancel
+        </Button>
+        <span className="text-xs text-ink-3">Agents see the change with their next step.</span>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,65 @@
+import { type DataBlock, formatLabel, type Message } from 'byref/client'
+import { methodOf, readBlock, variableOf } from '../../references/data-block.ts'
+
+/** One write to a value, as a message made it. */
+export interface DataWrite {
+  messageId: string
+  at: string
+  method: string
+  /** The place that was written, as a variable reference. */
+  target: string
+  block: Partial<DataBlock>
+}
+
+/** One value on the board: everything that is one kind and instance. */
+export interface DataEntry {
+  /** `state`, `user#a`. */
+  label: string
+  kind: string
+  instance: string | null
+  schema: Record<string, unknown> | null
+  description: string | null
+  /** Oldest first. */
+  writes: DataWrite[]
+}
+
+/** The values of a conversation by kind and instance, with the history of each. */
+export function dataEntries(messages: readonly Message[]): DataEntry[] {
+  const entries = new Map<string, DataEntry>()
+  for (const message of messages) {
+    if (message.content_type !== 'data') continue
+    const block = readBlock(message)
+    const kind = String(block.kind ?? 'data')
+    const instance = block._instance ?? null
+    const label = formatLabel(kind, block._instance)
+    const known = { label, kind, instance, schema: null, description: null, writes: [] }
+    const entry: DataEntry = entries.get(label) ?? known
+    entries.set(label, {
+      ...entry,
+      schema: block.schema ?? entry.schema,
+      description: block.description ?? entry.description,
+      writes: [
+        ...entry.writes,
+        {
+          messageId: message.id,
+          at: message.timestamp,
+          method: 'data' in block ? methodOf(block) : 'declare',
+          target: variableOf(block),
+          block,
+        },
+      ],
+    })
+  }
+  return [...entries.values()]
+}
+
+/** All writes of a conversation in the order of its messages. */
+export function writesOf(
+  entries: readonly DataEntry[],
+  messages: readonly Message[],
+): readonly DataWrite[] {
+  const byMessage = new Map(
+    entries.flatMap(({ writes }) => writes.map((write) => [write.messageId, write])),
+  )
+  return messages.flatMap(({ id }) => byMessage.get(id) ?? [])
+}

@@ -1,0 +1,73 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { message, stateOf } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import { DataTab } from './data-tab.tsx'
+
+const write = (id: string, content: object) =>
+  message({ id, content_type: 'data', content: { type: 'data', kind: 'state', ...content } })
+
+const state = stateOf(
+  write('w1', { data: { total: 1 }, schema: { type: 'object' } }),
+  message({ content: 'between' }),
+  write('w2', { data: { total: 2 } }),
+  write('w3', { kind: 'user', _instance: 'a', data: { name: 'Ann' } }),
+)
+
+const shownOf = (reference: string) =>
+  screen.getByRole('tree', { name: `Value of ${reference}` }).textContent
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('DataTab', () => {
+  it('goes back over all writes: values as they were, and not yet there', async () => {
+    await renderInApp(<DataTab />, { state, role: 'reader' })
+    expect(shownOf('†state')).toContain('total: 2')
+    const slider = screen.getByRole('slider')
+    fireEvent.change(slider, { target: { value: '0' } })
+    await vi.waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
+    expect(screen.queryByRole('article', { name: '†user#a' })).toBeNull()
+    expect(slider.getAttribute('aria-valuetext')).toBe('After write 1 of 3, merge †state')
+    fireEvent.click(screen.getByRole('button', { name: 'Back to now' }))
+    await vi.waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
+  })
+
+  it('shows the board after the write that the address names', async () => {
+    await renderInApp(<DataTab />, { state, at: '/?at=w1', role: 'reader' })
+    expect(shownOf('†state')).toContain('total: 1')
+  })
+
+  it('lists the writes to a value, which lead to the board after them', async () => {
+    await renderInApp(<DataTab />, { state, role: 'reader' })
+    const card = within(screen.getByRole('article', { name: '†state' }))
+    fireEvent.click(card.getAllByTitle('Show the value after this write').at(-1) as HTMLElement)
+    await vi.waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
+  })
+
+  it('lets a member write a value, and says what is wrong with it', async () => {
+    const edit = vi.spyOn(client, 'editData').mockRejectedValueOnce(new Error('must be a number'))
+    await renderInApp(<DataTab />, { state, role: 'member' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Edit †user#a' }))
+    const field = () => screen.getByLabelText('Value as JSON')
+    const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save' }))
+    fireEvent.change(field(), { target: { value: '{' } })
+    save()
+    await screen.findByText(/This is no JSON/)
+    expect(edit).not.toHaveBeenCalled()
+    fireEvent.change(field(), { target: { value: '{ "name": 1 }' } })
+    save()
+    await screen.findByText(/must be a number/)
+    edit.mockResolvedValue({ messageId: 'w4' })
+    save()
+    await vi.waitFor(() => expect(screen.queryByLabelText('Value as JSON')).toBeNull())
+    const wanted = { kind: 'user', _instance: 'a', data: { name: 1 }, _outputMethod: 'set' }
+    expect(edit).toHaveBeenLastCalledWith('c1', wanted)
+  })
+
+  it('offers a reader no edit', async () => {
+    await renderInApp(<DataTab />, { state, role: 'reader' })
+    expect(screen.queryAllByRole('button', { name: /^Edit/ })).toEqual([])
+  })
+})

@@ -1,0 +1,41 @@
+import { Database } from 'lucide-react'
+import { useMemo } from 'react'
+import { useConversation } from '../../app/conversation-context.tsx'
+import { useView } from '../../app/view.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { DataCard } from './data-card.tsx'
+import { dataEntries, writesOf } from './data-entries.ts'
+import { DataTimeline } from './data-timeline.tsx'
+
+/** The data board: every value by kind and instance, as it is now or was after any write, and how it came about. */
+export function DataTab() {
+  const messages = useConversation((state) => state.messages)
+  const entries = useMemo(() => dataEntries(messages), [messages])
+  const writes = useMemo(() => writesOf(entries, messages), [entries, messages])
+  const { data: wanted, at: point } = useView()
+  if (entries.length === 0) {
+    return (
+      <Empty icon={Database} title="No data yet">
+        What tools write with <code className="font-mono">_outputPath</code>, and inputs and state
+        of the agent, are kept here, each with a † reference.
+      </Empty>
+    )
+  }
+  const found = writes.findIndex(({ messageId }) => messageId === point)
+  const index = found < 0 ? writes.length - 1 : found
+  const at = index < writes.length - 1 ? (writes[index]?.messageId ?? null) : null
+  const seen = new Set(writes.slice(0, index + 1).map(({ messageId }) => messageId))
+  const shown = entries.filter((entry) => entry.writes.some(({ messageId }) => seen.has(messageId)))
+  return (
+    <>
+      {writes.length > 1 && <DataTimeline writes={writes} at={index} />}
+      <ul className="space-y-3 p-3">
+        {shown.map((entry) => (
+          <li key={entry.label}>
+            <DataCard entry={entry} at={at} wanted={entry.label === wanted} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import type { PromptInfo } from 'byref/client'
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
+import { formatBytes } from '../../ui/format.ts'
+import { PromptMessageView } from './prompt-message.tsx'
+import { type PromptMessage, readMessage } from './read-prompt.ts'
+
+const bytesOf = (messages: readonly PromptMessage[]) =>
+  messages.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** The messages of a prompt: what it begins with like the other prompt, which a cache keeps, then what is gone and what is new. */
+export function PromptMessages({
+  messages,
+  difference,
+}: {
+  messages: readonly PromptMessage[]
+  difference: PromptInfo['difference']
+}) {
+  const [open, setOpen] = useState(false)
+  const kept = messages.slice(0, difference?.kept ?? 0)
+  const rest = messages.slice(kept.length)
+  const removed = (difference?.removed ?? []).map(readMessage)
+  return (
+    <>
+      {kept.length > 0 && (
+        <Button
+          look="outline"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="h-auto w-full justify-start px-2.5 py-1.5 text-left text-xs whitespace-normal"
+        >
+          <span className="flex-1">
+            The first {kept.length === 1 ? 'message' : `${kept.length} messages`} as in the other
+            prompt: what a cache keeps
+          </span>
+          <span className="text-2xs text-ink-3 tabular-nums">
+            {formatBytes(bytesOf(kept))} ·{' '}
+            {Math.round((bytesOf(kept) / Math.max(1, bytesOf(messages))) * 100)}%
+          </span>
+        </Button>
+      )}
+      {open && <List messages={kept} />}
+      {removed.length > 0 && <List label="Not here any more" messages={removed} tone="gone" />}
+      {rest.length > 0 && difference && <List label="New" messages={rest} tone="new" />}
+      {rest.length > 0 && !difference && <List messages={rest} />}
+    </>
+  )
+}
+
+function List({
+  messages,
+  label,
+  tone,
+}: {
+  messages: readonly PromptMessage[]
+  label?: string
+  tone?: 'new' | 'gone'
+}) {
+  return (
+    <div
+      className={cn(
+        tone && 'border-l-2 pl-2',
+        tone === 'new' && 'border-good',
+        tone === 'gone' && 'border-bad opacity-75',
+      )}
+    >
+      {label && (
+        <h3 className={cn('pb-1 text-xs font-medium', tone === 'new' ? 'text-good' : 'text-bad')}>
+          {label} · {formatBytes(bytesOf(messages))}
+        </h3>
+      )}
+      <ol aria-label={label ?? 'Messages'} className="space-y-1.5">
+        {messages.map((message, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a prompt never changes
+          <li key={index}>
+            <PromptMessageView message={message} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { cn } from '../../ui/cn.ts'
+import { formatBytes, formatCount } from '../../ui/format.ts'
+import { Section } from '../section.tsx'
+import type { ReadPrompt, Share } from './read-prompt.ts'
+import type { Savings } from './savings.ts'
+import { SHARES } from './shares.ts'
+
+/** How large a prompt is, what of it is what, and what it would be without references. */
+export function PromptSizes({
+  prompt: { sizes, total },
+  savings,
+}: {
+  prompt: ReadPrompt
+  savings: Savings
+}) {
+  const shares = (Object.keys(SHARES) as Share[]).filter((share) => sizes[share] > 0)
+  return (
+    <Section
+      title="Size"
+      aside={<span className="text-xs font-medium tabular-nums">{formatBytes(total)}</span>}
+    >
+      <div aria-hidden className="flex h-2 gap-px overflow-hidden rounded-full">
+        {shares.map((share) => (
+          <span
+            key={share}
+            className={cn('min-w-[3px]', SHARES[share].color)}
+            style={{ flexGrow: sizes[share] / Math.max(1, total), flexBasis: 0 }}
+          />
+        ))}
+      </div>
+      <dl className="flex flex-wrap gap-x-4 gap-y-0.5 pt-0.5 text-xs">
+        {shares.map((share) => (
+          <div key={share} className="flex items-center gap-1.5">
+            <dt className="flex items-center gap-1.5 text-ink-2">
+              <span aria-hidden className={cn('size-2 rounded-full', SHARES[share].color)} />
+              {SHARES[share].name}
+            </dt>
+            <dd className="text-ink-3 tabular-nums">
+              {formatBytes(sizes[share])} · {Math.round((sizes[share] / Math.max(1, total)) * 100)}%
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Saved total={total} savings={savings} />
+    </Section>
+  )
+}
+
+/** Of text, as a rule of thumb. */
+const BYTES_PER_TOKEN = 4
+
+function Saved({ total, savings: { assets, byValue } }: { total: number; savings: Savings }) {
+  const saved = byValue - total
+  if (assets === 0 || saved <= 0) return null
+  const times = byValue / Math.max(1, total)
+  return (
+    <p className="rounded-md bg-good-soft px-2.5 py-1.5 text-xs text-good">
+      <strong className="font-semibold">{formatBytes(saved)} saved by reference.</strong> With{' '}
+      {formatCount(assets)} {assets === 1 ? 'asset' : 'assets'} by value this prompt would be{' '}
+      {formatBytes(byValue)}, {times < 10 ? times.toFixed(1) : formatCount(Math.round(times))}× as
+      large: some {formatCount(Math.round(byValue / BYTES_PER_TOKEN))} tokens for{' '}
+      {formatCount(Math.round(total / BYTES_PER_TOKEN))}.
+    </p>
+  )
+}

@@ -1,0 +1,126 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { RunState } from 'byref/client'
+import { ScanText } from 'lucide-react'
+import { useState } from 'react'
+import { client } from '../../app/client.ts'
+import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useChangeView, useView } from '../../app/view.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { LoadError } from '../../ui/load-error.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Spinner } from '../../ui/spinner.tsx'
+import { JumpText } from '../jump-text.tsx'
+import { PromptView } from './prompt-view.tsx'
+
+/** What the model saw at a step, to the letter. */
+export function PromptTab() {
+  const runs = useConversation((state) => state.runs)
+  const id = useConversationId()
+  const { step } = useView()
+  const [against, setAgainst] = useState<string | null>(null)
+  const change = useChangeView()
+  const steps = stepsOf(runs)
+  const current = steps.find(({ messageId }) => messageId === step) ?? steps.at(-1)
+  if (id === null || !current) {
+    return (
+      <Empty icon={ScanText} title="No prompt yet">
+        After the first answer: exactly what the model saw at each step, and how much of it was
+        what.
+      </Empty>
+    )
+  }
+  return (
+    <div className="space-y-3 p-3">
+      <div className="flex items-center gap-2 text-xs">
+        <label htmlFor="prompt-step" className="text-ink-3">
+          Step
+        </label>
+        <select
+          id="prompt-step"
+          value={current.messageId}
+          onChange={(event) => change({ step: event.target.value }, { replace: true })}
+          className={SELECT}
+        >
+          <StepOptions steps={steps} />
+        </select>
+        <JumpText to={`m-${current.messageId}`}>its message</JumpText>
+      </div>
+      {steps.length > 1 && (
+        <div className="flex items-center gap-2 text-xs">
+          <label htmlFor="prompt-against" className="text-ink-3">
+            Beside
+          </label>
+          <select
+            id="prompt-against"
+            value={against ?? ''}
+            onChange={(event) => setAgainst(event.target.value || null)}
+            className={SELECT}
+          >
+            <option value="">the step before</option>
+            <StepOptions steps={steps.filter(({ messageId }) => messageId !== current.messageId)} />
+          </select>
+        </div>
+      )}
+      <Prompt
+        key={current.messageId}
+        conversation={id}
+        message={current.messageId}
+        against={against === current.messageId ? null : against}
+      />
+    </div>
+  )
+}
+
+const SELECT = 'h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm'
+
+function StepOptions({ steps }: { steps: ReturnType<typeof stepsOf> }) {
+  return steps.map(({ messageId, label }) => (
+    <option key={messageId} value={messageId}>
+      {label}
+    </option>
+  ))
+}
+
+/** What is told apart of prompts. */
+interface PromptProps {
+  conversation: string
+  message: string
+  /** The step that it is held against; null is the one before. */
+  against: string | null
+}
+
+function Prompt({ conversation, message, against }: PromptProps) {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['prompt', conversation, message, against],
+    queryFn: () => client.prompt(conversation, message, { against: against ?? undefined }),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (isPending) return <Spinner label="Loading the prompt" className="m-2" />
+  if (error) return <LoadError what="The prompt" error={error} onRetry={() => void refetch()} />
+  if (data) return <PromptView info={data} />
+  return (
+    <Notice
+      tone="warn"
+      actions={
+        <Button look="outline" onClick={() => void refetch()}>
+          Retry
+        </Button>
+      }
+    >
+      No prompt is kept for this step (any more).
+    </Notice>
+  )
+}
+
+/** Every step whose answer is there, with what to call it. */
+function stepsOf(runs: readonly RunState[]): { messageId: string; label: string }[] {
+  return runs.flatMap((run, index) =>
+    run.steps.flatMap(({ name, messageId, finishedAt, commandIds }) =>
+      finishedAt === undefined || commandIds
+        ? []
+        : [{ messageId, label: `Run ${index + 1}, ${name}` }],
+    ),
+  )
+}

@@ -1,0 +1,151 @@
+import type { RunState } from 'byref/client'
+import { Activity, Square } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { client } from '../../app/client.ts'
+import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useMay } from '../../app/role.ts'
+import { Approval } from '../../thread/approval.tsx'
+import { runPhase } from '../../thread/run-phase.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
+import { Empty } from '../../ui/empty.tsx'
+import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { RunBar } from './run-bar.tsx'
+import { runBars, ticksOf, timesOf } from './run-timeline.ts'
+import { useNow } from './use-now.ts'
+
+/** Every run of the conversation, the newest first: its steps and calls on a time axis. */
+export function RunTab() {
+  const runs = useConversation((state) => state.runs)
+  if (runs.length === 0) {
+    return (
+      <Empty icon={Activity} title="No runs yet">
+        Each message starts a run: its model calls and tool calls show here, with times and tokens.
+      </Empty>
+    )
+  }
+  return (
+    <ol className="space-y-3 p-3">
+      {runs.toReversed().map((run, index) => (
+        <li key={run.runId}>
+          <Run run={run} number={runs.length - index} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Run({ run, number }: { run: RunState; number: number }) {
+  const id = useConversationId()
+  const calls = useConversation((state) => state.calls)
+  const running = run.status === 'running'
+  const now = useNow(running)
+  const bars = runBars(run, Object.values(calls), now)
+  const took = (run.finishedAt ? Date.parse(run.finishedAt) : now) - Date.parse(run.startedAt)
+  const length = Math.max(1, took, ...bars.map(({ end }) => end))
+  const mayAnswer = useMay('member')
+  return (
+    <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
+      <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
+        <h2 className="font-semibold">Run {number}</h2>
+        <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
+        <span className="ml-auto text-ink-3 tabular-nums">
+          {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
+        </span>
+        {running && mayAnswer && id !== null && (
+          <Button
+            look="outline"
+            className="h-6 text-xs"
+            onClick={() => void client.cancel(id).catch(() => {})}
+          >
+            <Square className="fill-current" aria-hidden /> Stop
+          </Button>
+        )}
+      </header>
+      {run.error && (
+        <Notice tone="bad" code={run.error.code} className="m-2">
+          {run.error.message}
+        </Notice>
+      )}
+      <Axis length={length}>
+        {bars.map((bar) => (
+          <li key={bar.key}>
+            <RunBar bar={bar} length={length} />
+            {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
+              <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
+                <Approval callId={bar.call.id} name={bar.name} approval={bar.call.approval} />
+              </div>
+            )}
+          </li>
+        ))}
+      </Axis>
+      <footer className="flex flex-wrap gap-x-4 border-t border-line px-3 py-1.5 text-2xs text-ink-3 tabular-nums">
+        {run.model && <span className="font-mono">{run.model}</span>}
+        {factsOf(run, timesOf(bars)).map((fact) => (
+          <span key={fact}>{fact}</span>
+        ))}
+      </footer>
+    </article>
+  )
+}
+
+/** The time axis: marks at round times, behind the bars. */
+function Axis({ length, children }: { length: number; children: ReactNode }) {
+  return (
+    <div className="relative px-1.5 pt-5 pb-1.5">
+      <div aria-hidden className="pointer-events-none absolute inset-x-3 inset-y-0">
+        {ticksOf(length).map((tick) => (
+          <span
+            key={tick}
+            className="absolute inset-y-0 border-l border-line/70"
+            style={{ left: `${(tick / length) * 100}%` }}
+          >
+            {tick / length < 0.92 && (
+              <span className="block pt-0.5 pl-1 text-2xs whitespace-nowrap text-ink-3 tabular-nums">
+                {tick === 0 ? '0' : formatDuration(tick)}
+              </span>
+            )}
+          </span>
+        ))}
+      </div>
+      <ol className="relative space-y-px">{children}</ol>
+    </div>
+  )
+}
+
+/** What a run cost, in words. */
+function factsOf(
+  { usage, steps }: RunState,
+  { model, calls, person }: ReturnType<typeof timesOf>,
+): string[] {
+  const { inputTokens, outputTokens, cachedInputTokens, cost } = usage
+  return [
+    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
+    cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
+    outputTokens === null ? '' : `${formatCount(outputTokens)} out`,
+    cost === undefined ? '' : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
+    `model ${formatDuration(model)}`,
+    calls === 0 ? '' : `calls ${formatDuration(calls)}`,
+    person === 0 ? '' : `waited ${formatDuration(person)} for a person`,
+  ].filter(Boolean)
+}
+
+function Status({ run, waits }: { run: RunState; waits: boolean }) {
+  const ended = run.status === 'finished' && run.reason !== 'done' && run.reason
+  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'waits for you' : run.status
+  return (
+    <span
+      className={cn(
+        'rounded-full px-1.5 text-2xs leading-4 font-medium',
+        run.status === 'failed' && 'bg-bad-soft text-bad',
+        run.status === 'running' && (waits ? 'bg-warn-soft text-warn' : 'bg-asset-soft text-asset'),
+        run.status === 'finished' &&
+          (text === 'finished' ? 'bg-good-soft text-good' : 'bg-warn-soft text-warn'),
+      )}
+    >
+      {text}
+    </span>
+  )
+}

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
+import { assetQuery } from '../app/client.ts'
+import { AssetChip } from './asset-chip.tsx'
+import { parse } from './kinds.ts'
+import { tableShape } from './table-shape.ts'
+
+/** A file by name; of a table its rows and columns too. */
+export function FileChip({ reference, name }: { reference: string; name?: string }) {
+  const id = parse(reference)?.id
+  const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
+  return (
+    <AssetChip
+      reference={reference}
+      name={name}
+      detail={data ? tableShape(data.meta) : null}
+      className="h-7 px-2"
+    />
+  )
+}

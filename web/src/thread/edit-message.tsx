@@ -1,0 +1,79 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Message } from 'byref/client'
+import { useEffect, useRef, useState } from 'react'
+import { client, forgetConversations } from '../app/client.ts'
+import { useConversationId } from '../app/conversation-context.tsx'
+import { Button } from '../ui/button.tsx'
+import { errorText } from '../ui/error-text.ts'
+import { Notice } from '../ui/notice.tsx'
+
+/** Changes what a person said and goes on from there, in a conversation of its own. */
+export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
+  const conversation = useConversationId()
+  const navigate = useNavigate()
+  const box = useRef<HTMLTextAreaElement>(null)
+  const [text, setText] = useState(String(message.content))
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+
+  useEffect(() => {
+    box.current?.focus()
+    box.current?.setSelectionRange(box.current.value.length, box.current.value.length)
+  }, [])
+
+  async function save(): Promise<void> {
+    if (conversation === null || text.trim() === '' || busy) return
+    setBusy(true)
+    setProblem(null)
+    try {
+      const made = await client.retry(conversation, message.id, { content: text.trim() })
+      forgetConversations()
+      await navigate({ to: '/c/$conversationId', params: { conversationId: made.conversation } })
+      onClose()
+    } catch (error) {
+      setProblem(errorText(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form
+      aria-label="Edit message"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose()
+      }}
+    >
+      <textarea
+        ref={box}
+        value={text}
+        aria-label="Message text"
+        rows={Math.min(12, Math.max(2, text.split('\n').length))}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+          event.preventDefault()
+          void save()
+        }}
+        className="block w-full resize-y rounded-lg border border-line-strong bg-raised px-3 py-2 text-base max-md:text-[16px]"
+      />
+      {problem && (
+        <Notice tone="bad" code={problem.code} live className="mt-2">
+          Nothing was sent. {problem.message}
+        </Notice>
+      )}
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <Button look="solid" type="submit" disabled={busy || text.trim() === ''}>
+          Go on from here
+        </Button>
+        <Button look="outline" onClick={onClose}>
+          Cancel
+        </Button>
+        <span className="text-xs text-ink-3">In a new conversation; this one stays as it is.</span>
+      </div>
+    </form>
+  )
+}

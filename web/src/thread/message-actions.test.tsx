@@ -1,0 +1,144 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import type { ConversationEvent, Message } from 'byref/client'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { message, runStarted, stateOf } from '../testing/messages.ts'
+import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
+import { clearToasts, Toasts } from '../ui/toasts.tsx'
+import { ThreadItem } from './thread-item.tsx'
+import { timeline } from './timeline.ts'
+
+let requests: { method: string; path: string; body: unknown }[] = []
+let answer = (): Response => Response.json({ id: 'made', conversation: 'made' })
+
+beforeEach(() => {
+  requests = []
+  clearToasts()
+  answer = () => Response.json({ id: 'made', conversation: 'made' })
+  vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
+    requests.push({ method, path, body: typeof body === 'string' ? JSON.parse(body) : undefined })
+    return answer()
+  })
+})
+
+const sender = { participant_id: 'u', participant_role: 'user' }
+const question = message({ id: 'q', sender, content_type: 'text/plain', content: 'Which month?' })
+const reply = message({
+  id: 'a',
+  content_type: 'text/plain',
+  content: 'December.',
+  metadata: { has_debug_data: true },
+})
+
+function show(parts: (Message | ConversationEvent)[], options: RenderOptions = {}) {
+  const state = stateOf(...parts)
+  const items = timeline(state).map((item) => <ThreadItem key={item.key} item={item} />)
+  return renderInApp([...items, <Toasts key="toasts" />], { ...options, state })
+}
+
+async function menuOf(id: string): Promise<HTMLElement> {
+  const owner = within(document.getElementById(`m-${id}`) as HTMLElement)
+  fireEvent.keyDown(owner.getByRole('button', { name: 'Message actions' }), { key: 'Enter' })
+  return screen.findByRole('menu')
+}
+
+async function choose(id: string, name: RegExp): Promise<void> {
+  fireEvent.click(within(await menuOf(id)).getByRole('menuitem', { name }))
+}
+
+const namesIn = (menu: HTMLElement) =>
+  within(menu)
+    .getAllByRole('menuitem')
+    .map(({ textContent }) => textContent)
+
+describe('MessageActions', () => {
+  it('offers what can be done with the message, by keyboard', async () => {
+    const view = await show([question, reply])
+    expect(namesIn(await menuOf('q'))).toEqual([
+      'Copy text',
+      'Copy link',
+      'Try againIn a new conversation',
+      'Edit and go on from hereIn a new conversation',
+      'Fork from here',
+      'Delete…',
+    ])
+    view.unmount()
+    await show([question, reply])
+    const items = namesIn(await menuOf('a'))
+    expect(items).toContain('Debug data')
+    expect(items).not.toContain('Edit and go on from hereIn a new conversation')
+  })
+
+  it('says again what led to an answer, in a conversation of its own', async () => {
+    const { router } = await show([question, reply])
+    await choose('a', /Try again/)
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/conversations/c1/messages/q/retry',
+    })
+  })
+
+  it('goes on from an edited message, and keeps the edit where that failed', async () => {
+    const { router } = await show([question, reply])
+    await choose('q', /Edit/)
+    const box = await screen.findByRole('textbox', { name: 'Message text' })
+    expect(box).toHaveProperty('value', 'Which month?')
+    fireEvent.change(box, { target: { value: 'Which year?' } })
+    const error = { code: 'log_failed', message: 'The disk is full.' }
+    answer = () => Response.json({ error }, { status: 500 })
+    fireEvent.keyDown(box, { key: 'Enter' })
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'Nothing was sent. The disk is full.',
+    )
+    expect(box).toHaveProperty('value', 'Which year?')
+    answer = () => Response.json({ conversation: 'made' })
+    fireEvent.keyDown(box, { key: 'Enter' })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
+    expect(requests.at(-1)).toMatchObject({ body: { content: 'Which year?' } })
+  })
+
+  it('gives the message back on Escape', async () => {
+    await show([question])
+    await choose('q', /Edit/)
+    fireEvent.keyDown(await screen.findByRole('textbox'), { key: 'Escape' })
+    expect(screen.queryByRole('textbox')).toBeNull()
+    expect(screen.getByText('Which month?')).toBeTruthy()
+    expect(requests).toEqual([])
+  })
+
+  it('forks at the message, and says where that failed that nothing was changed', async () => {
+    const error = { code: 'unreachable', message: 'The server cannot be reached.' }
+    answer = () => Response.json({ error }, { status: 502 })
+    const { router } = await show([question, reply])
+    await choose('q', /Fork/)
+    expect((await screen.findByRole('alert')).textContent).toContain('nothing was changed')
+    answer = () => Response.json({ id: 'made' }, { status: 201 })
+    await choose('q', /Fork/)
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
+    expect(requests.at(-1)).toMatchObject({
+      path: '/api/conversations/c1/fork',
+      body: { at: 'q' },
+    })
+  })
+
+  it('deletes after a question, and not while a run is on', async () => {
+    const over = await show([question])
+    await choose('q', /Delete/)
+    fireEvent.click(
+      within(await screen.findByRole('dialog')).getByRole('button', { name: 'Delete' }),
+    )
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requests).toMatchObject([{ method: 'DELETE', path: '/api/conversations/c1/messages/q' }])
+    over.unmount()
+    await show([question, runStarted()])
+    const item = within(await menuOf('q')).getByRole('menuitem', { name: /Delete/ })
+    expect(item.getAttribute('aria-disabled')).toBe('true')
+  })
+
+  it('offers a reader what can be read, and nothing else', async () => {
+    await show([question, reply], { role: 'reader' })
+    expect(namesIn(await menuOf('a'))).toEqual(['Copy text', 'Copy link'])
+    expect(screen.queryByRole('button', { name: 'Debug' })).toBeNull()
+  })
+})

@@ -1,0 +1,169 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
+import { Bug, Copy, Ellipsis, GitFork, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { client, forgetConversations } from '../app/client.ts'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useMay } from '../app/role.ts'
+import { useChangeView } from '../app/view.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
+import { tellError } from '../ui/toasts.tsx'
+import { runPhase } from './run-phase.ts'
+import { isSaidByPerson, saidBefore } from './say-again.ts'
+
+/** Properties of {@link MessageActions}. */
+export interface MessageActionsProps {
+  message: Message
+  /** Opens the message for changes, where it can be changed. */
+  onEdit?: () => void
+}
+
+/** What can be done with a message: a quiet button over its corner, by keyboard too, with a menu behind it. */
+export function MessageActions({ message, onEdit }: MessageActionsProps) {
+  const conversation = useConversationId()
+  const [asksToDelete, setAsksToDelete] = useState(false)
+  const change = useChangeView()
+  const maySeeDebug = useMay('member') && readMetadata(message).hasDebug
+  if (conversation === null) return null
+  const { content, id } = message
+  return (
+    <div className="absolute -top-1 right-0 flex rounded-md bg-surface opacity-0 group-focus-within/message:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+      {typeof content === 'string' && content !== '' && (
+        <CopyButton label="Copy text" text={content} className="text-ink-3 pointer-coarse:hidden" />
+      )}
+      {maySeeDebug && (
+        <Button
+          icon
+          aria-label="Debug"
+          title="Debug data"
+          onClick={() => change({ debug: '' }, { hash: `m-${id}` })}
+          className="text-ink-3 pointer-coarse:hidden"
+        >
+          <Bug aria-hidden />
+        </Button>
+      )}
+      <Menu
+        trigger={
+          <Button icon aria-label="Message actions" className="text-ink-3">
+            <Ellipsis aria-hidden />
+          </Button>
+        }
+      >
+        <Items
+          message={message}
+          conversation={conversation}
+          onEdit={onEdit}
+          onDelete={() => setAsksToDelete(true)}
+        />
+      </Menu>
+      {asksToDelete && (
+        <Confirm
+          title="Delete this message?"
+          action="Delete"
+          onConfirm={() => client.deleteMessage(conversation, message.id)}
+          onClose={() => setAsksToDelete(false)}
+        >
+          What it says is taken away for everybody, with its debug data. This cannot be undone.
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+function Items({
+  message,
+  conversation,
+  onEdit,
+  onDelete,
+}: MessageActionsProps & { conversation: string; onDelete: () => void }) {
+  const navigate = useNavigate()
+  const change = useChangeView()
+  const mayWrite = useMay('member')
+  const mayDelete = useMay('owner')
+  const isOver = useConversation(runPhase) === 'over'
+  const asked = useConversation((state) => saidBefore(state.messages, message))
+  const { hasDebug } = readMetadata(message)
+  const { content, id } = message
+  const isText = typeof content === 'string' && content !== ''
+
+  async function goTo(make: Promise<string>): Promise<void> {
+    try {
+      const conversationId = await make
+      forgetConversations()
+      await navigate({ to: '/c/$conversationId', params: { conversationId } })
+    } catch (error) {
+      tellError('That did not work, and nothing was changed.', error)
+    }
+  }
+
+  const again = async (said: Message) => (await client.retry(conversation, said.id)).conversation
+  const fork = async () => (await client.forkConversation(conversation, { at: id })).id
+  return (
+    <>
+      {isText && (
+        <MenuItem icon={Copy} onSelect={() => void copy(content)}>
+          Copy text
+        </MenuItem>
+      )}
+      <MenuItem
+        icon={Link2}
+        onSelect={() => void copy(`${location.origin}${location.pathname}#m-${id}`)}
+      >
+        Copy link
+      </MenuItem>
+      {hasDebug && mayWrite && (
+        <MenuItem icon={Bug} onSelect={() => change({ debug: '' }, { hash: `m-${id}` })}>
+          Debug data
+        </MenuItem>
+      )}
+      {mayWrite && (
+        <>
+          <MenuRule />
+          {asked && (
+            <MenuItem
+              icon={RotateCcw}
+              hint="In a new conversation"
+              onSelect={() => void goTo(again(asked))}
+            >
+              Try again
+            </MenuItem>
+          )}
+          {onEdit && isText && isSaidByPerson(message) && (
+            <MenuItem icon={Pencil} hint="In a new conversation" onSelect={onEdit}>
+              Edit and go on from here
+            </MenuItem>
+          )}
+          <MenuItem icon={GitFork} onSelect={() => void goTo(fork())}>
+            Fork from here
+          </MenuItem>
+        </>
+      )}
+      {mayDelete && (
+        <>
+          <MenuRule />
+          <MenuItem
+            icon={Trash2}
+            danger
+            disabled={!isOver}
+            hint={isOver ? undefined : 'Not while a run is on'}
+            onSelect={onDelete}
+          >
+            Delete…
+          </MenuItem>
+        </>
+      )}
+    </>
+  )
+}
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch (error) {
+    tellError('The browser did not let it be copied.', error)
+  }
+}

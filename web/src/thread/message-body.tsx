@@ -1,0 +1,82 @@
+import { Link } from '@tanstack/react-router'
+import type { Message } from 'byref/client'
+import { readMetadata } from 'byref/client'
+import { useMay } from '../app/role.ts'
+import { messageRenderers } from '../renderers/message-renderers.tsx'
+import { findRenderer, useRenderers } from '../renderers/renderers-context.ts'
+import { Attachments } from './attachments.tsx'
+import { MessageLink } from './message-link.tsx'
+
+/** What a message says, by its type, with what is attached to it. */
+export function MessageBody({ message }: { message: Message }) {
+  const { messages } = useRenderers()
+  const { attachments, href, isIncomplete, problems, reasoning } = readMetadata(message)
+  const Render = findRenderer(message.message_type, messages, messageRenderers)
+  const body = Render && <Render message={message} />
+  return (
+    <>
+      {reasoning.length > 0 && <Reasoning texts={reasoning.map(({ text }) => text)} />}
+      {href !== null && message.message_type !== 'chat' ? (
+        <MessageLink href={href}>{body}</MessageLink>
+      ) : (
+        body
+      )}
+      {attachments.length > 0 && <Attachments attachments={attachments} />}
+      {isIncomplete && <p className="text-2xs text-ink-3">Stopped before its end.</p>}
+      {problems.length > 0 && (
+        <p className="text-2xs text-warn [overflow-wrap:anywhere]">
+          Malformed: {problems.map(({ message }) => message).join('; ')}.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Reasoning({ texts }: { texts: string[] }) {
+  const text = texts.join('\n\n').trim()
+  if (text === '') return null
+  return (
+    <details className="text-xs text-ink-3">
+      <summary className="w-fit rounded hover:text-ink-2">Thoughts</summary>
+      <p className="mt-1 max-h-72 overflow-auto border-l border-line pl-3 whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {text}
+      </p>
+    </details>
+  )
+}
+
+/** What its sender had to say about a message; what it says of tokens leads to their usage in the debug data. */
+export function MessageFooter({ message }: { message: Message }) {
+  const { footer, hasDebug } = readMetadata(message)
+  const maySeeDebug = useMay('member') && hasDebug
+  if (footer.length === 0) return null
+  return (
+    <footer className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-2xs text-ink-3 tabular-nums">
+      {footer.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines may repeat and never move
+        <span key={index} className="min-w-0 [overflow-wrap:anywhere]">
+          {maySeeDebug && /\btokens?\b/i.test(line) ? (
+            <UsageLink messageId={message.id}>{line}</UsageLink>
+          ) : (
+            line
+          )}
+        </span>
+      ))}
+    </footer>
+  )
+}
+
+/** Leads to what the provider said about the tokens. */
+function UsageLink({ messageId, children }: { messageId: string; children: string }) {
+  return (
+    <Link
+      to="."
+      search={(before: object) => ({ ...before, debug: '/response/usage' }) as never}
+      hash={`m-${messageId}`}
+      title="Show the usage in the debug data"
+      className="rounded underline decoration-dotted underline-offset-2 hover:text-ink"
+    >
+      {children}
+    </Link>
+  )
+}

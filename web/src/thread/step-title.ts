@@ -1,0 +1,47 @@
+import type { ToolCall } from 'byref/client'
+
+const INTENT =
+  /^(?:(?:okay|ok|sure|first|now|next|then|great|alright)[,:!]?\s+)*(?:(?:i(?:['’]ll| will| am going to|['’]m going to| need to| want to)|let me|let['’]s)\s+)?(?:now\s+|first\s+)?/i
+
+const LONGEST = 140
+
+/** What a step did, in a line: the first sentence of its commentary without "I will", else the names of its tools. */
+export function stepTitle(commentary: unknown, calls: readonly Pick<ToolCall, 'name'>[]): string {
+  const sentence = typeof commentary === 'string' ? firstSentence(plain(commentary)) : ''
+  const said = sentence.replace(INTENT, '')
+  if (said !== '') return capitalised(said).slice(0, LONGEST)
+  const names = Map.groupBy(calls, ({ name }) => name)
+  const tools = [...names].map(([name, { length }]) =>
+    length > 1 && names.size > 1 ? `${readable(name)} × ${length}` : readable(name),
+  )
+  return capitalised(tools.join(', ')) || 'Step'
+}
+
+/** A tool's name as words: `chart_rows` is "chart rows". */
+function readable(name: string): string {
+  return name
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replace(/[_\-.:/]+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
+
+/** Markdown's marks left out, as far as they stand in a sentence. */
+function plain(text: string): string {
+  return text
+    .slice(0, 2_000)
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/<\|[^|]*\|>/g, '')
+    .replace(/^[#>\-*\s]+/, '')
+    .replace(/[`*]|__/g, '')
+}
+
+function firstSentence(text: string): string {
+  const line = text.split('\n').find((one) => one.trim() !== '') ?? ''
+  const [sentence = ''] = line.split(/(?<=[.!?…:])\s/, 1)
+  return sentence.replace(/[.:…\s]+$/, '').trim()
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

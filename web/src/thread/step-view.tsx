@@ -1,0 +1,202 @@
+import { useLocation } from '@tanstack/react-router'
+import {
+  type CallState,
+  type ConversationState,
+  type Message,
+  openRun,
+  readMetadata,
+} from 'byref/client'
+import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
+import { type ReactNode, useId, useState } from 'react'
+import { useConversation } from '../app/conversation-context.tsx'
+import { cn } from '../ui/cn.ts'
+import { formatCount, formatDuration } from '../ui/format.ts'
+import { Spinner } from '../ui/spinner.tsx'
+import { CallCard } from './call-card.tsx'
+import { callStatus, timeTaken } from './call-status.ts'
+import { ledgerOf, roundOf } from './ledger.ts'
+import { MessageActions } from './message-actions.tsx'
+import { MessageBody, MessageFooter } from './message-body.tsx'
+import { MessageHeader } from './message-header.tsx'
+import { MessageView } from './message-view.tsx'
+import { readHash } from './read-hash.ts'
+import { StepMedia } from './step-media.tsx'
+import { stepTitle } from './step-title.ts'
+import type { StepItem } from './timeline.ts'
+
+/** How a step stands, from its calls: what a person must see of it first. */
+export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'done'
+
+/** Properties of {@link StepFrame}. */
+export interface StepFrameProps {
+  title: string
+  /** The title while it is open and says the rest in full. */
+  openTitle: string
+  status: StepStatus
+  /** How many calls, and how long they took, in words. */
+  facts: string
+  /** Whether it is open unless a person says otherwise. */
+  open: boolean
+  children: () => ReactNode
+}
+
+/** A step of the agent's: a line that opens. What a person opened or closed stays so. */
+export function StepFrame({ title, openTitle, status, facts, open, children }: StepFrameProps) {
+  const [chosen, setChosen] = useState<boolean | null>(null)
+  const [wasOpen, setWasOpen] = useState(open)
+  const panel = useId()
+  if (wasOpen !== open) {
+    setWasOpen(open)
+    // An address that leads into it, or a failure, counts for more than an earlier press.
+    if (open) setChosen(null)
+  }
+  const isOpen = chosen ?? open
+  return (
+    <>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? panel : undefined}
+        onClick={() => setChosen(!isOpen)}
+        title={title}
+        className="-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9"
+      >
+        <StepIcon status={status} />
+        <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
+          {isOpen ? openTitle : title}
+        </span>
+        <span className="shrink-0 text-xs tabular-nums">{facts}</span>
+        <ChevronRight
+          aria-hidden
+          className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
+        />
+      </button>
+      {isOpen && (
+        <div id={panel} className="mt-1 mb-2 ml-[7px] space-y-2 border-l border-line pl-3.5">
+          {children()}
+        </div>
+      )}
+    </>
+  )
+}
+
+const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
+  running: { icon: <Spinner className="size-3.5" />, label: 'running' },
+  waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden />, label: 'waits for you' },
+  failed: { icon: <X className="size-3.5 text-bad" aria-hidden />, label: 'failed' },
+  unanswered: { icon: <Ban className="size-3.5 text-warn" aria-hidden />, label: 'not finished' },
+  done: { icon: <Check className="size-3.5 text-good" aria-hidden />, label: 'done' },
+}
+
+function StepIcon({ status }: { status: StepStatus }) {
+  const { icon, label } = ICONS[status]
+  return (
+    <span className="grid size-4 shrink-0 place-items-center">
+      {icon}
+      <span className="sr-only">{label}:</span>
+    </span>
+  )
+}
+
+/** A message that calls tools, folded into a line once the answer stands; what failed stays open. */
+export function StepView({ item }: { item: StepItem }) {
+  const { message, header, asides, media } = item
+  const { calls } = readMetadata(message)
+  const standing = useConversation((state) => JSON.stringify(stepStanding(state, message)))
+  const { status, taken, isOnItsWay, isOdd } = JSON.parse(standing) as Standing
+  const isLinked = useIsLinked(item)
+  const isOver = !isOnItsWay && !isOdd && status === 'done'
+  return (
+    <section
+      id={`m-${message.id}`}
+      aria-label="Step"
+      className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-0.5')}
+    >
+      {header && <MessageHeader message={message} />}
+      <div className="sm:pl-8">
+        <StepFrame
+          title={stepTitle(message.content, calls)}
+          openTitle={stepTitle('', calls)}
+          status={status}
+          facts={factsOf(calls.length, status, taken)}
+          open={!isOver || isLinked}
+        >
+          {() => (
+            <>
+              <MessageBody message={message} />
+              {calls.map((call) => (
+                <CallCard key={call.id} id={call.id} call={call} messageId={message.id} />
+              ))}
+              {asides.map((aside) => (
+                <MessageView key={aside.id} message={aside} header={false} inStep />
+              ))}
+              <MessageFooter message={message} />
+            </>
+          )}
+        </StepFrame>
+        <StepMedia media={media} title={stepTitle(message.content, calls)} />
+      </div>
+      <MessageActions message={message} />
+    </section>
+  )
+}
+
+interface Standing {
+  status: StepStatus
+  taken: number | null
+  /** Whether its run is still under way. */
+  isOnItsWay: boolean
+  /** Whether a call has more results than one. */
+  isOdd: boolean
+}
+
+function stepStanding(
+  state: Pick<ConversationState, 'messages' | 'runs' | 'calls'>,
+  message: Message,
+): Standing {
+  const { calls } = readMetadata(message)
+  const ledger = ledgerOf(state.messages)
+  const all = calls.map(({ id }) => {
+    const { result, isNewest } = roundOf(ledger, id, message.id)
+    const live = isNewest ? state.calls[id] : undefined
+    const isOdd = ledger.get(id)?.results.some(({ isRepeated }) => isRepeated)
+    return { live, isOdd, status: callStatus(live, result) }
+  })
+  const steps = openRun(state)?.steps ?? []
+  return {
+    status: stepStatus(all.map(({ status }) => status)),
+    taken: timeTaken(all.map(({ live }) => live)),
+    isOdd: all.some(({ isOdd }) => isOdd),
+    isOnItsWay: steps.some(({ messageId }) => messageId === message.id),
+  }
+}
+
+/** How the calls of a step stand together. */
+export function stepStatus(calls: readonly CallState['status'][]): StepStatus {
+  if (calls.includes('waiting')) return 'waiting'
+  if (calls.some((status) => status === 'running' || status === 'planned')) return 'running'
+  if (calls.includes('streaming')) return 'running'
+  if (calls.includes('failed')) return 'failed'
+  return calls.includes('unanswered') ? 'unanswered' : 'done'
+}
+
+/** `2 calls · 74 ms`, and what is not as it should be. */
+export function factsOf(calls: number, status: StepStatus, taken: number | null): string {
+  const count = calls === 1 ? '1 call' : `${formatCount(calls)} calls`
+  const trouble = status === 'failed' || status === 'unanswered' || status === 'waiting'
+  const parts = [
+    trouble ? ICONS[status].label : '',
+    count,
+    taken === null ? '' : formatDuration(taken),
+  ]
+  return parts.filter(Boolean).join(' · ')
+}
+
+/** Whether the address names something within the step. */
+function useIsLinked({ message, asides }: StepItem): boolean {
+  const hash = useLocation({ select: ({ hash }) => readHash(hash) })
+  const { calls } = readMetadata(message)
+  return (
+    calls.some(({ id }) => hash === `call-${id}`) || asides.some(({ id }) => hash === `m-${id}`)
+  )
+}

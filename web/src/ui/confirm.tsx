@@ -1,0 +1,62 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
+import { errorText } from './error-text.ts'
+import { Modal } from './modal.tsx'
+import { Notice } from './notice.tsx'
+
+/** Properties of {@link Confirm}. */
+export interface ConfirmProps {
+  title: string
+  /** What is lost. */
+  children: ReactNode
+  /** What the button says. */
+  action: string
+  /** Does it; what it throws is shown, and the question stays. */
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+/** Asks before something is done that cannot be undone. */
+export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+
+  async function confirm(): Promise<void> {
+    setBusy(true)
+    setProblem(null)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (error) {
+      setProblem(errorText(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal
+      title={title}
+      focusFirst
+      onClose={onClose}
+      className="inset-x-3 top-[20vh] mx-auto max-w-md animate-appear rounded-xl p-4"
+    >
+      <p aria-hidden className="text-base font-semibold">
+        {title}
+      </p>
+      <div className="mt-1.5 text-sm text-ink-2 [overflow-wrap:anywhere]">{children}</div>
+      {problem && (
+        <Notice tone="bad" code={problem.code} live className="mt-3">
+          {problem.message}
+        </Notice>
+      )}
+      <div className="mt-4 flex flex-wrap justify-end gap-2">
+        <Button look="outline" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button look="danger" disabled={busy} onClick={() => void confirm()}>
+          {action}
+        </Button>
+      </div>
+    </Modal>
+  )
+}
