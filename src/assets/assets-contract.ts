@@ -91,7 +91,7 @@ export interface OpenedAsset {
 
 /**
  * Assets by reference. Every method takes a bare id, an asset URL or a reference object, and rejects with
- * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` for what is no reference).
+ * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` where it is malformed).
  * A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, the rest as JSON.
  */
 export interface Assets {
