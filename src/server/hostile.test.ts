@@ -77,11 +77,13 @@ describe('wrong requests', () => {
     ['an unknown path', () => ask('/api/nothing'), 404, 'not_found'],
     [
       'an unknown agent',
-      () =>
-        ask('/api/conversations/x/messages', {
+      async () => {
+        await ask('/api/conversations', { method: 'POST', json: { id: 'x' } })
+        return ask('/api/conversations/x/messages', {
           method: 'POST',
           json: { content: 'x', agent: 'none' },
-        }),
+        })
+      },
       404,
       'agent_not_found',
     ],
