@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
-import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import {
   conversationChange,
   conversationSummary,
@@ -28,16 +27,6 @@ const MOST_PAGES = 500
 
 /** How long they are, in milliseconds: what another process makes, renames or deletes is told nobody. */
 const PAGE_MS = 1000
-
-/** The conversation of a request. Throws `conversation_not_found`, for one of another namespace too. */
-export async function findConversation(
-  log: ConversationLog,
-  id: string,
-): Promise<ConversationSummary> {
-  const summary = await log.find(id)
-  if (summary) return summary
-  throw new ByrefError('conversation_not_found', `There is no conversation "${id}"`)
-}
 
 /**
  * The id of what a request makes, if it says none: the same for each try of a request with the same `Idempotency-Key`
@@ -130,8 +119,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ param, agent, json }) =>
-        json(publicSummary(await findConversation(agent().log, param('id')))),
+      async ({ conversation, json }) => json(publicSummary((await conversation()).summary)),
     ),
     route(
       {
@@ -143,10 +131,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ body, param, agent, json }) => {
-        const { log } = agent()
-        await log.rename(param('id'), body.title)
-        return json(publicSummary(await findConversation(log, param('id'))))
+      async ({ body, param, agent, conversation, json }) => {
+        await agent().log.rename(param('id'), body.title)
+        return json(publicSummary((await conversation()).summary))
       },
     ),
     route(
@@ -158,11 +145,10 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 204: null },
         errors: ['conversation_not_found'],
       },
-      async ({ c, param, agent }) => {
-        const { log, cancel } = agent()
-        await findConversation(log, param('id'))
-        await cancel(param('id'))
-        await log.delete(param('id'))
+      async ({ c, conversation }) => {
+        const { id, log, agent } = await conversation()
+        await agent().cancel(id)
+        await log.delete(id)
         return c.body(null, 204)
       },
     ),
@@ -194,9 +180,8 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: { types: ['application/x-ndjson'] } },
         errors: ['conversation_not_found'],
       },
-      async ({ c, caller, query, param, agent }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ c, caller, query, conversation }) => {
+        const { id, log } = await conversation()
         if (query.debug && !mayAs(caller, 'owner')) {
           throw new ByrefError('forbidden', 'Debug data are exported for owners only')
         }

@@ -5,7 +5,6 @@ import { createFold } from '../../content/fold.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation } from './conversations.ts'
 
 const PATH = '/api/conversations/:id/data'
 
@@ -27,9 +26,8 @@ export function dataRoutes(): Route[] {
           'invalid_reference',
         ],
       },
-      async ({ query, param, agent, json }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ query, conversation, json }) => {
+        const { id, log } = await conversation()
         const { messages } = await stateOf(log, id)
         await loadValidator()
         const board = boardOf(messages, { points: true })
@@ -54,10 +52,9 @@ export function dataRoutes(): Route[] {
           'invalid_message',
         ],
       },
-      async ({ body, param, agent, json }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        const { messageIds } = await its.add(id, { ...body, type: 'data' } as never)
+      async ({ body, conversation, json }) => {
+        const { id, agent } = await conversation()
+        const { messageIds } = await agent().add(id, { ...body, type: 'data' } as never)
         return json({ messageId: messageIds[0] }, 201)
       },
     ),

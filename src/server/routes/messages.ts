@@ -16,7 +16,7 @@ import {
   sent,
 } from '../../wire/messages.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation, idOfTry } from './conversations.ts'
+import { idOfTry } from './conversations.ts'
 import { pageOfMessages } from './message-pages.ts'
 
 const PATH = '/api/conversations/:id/messages'
@@ -34,10 +34,9 @@ export function messageRoutes(): Route[] {
         answers: { 200: messagesPage },
         errors: ['conversation_not_found'],
       },
-      async ({ query, param, agent, json }) => {
-        const { log } = agent()
-        const { id, position } = await findConversation(log, param('id'))
-        return json(await pageOfMessages(log, id, { ...query, end: position }))
+      async ({ query, conversation, json }) => {
+        const { id, log, summary } = await conversation()
+        return json(await pageOfMessages(log, id, { ...query, end: summary.position }))
       },
     ),
     route(
@@ -61,9 +60,9 @@ export function messageRoutes(): Route[] {
           'config_invalid',
         ],
       },
-      async ({ c, caller, body, param, agent, json }) => {
+      async ({ c, caller, body, conversation, json }) => {
+        const { id, agent } = await conversation()
         const its = agent(body.agent as string | undefined)
-        const { id } = await findConversation(its.log, param('id'))
         const inputs = inputsOf(body)
         const tried = idOfTry(c, caller)
         if (tried && inputs[0] && inputs[0].id === undefined) inputs[0].id = tried
@@ -95,9 +94,8 @@ export function messageRoutes(): Route[] {
         answers: { 200: message },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ param, conversation, json }) => {
+        const { id, log } = await conversation()
         return json(await findMessage(log, id, param('messageId')))
       },
     ),
@@ -110,10 +108,9 @@ export function messageRoutes(): Route[] {
         answers: { 204: null },
         errors: ['conversation_not_found', 'message_not_found', 'conversation_busy'],
       },
-      async ({ c, param, agent }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        await its.deleteMessage(id, param('messageId'))
+      async ({ c, param, conversation }) => {
+        const { id, agent } = await conversation()
+        await agent().deleteMessage(id, param('messageId'))
         return c.body(null, 204)
       },
     ),
@@ -126,10 +123,9 @@ export function messageRoutes(): Route[] {
         answers: { 200: json },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const { log, debug } = agent()
-        const { id } = await findConversation(log, param('id'))
-        const found = await debug(id, param('messageId'))
+      async ({ param, conversation, json }) => {
+        const { id, agent } = await conversation()
+        const found = await agent().debug(id, param('messageId'))
         if (found !== null) return json(found)
         throw new ByrefError(
           'message_not_found',
@@ -152,9 +148,9 @@ export function messageRoutes(): Route[] {
           'agent_not_found',
         ],
       },
-      async ({ body, param, agent, json }) => {
+      async ({ body, param, conversation, json }) => {
+        const { id, agent } = await conversation()
         const its = agent(body.agent)
-        const { id } = await findConversation(its.log, param('id'))
         const said = await findMessage(its.log, id, param('messageId'))
         if (said.sender.participant_role === 'assistant') {
           throw new ByrefError(
@@ -162,16 +158,19 @@ export function messageRoutes(): Route[] {
             'Only what a person said can be said again: name the message before this answer',
           )
         }
-        const conversation = await forkBefore(its, id, said.id)
+        const fork = await forkBefore(its, id, said.id)
         const { id: _, timestamp: __, ...again } = said
         const run = await its.start({
-          conversation,
+          conversation: fork,
           messages: [
             { ...again, ...('content' in body ? { content: body.content } : {}) } as never,
           ],
         })
         const { messageIds } = run
-        return json({ conversation, messageId: messageIds[0], messageIds, runId: run.id }, 202)
+        return json(
+          { conversation: fork, messageId: messageIds[0], messageIds, runId: run.id },
+          202,
+        )
       },
     ),
   ]
