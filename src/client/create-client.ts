@@ -85,7 +85,10 @@ export interface Client {
   /** A conversation that begins as this one does, up to the message `at`. */
   forkConversation(id: string, options?: ForkAsk): Promise<{ id: string }>
   /** The whole conversation as lines of JSON (docs/conversation-log.md); with debug data for owners. */
-  exportConversation(id: string, options?: { debug?: boolean }): Promise<Response>
+  exportConversation(
+    id: string,
+    options?: { debug?: boolean; signal?: AbortSignal },
+  ): Promise<Response>
   /** Makes a conversation of an export. */
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
   /** Messages by pages; without a cursor the last ones. */
@@ -177,7 +180,8 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     forkConversation: (id, options = {}) =>
       requestJson(transport, `${at(id)}/fork`, { method: 'POST', json: options }),
-    exportConversation: (id, options) => request(transport, `${at(id)}/export${queryOf(options)}`),
+    exportConversation: (id, { signal, ...options } = {}) =>
+      request(transport, `${at(id)}/export${queryOf(options)}`, { signal }),
     importConversation: (lines, options) =>
       requestJson(transport, `/api/conversations/import${queryOf(options)}`, {
         method: 'POST',

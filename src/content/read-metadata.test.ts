@@ -27,7 +27,7 @@ describe('readMetadata', () => {
 
   it.each(Object.entries(MALFORMED))('leaves out a malformed %s, and says so', (key, value) => {
     const { problems, ...found } = read({ [key]: value })
-    expect(problems).toEqual([expect.stringContaining(`metadata.${key} `)])
+    expect(problems).toEqual([{ key, message: expect.stringContaining(`metadata.${key} `) }])
     const nothing = { ...read({}), footer: key === 'footer_items' ? ['ok'] : [] }
     expect({ ...found, problems: [] }).toEqual(nothing)
   })
@@ -41,7 +41,7 @@ describe('readMetadata', () => {
   it('survives metadata that is none at all', () => {
     for (const metadata of [null, undefined]) expect(read(metadata).problems).toEqual([])
     for (const metadata of ['text', 3, []]) {
-      expect(read(metadata)).toMatchObject({ calls: [], problems: ['metadata is no object'] })
+      expect(read(metadata)).toMatchObject({ calls: [], problems: [{ key: 'metadata' }] })
     }
   })
 

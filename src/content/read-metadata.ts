@@ -13,6 +13,14 @@ export interface KeptReasoning {
   provider_metadata?: Record<string, unknown>
 }
 
+/** A reserved key that does not hold what it should. */
+export interface MetadataProblem {
+  /** The key, or `metadata` where the whole is none. */
+  key: string
+  /** In words, such as `metadata.href is not text`. */
+  message: string
+}
+
 /** What a message's metadata say, whatever was really in there. */
 export interface ReadMetadata {
   attribution: string | null
@@ -28,8 +36,8 @@ export interface ReadMetadata {
   hasDebug: boolean
   /** The message was stopped before its end. */
   isIncomplete: boolean
-  /** What is not as it should be, in words. */
-  problems: readonly string[]
+  /** What is not as it should be. */
+  problems: readonly MetadataProblem[]
 }
 
 const cache = new WeakMap<object, ReadMetadata>()
@@ -54,7 +62,7 @@ const NOTHING: ReadMetadata = Object.freeze({
 export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetadata {
   const given: unknown = metadata
   if (given === undefined || given === null) return NOTHING
-  if (!isPlainObject(given)) return { ...NOTHING, problems: ['metadata is no object'] }
+  if (!isPlainObject(given)) return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is no object' }] }
   const known = cache.get(given)
   if (known) return known
   const read = readAnew(given)
@@ -66,8 +74,8 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
 type Wrong = (key: string, what: string) => void
 
 function readAnew(metadata: Record<string, unknown>): ReadMetadata {
-  const problems: string[] = []
-  const wrong: Wrong = (key, what) => problems.push(`metadata.${key} ${what}`)
+  const problems: MetadataProblem[] = []
+  const wrong: Wrong = (key, what) => problems.push({ key, message: `metadata.${key} ${what}` })
   const get = (key: string): unknown => (Object.hasOwn(metadata, key) ? metadata[key] : undefined)
   const footer = get('footer_items')
   return {

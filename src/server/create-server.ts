@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
@@ -157,9 +157,7 @@ export function createServer(options: ServerOptions): Server {
       return caller.namespace === null ? agent : agent.scoped(caller.namespace)
     },
   })
-  app.get('/api/openapi.json', (c) =>
-    pipeline(c, '/api/openapi.json', () => jsonAnswer(c, openApi)),
-  )
+  app.get('/api/openapi.json', (c) => pipeline(c, '/api/openapi.json', () => jsonAnswer(openApi)))
   app.get('/metrics', (c) =>
     pipeline(c, '/metrics', async () => {
       requireRole(await auth.authenticate(c), 'owner')
@@ -214,8 +212,8 @@ function byName(given: ServerOptions['agents']): Map<string, Agent> {
   throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
 }
 
-function crossOrigin(origins: readonly string[]) {
-  return cors({
+function crossOrigin(origins: readonly string[]): MiddlewareHandler {
+  const allow = cors({
     origin: [...origins],
     allowHeaders: [
       ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
@@ -224,4 +222,11 @@ function crossOrigin(origins: readonly string[]) {
     exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
     maxAge: 600,
   })
+  return async (c, next) => {
+    const preflight = await allow(c, next)
+    const answer = preflight ?? c.res
+    // It names the origin alone, instead of what was named before.
+    answer.headers.set('vary', 'origin, accept-encoding')
+    return preflight
+  }
 }

@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
-import { jsonAnswer } from './json-answer.ts'
 import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-error.ts'
 
@@ -91,17 +90,21 @@ export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
   return { error: { code, message, issues, asset } }
 }
 
-/** The answer to a request that failed; what is the server's own fault goes to `report` too. */
-export function errorResponse(
-  error: unknown,
-  c: Context,
-  report: (error: unknown) => void,
-): Response {
-  const code = error instanceof ByrefError ? error.code : null
-  const status = code === null ? 500 : STATUS[code]
-  if (status >= 500 && code !== 'shutting_down') report(error)
+/** Whether somebody here should hear of a failure, and not only who asked. */
+export function isOurFault(error: unknown): boolean {
+  const code = codeOf(error)
+  return code !== 'shutting_down' && (code === null || STATUS[code] >= 500)
+}
+
+/** The answer to a request that failed, with the headers that the context was given until then. */
+export function errorResponse(error: unknown, c: Context): Response {
+  const code = codeOf(error)
   if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')
-  return jsonAnswer(c, failureOf(error), status)
+  return c.json(failureOf(error), code === null ? 500 : STATUS[code])
+}
+
+function codeOf(error: unknown): ByrefErrorCode | null {
+  return error instanceof ByrefError ? error.code : null
 }

@@ -140,6 +140,7 @@ describe('pages of other sites', () => {
     expect((await open.ask('/api/info', from('null'))).status).toBe(403)
     const allowed = await open.ask('/api/info', from('https://app.example'))
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    expect(allowed.headers.get('vary')).toBe('origin, accept-encoding')
     const preflight = await open.server.fetch(
       new Request(`${BASE}/api/conversations`, {
         method: 'OPTIONS',

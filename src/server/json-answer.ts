@@ -1,18 +1,19 @@
-import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
-
-/** An answer in JSON. */
-export function jsonAnswer(
-  c: Context,
-  value: unknown,
-  status: ContentfulStatusCode = 200,
-): Response {
-  return jsonText(c, JSON.stringify(value), status)
+/** An answer in JSON, of which the server makes the response. */
+export interface JsonAnswer {
+  jsonText: string
+  status: number
+  /** Beside those that every answer has. */
+  headers?: Readonly<Record<string, string>>
 }
 
-/** An answer of a text that is JSON. It says its length: what is short is not compressed. */
-export function jsonText(c: Context, text: string, status: ContentfulStatusCode = 200): Response {
-  c.header('content-type', 'application/json')
-  c.header('content-length', String(Buffer.byteLength(text)))
-  return c.body(text, status)
+/** What is answered: a response with all its headers, or JSON. */
+export type AnyAnswer = Response | JsonAnswer
+
+/** A value as an answer in JSON. Its headers are these: those that a context was given are not among them. */
+export function jsonAnswer(
+  value: unknown,
+  status = 200,
+  headers?: JsonAnswer['headers'],
+): JsonAnswer {
+  return { jsonText: JSON.stringify(value), status, headers }
 }

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { ByrefError } from '../errors.ts'
 import type { Caller } from './caller.ts'
-import { compressed } from './compressed.ts'
-import { errorResponse } from './error-response.ts'
+import { compressed, WORTH_COMPRESSING } from './compressed.ts'
+import { errorResponse, isOurFault } from './error-response.ts'
+import type { AnyAnswer } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
 import type { ServerLogger } from './server-log.ts'
 
 /** Answers a request within what every request goes through; `route` is what the metrics call it. */
-export type Pipeline = (
-  c: Context,
-  route: string,
-  answer: () => Response | Promise<Response>,
-) => Promise<Response>
+export type Pipeline = (c: Context, route: string, answer: Answerer) => Promise<Response>
+
+type Answerer = () => AnyAnswer | Promise<AnyAnswer>
 
 /** What a pipeline checks and whom it tells. */
 export interface PipelineOptions {
@@ -32,7 +31,7 @@ const MAX_URL = 16 * 1024
  * request an id, checks where it comes from, makes an answer of what is thrown, compresses, and counts and logs it.
  */
 export function createPipeline({ guard, draining, log, metrics }: PipelineOptions): Pipeline {
-  async function answered(c: Context, answer: () => Response | Promise<Response>) {
+  async function answered(c: Context, answer: Answerer): Promise<AnyAnswer> {
     try {
       guard(c)
       if (c.req.url.length > MAX_URL) {
@@ -40,18 +39,25 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
       }
       return draining(c) ?? (await answer())
     } catch (error) {
-      return errorResponse(error, c, (err) => log.error({ err, path: c.req.path }))
+      // Nobody hears what becomes of a request that was broken off, and it is nobody's fault here.
+      if (!c.req.raw.signal.aborted) report(error, c)
+      return errorResponse(error, c)
     }
+  }
+
+  function report(error: unknown, c: Context): void {
+    if (isOurFault(error)) log.error({ err: error, path: c.req.path })
   }
 
   return async (c, route, answer) => {
     const started = performance.now()
     const id = requestId(c.req.header('x-request-id'))
-    c.header('x-request-id', id)
-    c.header('x-content-type-options', 'nosniff')
-    c.header('referrer-policy', 'no-referrer')
-    c.header('vary', 'accept-encoding', { append: true })
-    const response = await compressed(c, await answered(c, answer))
+    const response = await responseOf(c, await answered(c, answer), {
+      'x-request-id': id,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      vary: 'accept-encoding',
+    })
     const ms = performance.now() - started
     const { method, path } = c.req
     const { status } = response
@@ -60,6 +66,33 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
     log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
     return response
   }
+}
+
+/** The response with the headers that every one has. As long as it may, JSON has them as a plain object, which costs least. */
+function responseOf(
+  c: Context,
+  answer: AnyAnswer,
+  own: Readonly<Record<string, string>>,
+): Response | Promise<Response> {
+  if ('jsonText' in answer) {
+    const { jsonText, status, headers } = answer
+    const length = Buffer.byteLength(jsonText)
+    const response = new Response(jsonText, {
+      status,
+      headers: {
+        ...own,
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': String(length),
+      },
+    })
+    return length < WORTH_COMPRESSING ? response : compressed(c, response)
+  }
+  for (const [name, value] of Object.entries(own)) {
+    if (name === 'vary') answer.headers.append(name, value)
+    else answer.headers.set(name, value)
+  }
+  return compressed(c, answer)
 }
 
 /** A pipeline around what other handlers answer. */

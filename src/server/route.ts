@@ -1,10 +1,9 @@
 import type { Context, Hono } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { Caller, Role } from './caller.ts'
-import { jsonAnswer } from './json-answer.ts'
+import { type AnyAnswer, jsonAnswer } from './json-answer.ts'
 import type { Pipeline } from './pipeline.ts'
 import { parse, readJson } from './request-body.ts'
 
@@ -40,19 +39,18 @@ export interface Call<Query, Body> {
   /** The agent that was asked for by its name, in the caller's namespace; by default the first. Throws `agent_not_found`. */
   agent(name?: string): Agent
   param(name: string): string
-  /** Answers in JSON. */
-  json(value: unknown, status?: ContentfulStatusCode): Response
+  json: typeof jsonAnswer
 }
 
 /** A route with what it does. */
 export interface Route extends RouteSpec {
-  handle(call: Call<never, never>): Response | Promise<Response>
+  handle(call: Call<never, never>): AnyAnswer | Promise<AnyAnswer>
 }
 
 /** Makes a route; the types of its query and its body are those of their schemas. */
 export function route<Query = undefined, Body = undefined>(
   spec: RouteSpec<Query, Body>,
-  handle: (call: Call<Query, Body>) => Response | Promise<Response>,
+  handle: (call: Call<Query, Body>) => AnyAnswer | Promise<AnyAnswer>,
 ): Route {
   return { ...spec, handle }
 }
@@ -68,10 +66,11 @@ export interface RouteHost {
 /** Mounts the routes, and for every path that they have an answer to the methods that it lacks. */
 export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost): void {
   for (const one of routes) {
+    const queryOf = one.query ? queryReader(one.query) : () => undefined
     app.on(one.method.toUpperCase(), one.path, (c) =>
       host.pipeline(c, one.path, async () => {
         const caller = await host.authenticate(c, one)
-        const query = one.query ? parse(one.query, c.req.query(), 'query') : undefined
+        const query = queryOf(c)
         const body = one.body ? await readJson(c, one.body) : undefined
         return one.handle({
           c,
@@ -80,7 +79,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
           body: body as never,
           agent: (name) => host.agent(caller, name),
           param: (name) => c.req.param(name) ?? '',
-          json: (value, status) => jsonAnswer(c, value, status),
+          json: jsonAnswer,
         })
       }),
     )
@@ -95,6 +94,25 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
         )
       }),
     )
+  }
+}
+
+/** Queries that are kept, and how long they may be. */
+const KEPT = { queries: 100, characters: 200 }
+
+/** Reads queries by a schema. Clients ask by the same few again and again: those are checked once. */
+function queryReader(schema: z.ZodType): (c: Context) => unknown {
+  const known = new Map<string, unknown>()
+  return (c) => {
+    const { url } = c.req
+    const text = url.slice(url.indexOf('?') + 1 || url.length)
+    if (known.has(text)) return known.get(text)
+    const query = parse(schema, c.req.query(), 'query')
+    if (text.length <= KEPT.characters) {
+      if (known.size >= KEPT.queries) known.clear()
+      known.set(text, Object.freeze(query))
+    }
+    return query
   }
 }
 

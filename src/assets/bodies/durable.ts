@@ -3,8 +3,11 @@ import { ByrefError } from '../../errors.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'
 import { closeFile, openFile, statFile, syncData, writeFile } from './file-descriptor.ts'
+import { writeBehind } from './write-behind.ts'
 
 const MIB = 1024 * 1024
+/** Bytes of a stream that are written at once. */
+const BLOCK = MIB / 4
 
 /** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
 export function osCode(error: unknown): string | null {
@@ -74,12 +77,21 @@ export async function removeFile(path: string): Promise<boolean> {
 }
 
 async function writeAll(fd: number, body: AssetBody, signal?: AbortSignal): Promise<void> {
-  for await (const chunk of chunksOf(body)) {
-    for (let at = 0; at < chunk.byteLength; ) {
-      signal?.throwIfAborted()
-      const length = Math.min(MIB, chunk.byteLength - at)
-      at += await writeFile(fd, chunk, { at, length })
-    }
+  if (body instanceof Uint8Array) return writeBytes(fd, body, signal)
+  const blocks = writeBehind(BLOCK, (block) => writeBytes(fd, block, signal))
+  try {
+    for await (const chunk of chunksOf(body)) await blocks.add(chunk)
+    await blocks.end()
+  } finally {
+    await blocks.settled()
+  }
+}
+
+async function writeBytes(fd: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    signal?.throwIfAborted()
+    const length = Math.min(MIB, bytes.byteLength - at)
+    at += await writeFile(fd, bytes, { at, length })
   }
 }
 

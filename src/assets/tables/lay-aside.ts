@@ -1,4 +1,5 @@
-import { copyBytes, meterStream } from '../bodies/body.ts'
+import { meterStream } from '../bodies/body.ts'
+import { writeBehind } from '../bodies/write-behind.ts'
 import { loadDuckdb, WORTH_BYTES } from './duckdb.ts'
 import { createSpool, type Spool } from './spool.ts'
 
@@ -14,19 +15,13 @@ const AT_ONCE = 1024 * 1024
 /** Lays a stream's bytes aside while somebody else reads it. */
 export function layAside(source: ReadableStream<Uint8Array>, signal?: AbortSignal): LaidAside {
   const spool = createSpool()
-  let chunks: Uint8Array[] = []
-  let held = 0
   let isKept = true
   let isKnown = false
-  // One write behind, so that the reader waits for one disk at a time.
-  let writing = Promise.resolve()
 
-  async function write(): Promise<void> {
-    const bytes = Buffer.concat(chunks)
-    chunks = []
-    held = 0
+  async function write(block: Uint8Array): Promise<void> {
+    if (!isKept) return
     try {
-      await spool.append(bytes)
+      await spool.append(block)
       if (isKnown || spool.size < WORTH_BYTES) return
       isKnown = true
       if ((await loadDuckdb()) === null) await forget()
@@ -38,27 +33,20 @@ export function layAside(source: ReadableStream<Uint8Array>, signal?: AbortSigna
 
   async function forget(): Promise<void> {
     isKept = false
-    chunks = []
     await spool.dispose()
   }
 
+  // The reader waits for one disk at a time.
+  const blocks = writeBehind(AT_ONCE, write)
   const { stream } = meterStream(source, {
     signal,
-    async onChunk(chunk) {
-      if (!isKept) return
-      chunks.push(copyBytes(chunk))
-      held += chunk.byteLength
-      if (held < AT_ONCE) return
-      await writing
-      writing = write()
-    },
+    onChunk: (chunk) => (isKept ? blocks.add(chunk) : undefined),
   })
   return {
     stream,
     async take() {
-      await writing
-      if (isKept && isKnown) await write()
-      else if (isKept) await forget()
+      await blocks.end()
+      if (isKept && !isKnown) await forget()
       return isKept ? spool : null
     },
   }

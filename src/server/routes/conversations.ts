@@ -16,7 +16,6 @@ import {
 } from '../../wire/conversations.ts'
 import { type Caller, mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
-import { jsonText } from '../json-answer.ts'
 import { publicSummary } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
 import { bodyLines } from './body-lines.ts'
@@ -65,7 +64,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         query: conversationsQuery,
         answers: { 200: conversationsPage },
       },
-      async ({ c, query, agent }) => {
+      async ({ query, agent }) => {
         const { log } = agent()
         const { namespace } = log
         const version = hub.version(namespace)
@@ -79,7 +78,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
           if (pages.size >= MOST_PAGES) pages.clear()
           pages.set(key, page)
         }
-        return jsonText(c, page.text)
+        return { jsonText: page.text, status: 200 }
       },
     ),
     route(

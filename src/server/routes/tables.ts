@@ -31,8 +31,7 @@ export function tableRoutes(): Route[] {
           columns: columns === undefined ? undefined : listed('columns', columns, columnNames),
           where: where === undefined ? [] : listed('where', where, conditions),
         })
-        call.c.header('cache-control', 'private, max-age=31536000, immutable')
-        return call.json(page)
+        return call.json(page, 200, { 'cache-control': 'private, max-age=31536000, immutable' })
       },
     ),
     route(

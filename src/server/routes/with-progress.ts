@@ -1,9 +1,8 @@
 import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ImportOptions } from '../../assets/assets-contract.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
-import { jsonAnswer } from '../json-answer.ts'
+import { type AnyAnswer, jsonAnswer } from '../json-answer.ts'
 
 type OnProgress = NonNullable<ImportOptions['onProgress']>
 
@@ -16,11 +15,11 @@ const EVERY_MS = 200
  */
 export async function withProgress<T extends object>(
   c: Context,
-  status: ContentfulStatusCode,
+  status: number,
   work: (onProgress?: OnProgress) => Promise<T>,
-): Promise<Response> {
+): Promise<AnyAnswer> {
   if (!c.req.header('accept')?.includes('text/event-stream')) {
-    return jsonAnswer(c, await work(), status)
+    return jsonAnswer(await work(), status)
   }
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import { setPanel } from './panels.ts'
 
 /** The inspector's tabs. */
-export const TABS = ['assets', 'data', 'run', 'prompt'] as const
+export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks'] as const
 
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
@@ -19,6 +19,9 @@ export interface View {
   at?: string
   /** The message whose step is open in the prompt tab. */
   step?: string
+  /** The message that is open in its tab, and a JSON Pointer into it. */
+  message?: string
+  path?: string
   /** Opens the debug data of the message in the hash, at this JSON Pointer. */
   debug?: string
 }
@@ -35,6 +38,8 @@ export function readView(search: Record<string, unknown>): View {
     data: text('data'),
     at: text('at'),
     step: text('step'),
+    message: text('message'),
+    path: text('path'),
     debug: text('debug'),
   }
 }

@@ -2,24 +2,38 @@ import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { lazy, Suspense } from 'react'
 import { setPanel } from '../app/panels.ts'
+import { useMay } from '../app/role.ts'
 import { TABS, type Tab, useChangeView, useView } from '../app/view.tsx'
 import { Button } from '../ui/button.tsx'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 
-const TITLES: Record<Tab, string> = { assets: 'Assets', data: 'Data', run: 'Run', prompt: 'Prompt' }
+const TITLES: Record<Tab, string> = {
+  assets: 'Assets',
+  data: 'Data',
+  run: 'Run',
+  prompt: 'Prompt',
+  message: 'Message',
+  checks: 'Checks',
+}
 
 const CONTENTS = {
   assets: lazy(async () => ({ default: (await import('./assets/assets-tab.tsx')).AssetsTab })),
   data: lazy(async () => ({ default: (await import('./data/data-tab.tsx')).DataTab })),
   run: lazy(async () => ({ default: (await import('./run/run-tab.tsx')).RunTab })),
   prompt: lazy(async () => ({ default: (await import('./prompt/prompt-tab.tsx')).PromptTab })),
+  message: lazy(async () => ({ default: (await import('./message/message-tab.tsx')).MessageTab })),
+  checks: lazy(async () => ({ default: (await import('./checks/checks-tab.tsx')).ChecksTab })),
 }
 
 /** The third pane: what is behind the conversation, tab by tab. The tab is part of the address. */
 export function Inspector() {
-  const { tab = 'assets' } = useView()
+  const view = useView()
+  // Whose role does not let them see prompts has no such tab.
+  const seesPrompts = useMay('member')
+  const tabs = TABS.filter((name) => name !== 'prompt' || seesPrompts)
+  const tab = tabs.find((name) => name === view.tab) ?? 'assets'
   const change = useChangeView()
   return (
     <Tabs.Root
@@ -29,12 +43,12 @@ export function Inspector() {
     >
       <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
         <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3">
-          <Tabs.List aria-label="Inspector" className="flex h-full gap-1">
-            {TABS.map((name) => (
+          <Tabs.List aria-label="Inspector" className="flex h-full min-w-0 gap-0.5 overflow-x-auto">
+            {tabs.map((name) => (
               <Tabs.Trigger
                 key={name}
                 value={name}
-                className="relative h-full px-2 text-sm text-ink-3 -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-2 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
+                className="relative h-full px-1.5 text-sm text-ink-3 -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
                 {TITLES[name]}
               </Tabs.Trigger>
@@ -49,7 +63,7 @@ export function Inspector() {
             <X aria-hidden />
           </Button>
         </div>
-        {TABS.map((name) => {
+        {tabs.map((name) => {
           const Content = CONTENTS[name]
           return (
             <Tabs.Content

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../ui/cn.ts'
-import { RestOfLines } from './rest-of-lines.tsx'
+import { More } from '../ui/more.tsx'
 import { TreeLine } from './tree-line.tsx'
 import {
   fittingDepth,
@@ -92,7 +92,8 @@ export function JsonTree(props: JsonTreeProps) {
       onKeyDown={onKeyDown}
       className={cn('font-mono text-xs leading-5', className)}
     >
-      <RestOfLines
+      <More
+        what="lines"
         count={lines.from}
         onReach={() => setLines({ from: Math.max(0, lines.from - LINES), to: lines.to })}
       />
@@ -104,7 +105,8 @@ export function JsonTree(props: JsonTreeProps) {
           focusable={row.id === focusable}
         />
       ))}
-      <RestOfLines
+      <More
+        what="lines"
         count={Math.max(0, rows.length - lines.to)}
         onReach={() => setLines({ from: lines.from, to: lines.to + LINES })}
       />

@@ -27,7 +27,7 @@ export function AssetCard({
         />
       )}
       <p className="truncate text-sm font-medium">{asset.name ?? asset.assetId}</p>
-      <AssetFacts details={details} />
+      <AssetFacts asset={details.asset} meta={details.meta} />
       <p className="font-mono text-2xs [overflow-wrap:anywhere] text-ink-3">{reference}</p>
     </div>
   )

@@ -25,7 +25,7 @@ export function MessageBody({ message }: { message: Message }) {
       {isIncomplete && <p className="text-2xs text-ink-3">Stopped before its end.</p>}
       {problems.length > 0 && (
         <p className="text-2xs text-warn [overflow-wrap:anywhere]">
-          Malformed: {problems.join('; ')}.
+          Malformed: {problems.map(({ message }) => message).join('; ')}.
         </p>
       )}
     </>

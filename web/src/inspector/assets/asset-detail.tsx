@@ -1,23 +1,30 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowLeft, Download, ExternalLink } from 'lucide-react'
+import { ArrowLeft, Download, ExternalLink, Trash2 } from 'lucide-react'
+import { useState } from 'react'
 import { assetQuery, client } from '../../app/client.ts'
+import { useMay } from '../../app/role.ts'
 import { ViewLink } from '../../app/view.tsx'
 import { AssetFactsList, Fact } from '../../preview/asset-facts-list.tsx'
 import { AssetPreview } from '../../preview/asset-preview.tsx'
 import { MetaList } from '../../preview/meta-list.tsx'
-import { buttonClass } from '../../ui/button.tsx'
+import { parse } from '../../references/kinds.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { formatBytes } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 import { JumpText } from '../jump-text.tsx'
 import { Section } from '../section.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
+import { DeleteAsset } from './delete-asset.tsx'
 
 /** One asset: what it looks like, where it came from, and its meta as a model sees it. */
 export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | null }) {
   const { data, error, refetch } = useQuery(assetQuery(id))
+  const [deleting, setDeleting] = useState(false)
+  const mayDelete = useMay('owner')
   return (
     <div className="space-y-4 p-3">
       <div className="flex items-center gap-1">
@@ -53,9 +60,17 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
             >
               <ExternalLink aria-hidden />
             </Link>
+            {mayDelete && (
+              <Button icon aria-label="Delete" title="Delete" onClick={() => setDeleting(true)}>
+                <Trash2 aria-hidden />
+              </Button>
+            )}
           </>
         )}
       </div>
+      {deleting && data && (
+        <DeleteAsset id={id} name={data.asset.name} onClose={() => setDeleting(false)} />
+      )}
       {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
       {data === null && <Notice tone="warn">There is no such asset (any more).</Notice>}
       {!data && data !== null && !error && <Spinner label="Loading the asset" />}
@@ -64,6 +79,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
           <AssetPreview details={data} />
           <AssetFactsList details={data}>
             <Origin entry={entry} />
+            {data.asset.table?.source && <Source reference={data.asset.table.source} />}
           </AssetFactsList>
           <Section title="Meta, of whose lists a model sees three items each">
             <MetaList meta={data.meta} />
@@ -101,5 +117,25 @@ function Origin({ entry }: { entry: AssetEntry | null }) {
         </Fact>
       )}
     </>
+  )
+}
+
+/** The file that a table was made of, which is what downloads. */
+function Source({ reference }: { reference: string }) {
+  const id = parse(reference)?.id
+  const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
+  if (id === undefined) return null
+  const name = data?.asset.name ?? 'the file as it came'
+  const size = data ? ` · ${formatBytes(data.asset.size)}` : ''
+  return (
+    <Fact name="Original">
+      <ViewLink view={{ asset: id }} className="rounded text-ring hover:underline">
+        {data === null ? 'No longer there' : name}
+      </ViewLink>
+      <span className="text-ink-3">
+        {data ? ` · ${data.asset.mime}` : ''}
+        {size}
+      </span>
+    </Fact>
   )
 }

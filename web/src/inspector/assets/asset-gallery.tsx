@@ -1,14 +1,22 @@
-import { useQuery } from '@tanstack/react-query'
 import { Shapes } from 'lucide-react'
-import { assetQuery, client } from '../../app/client.ts'
+import { useState } from 'react'
+import { client } from '../../app/client.ts'
 import { ViewLink } from '../../app/view.tsx'
 import { AssetFacts } from '../../references/asset-facts.tsx'
 import { AssetIcon } from '../../references/asset-icon.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { More } from '../../ui/more.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
 
-/** The assets of the conversation: pictures as a grid, everything else as a list. */
+/** How many of each are drawn at a time. */
+const PAGE = 36
+
+/**
+ * The assets of the conversation: pictures as a grid, everything else as a list. What the conversation says of them is
+ * enough: nothing but the pictures in sight is asked of the server.
+ */
 export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
+  const [most, setMost] = useState({ pictures: PAGE, files: PAGE })
   if (entries.length === 0) {
     return (
       <Empty icon={Shapes} title="No assets yet">
@@ -25,22 +33,32 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
           aria-label="Pictures"
           className="grid grid-cols-[repeat(auto-fill,minmax(9rem,1fr))] gap-2"
         >
-          {pictures.map((entry) => (
+          {pictures.slice(0, most.pictures).map((entry) => (
             <li key={entry.id}>
               <Picture entry={entry} />
             </li>
           ))}
         </ul>
       )}
+      <More
+        what="pictures"
+        count={Math.max(0, pictures.length - most.pictures)}
+        onReach={() => setMost({ ...most, pictures: most.pictures + PAGE })}
+      />
       {others.length > 0 && (
         <ul aria-label="Files" className="overflow-hidden rounded-lg border border-line">
-          {others.map((entry) => (
+          {others.slice(0, most.files).map((entry) => (
             <li key={entry.id} className="not-last:border-b not-last:border-line">
               <File entry={entry} />
             </li>
           ))}
         </ul>
       )}
+      <More
+        what="files"
+        count={Math.max(0, others.length - most.files)}
+        onReach={() => setMost({ ...most, files: most.files + PAGE })}
+      />
     </div>
   )
 }
@@ -65,28 +83,18 @@ function Picture({ entry }: { entry: AssetEntry }) {
 }
 
 function File({ entry }: { entry: AssetEntry }) {
-  const { data } = useQuery(assetQuery(entry.id))
+  const meta = entry.created?.meta
   return (
     <ViewLink
       view={{ asset: entry.id }}
       className="flex items-center gap-3 px-3 py-2 -outline-offset-2 hover:bg-hover"
     >
-      <AssetIcon
-        asset={data?.asset ?? entry}
-        meta={data?.meta}
-        className="size-4 shrink-0 text-ink-3"
-      />
+      <AssetIcon asset={entry} meta={meta} className="size-4 shrink-0 text-ink-3" />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm font-medium">
-          {entry.name ?? data?.asset.name ?? entry.id}
+          {entry.name ?? madeBy(entry) ?? entry.id}
         </span>
-        {data ? (
-          <AssetFacts details={data} />
-        ) : (
-          <span className="text-xs text-ink-3">
-            {data === null ? 'No longer there' : entry.mime}
-          </span>
-        )}
+        <AssetFacts asset={{ mime: entry.mime, size: entry.created?.size }} meta={meta} />
       </span>
     </ViewLink>
   )

@@ -1,4 +1,5 @@
 import type { PromptInfo } from 'byref/client'
+import { isRecord } from '../../ui/is-record.ts'
 
 /** A part of a prompt message, for reading. */
 export interface PromptPart {
@@ -93,6 +94,5 @@ function size(text: string): number {
 }
 
 function record(value: unknown): Record<string, unknown> | null {
-  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isRecord ? (value as Record<string, unknown>) : null
+  return isRecord(value) ? value : null
 }

@@ -1,4 +1,5 @@
 import { unflatten } from 'byref/client'
+import { isRecord } from '../../ui/is-record.ts'
 
 /** A table as far as its meta shows it. */
 export interface TableSample {
@@ -25,12 +26,7 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
           ]
         : [],
   )
-  const rows = content.rows.filter(isRow)
+  const rows = content.rows.filter(isRecord)
   const cut = /^<cut: (\d+) items>$/.exec(String(content.rows.at(-1)))
   return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
-}
-
-/** Whether a value is a row: an object of cells. */
-function isRow(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,16 @@
 import { useEffect, useRef } from 'react'
-import { formatCount } from '../ui/format.ts'
+import { formatCount } from './format.ts'
 
-/** Stands for lines that are not drawn; scrolling near it, or a click, draws more of them. */
-export function RestOfLines({ count, onReach }: { count: number; onReach: () => void }) {
+/** Stands for what is not drawn; scrolling near it, or a click, draws more of it. `what` is such as `lines`. */
+export function More({
+  count,
+  what,
+  onReach,
+}: {
+  count: number
+  what: string
+  onReach: () => void
+}) {
   const element = useRef<HTMLButtonElement>(null)
   const reach = useRef(onReach)
   reach.current = onReach
@@ -21,9 +29,9 @@ export function RestOfLines({ count, onReach }: { count: number; onReach: () => 
       ref={element}
       type="button"
       onClick={onReach}
-      className="block rounded px-4 text-ring hover:underline"
+      className="block rounded px-4 text-xs text-ring hover:underline"
     >
-      … {formatCount(count)} more lines
+      … {formatCount(count)} more {what}
     </button>
   )
 }

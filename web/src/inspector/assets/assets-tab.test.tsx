@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import type { AssetCreated, AssetDetails } from 'byref/client'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { message, stateOf } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import { AssetsTab } from './assets-tab.tsx'
+
+const created = (assetId: string, change: Partial<AssetCreated> = {}) => {
+  const payload = {
+    assetId,
+    ref: `asset://${assetId}`,
+    mime: 'image/png',
+    kind: 'image',
+    by: 'tool',
+  }
+  return { type: 'ASSET_CREATED', payload: { ...payload, ...change } as AssetCreated } as const
+}
+const file = { kind: 'file', mime: 'application/octet-stream', size: 1_500, name: 'a.bin' } as const
+
+function details(change: Partial<AssetDetails['asset']> = {}) {
+  return vi.spyOn(client, 'asset').mockImplementation(async (ref) => {
+    const assetId = ref.replace('asset://', '')
+    const asset = { assetId, ref: `asset://${assetId}`, digest: 'd', createdAt: '', table: null }
+    return { asset: { ...asset, ...file, ...change }, meta: {} } as AssetDetails
+  })
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('AssetsTab', () => {
+  it('shows a thousand assets some at a time, and asks the server about none of them', async () => {
+    const asked = details()
+    const all = Array.from({ length: 500 }, (_, i) => [created(`p${i}`), created(`f${i}`, file)])
+    await renderInApp(<AssetsTab />, { state: stateOf(...all.flat()) })
+    const items = (name: string) =>
+      within(screen.getByRole('list', { name })).getAllByRole('listitem').length
+    expect([items('Pictures'), items('Files')]).toEqual([36, 36])
+    fireEvent.click(screen.getByRole('button', { name: '… 464 more files' }))
+    expect(items('Files')).toBe(72)
+    expect(screen.getAllByText('application/octet-stream · 1.5 KB')).toHaveLength(72)
+    expect(asked).not.toHaveBeenCalled()
+  })
+
+  it('says of a table how large it is, and which file it was made of', async () => {
+    details({ name: 'rain.csv', table: { rows: 3, columns: 2, source: 'asset://src' } })
+    const meta = { 'content/columns/0/name': 'city', 'content/rows/0': '<cut: 3 items>' }
+    const state = stateOf(created('t', { ...file, meta }))
+    const { unmount } = await renderInApp(<AssetsTab />, { state })
+    expect(screen.getByText(/1 column/)).toBeTruthy()
+    unmount()
+    await renderInApp(<AssetsTab />, { state, at: '/?asset=t' })
+    const original = await screen.findByRole('link', { name: 'rain.csv' })
+    expect(original.getAttribute('href')).toContain('asset=src')
+  })
+
+  it('lets an owner delete an asset, after a question', async () => {
+    details()
+    const remove = vi.spyOn(client, 'deleteAsset').mockResolvedValue()
+    const state = stateOf(created('f', file), message())
+    const { router } = await renderInApp(<AssetsTab />, { state, at: '/?asset=f' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete' }))
+    expect(remove).not.toHaveBeenCalled()
+    fireEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
+    await vi.waitFor(() => expect(router.state.location.search).toEqual({}))
+    expect(remove).toHaveBeenCalledWith('asset://f')
+  })
+
+  it('does not offer it to a member', async () => {
+    details()
+    await renderInApp(<AssetsTab />, {
+      state: stateOf(created('f', file)),
+      at: '/?asset=f',
+      role: 'member',
+    })
+    await screen.findByRole('link', { name: 'Download' })
+    expect(screen.queryByRole('button', { name: 'Delete' })).toBeNull()
+  })
+})

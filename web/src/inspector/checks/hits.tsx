@@ -1,0 +1,100 @@
+import { Link } from '@tanstack/react-router'
+import { Search } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useConversationId } from '../../app/conversation-context.tsx'
+import { useMay } from '../../app/role.ts'
+import { Button } from '../../ui/button.tsx'
+import { errorText } from '../../ui/error-text.ts'
+import { formatCount } from '../../ui/format.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { Section } from '../section.tsx'
+import { type Hit, type SearchProgress, searchConversation } from './search-conversation.ts'
+
+/** A search through all messages, their metadata and their debug data; each hit leads to its place. */
+export function Hits() {
+  const conversation = useConversationId()
+  const debug = useMay('owner')
+  const [text, setText] = useState('')
+  const [search, setSearch] = useState<{ text: string } | null>(null)
+  const { progress, error } = useSearch(conversation, search, debug)
+  return (
+    <Section
+      title={debug ? 'Search messages, metadata and debug data' : 'Search messages and metadata'}
+    >
+      <form
+        className="flex gap-1"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setSearch(text.trim() === '' ? null : { text: text.trim() })
+        }}
+      >
+        <input
+          type="search"
+          aria-label="Search everything behind the conversation"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[16px] pointer-coarse:h-9"
+        />
+        <Button look="outline" type="submit">
+          <Search aria-hidden /> Search
+        </Button>
+      </form>
+      {error !== null && (
+        <Notice tone="bad" live>
+          {errorText(error).message}
+        </Notice>
+      )}
+      {progress && (
+        <p role="status" className="text-xs text-ink-3 tabular-nums">
+          {formatCount(progress.hits.length)} {progress.hits.length === 1 ? 'hit' : 'hits'} in{' '}
+          {formatCount(progress.lines)} lines{progress.done ? '' : ', reading on…'}
+        </p>
+      )}
+      <ul aria-label="Hits" className="space-y-1 text-xs">
+        {progress?.hits.map((hit) => (
+          <li key={`${hit.messageId} ${hit.part} ${hit.at}`}>
+            <HitLine hit={hit} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function HitLine({ hit: { messageId, part, at, value } }: { hit: Hit }) {
+  const view =
+    part === 'debug' ? { debug: at } : { tab: 'message' as const, message: messageId, path: at }
+  return (
+    <Link
+      to="."
+      search={(before: object) => ({ ...before, ...view })}
+      hash={`m-${messageId}`}
+      className="block rounded-md border border-line px-2 py-1 hover:bg-hover"
+    >
+      <span className="block truncate font-mono text-ink-2">
+        {part === 'debug' && 'debug'}
+        {at || '/'}
+      </span>
+      <span className="block truncate text-ink">{value}</span>
+    </Link>
+  )
+}
+
+/** Runs a search until another one is asked for. */
+function useSearch(conversation: string | null, search: { text: string } | null, debug: boolean) {
+  const [progress, setProgress] = useState<SearchProgress | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  useEffect(() => {
+    setProgress(null)
+    setError(null)
+    if (conversation === null || search === null) return
+    const controller = new AbortController()
+    const { signal } = controller
+    searchConversation(conversation, search.text, { debug, signal, onProgress: setProgress }).then(
+      setProgress,
+      (error: unknown) => signal.aborted || setError(error),
+    )
+    return () => controller.abort()
+  }, [conversation, search, debug])
+  return { progress, error }
+}

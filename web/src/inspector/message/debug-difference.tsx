@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query'
+import difference, { type Difference } from 'microdiff'
+import { useMemo } from 'react'
+import { debugQuery } from '../../app/client.ts'
+import { useConversationId } from '../../app/conversation-context.tsx'
+import { pointer } from '../../json/tree-rows.ts'
+import { cn } from '../../ui/cn.ts'
+import { formatCount } from '../../ui/format.ts'
+import { LoadError } from '../../ui/load-error.tsx'
+import { Spinner } from '../../ui/spinner.tsx'
+
+/** Differences that are shown. */
+const MOST = 200
+
+/** What debug data have that those of the message `against` have not, and the other way round, place by place. */
+export function DebugDifference({ data, against }: { data: unknown; against: string }) {
+  const conversation = useConversationId() as string
+  const other = useQuery(debugQuery(conversation, against))
+  const found = useMemo(
+    () => (other.data === undefined ? null : difference({ debug: other.data }, { debug: data })),
+    [other.data, data],
+  )
+  if (other.error) {
+    return (
+      <LoadError
+        what="The other debug data"
+        error={other.error}
+        onRetry={() => void other.refetch()}
+      />
+    )
+  }
+  if (!found) return <Spinner label="Comparing" />
+  if (found.length === 0) return <p className="text-xs text-ink-3">They are the same.</p>
+  return (
+    <div className="space-y-1 text-xs">
+      <p role="status" className="text-ink-3">
+        {formatCount(found.length)} {found.length === 1 ? 'difference' : 'differences'}
+        {found.length > MOST && `, of which the first ${MOST} are shown`}
+      </p>
+      <ul aria-label="Differences" className="space-y-1 font-mono">
+        {found.slice(0, MOST).map((one) => (
+          <li
+            key={`${one.type} ${one.path.join('/')}`}
+            className="rounded-md border border-line px-2 py-1"
+          >
+            <DifferenceLine one={one} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function DifferenceLine({ one }: { one: Difference }) {
+  return (
+    <>
+      <span className="block truncate text-ink-2">{pointer(one.path.slice(1)) || '/'}</span>
+      {one.type !== 'CREATE' && <Side mark="−" value={one.oldValue} tone="text-bad" />}
+      {one.type !== 'REMOVE' && <Side mark="+" value={one.value} tone="text-good" />}
+    </>
+  )
+}
+
+function Side({ mark, value, tone }: { mark: string; value: unknown; tone: string }) {
+  const text = JSON.stringify(value) ?? 'undefined'
+  return (
+    <span className={cn('block [overflow-wrap:anywhere]', tone)}>
+      {mark} {text.length > 400 ? `${text.slice(0, 400)}… (${formatCount(text.length)})` : text}
+    </span>
+  )
+}

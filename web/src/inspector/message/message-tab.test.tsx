@@ -1,0 +1,61 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { message, stateOf } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import { MessageTab } from './message-tab.tsx'
+
+const state = stateOf(
+  message({ id: 'a', metadata: { has_debug_data: true, mood: 'calm', 'x-trace': [1] } }),
+  message({ id: 'b', metadata: { has_debug_data: true } }),
+)
+
+const tree = () => screen.getByRole('tree', { name: 'message' }).textContent
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('MessageTab', () => {
+  it('shows the message of the address to the letter, and which metadata mean nothing', async () => {
+    await renderInApp(<MessageTab />, { state, at: '/?message=a&path=/metadata/x-trace/0' })
+    expect(tree()).toContain('mood: "calm"')
+    expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('0: 1')
+    expect(screen.getByText('x-trace', { selector: 'li' })).toBeTruthy()
+    expect(screen.queryByText('has_debug_data', { selector: 'li' })).toBeNull()
+  })
+
+  it('shows the message of the hash, else the last one, or another that is chosen', async () => {
+    const { unmount } = await renderInApp(<MessageTab />, { state, at: '/#m-a' })
+    expect(tree()).toContain('id: "a"')
+    unmount()
+    await renderInApp(<MessageTab />, { state })
+    expect(tree()).toContain('id: "b"')
+    fireEvent.change(screen.getByRole('combobox', { name: 'Message' }), { target: { value: 'a' } })
+    await vi.waitFor(() => expect(tree()).toContain('id: "a"'))
+  })
+
+  it('loads debug data when asked, and says what differs from those of another message', async () => {
+    const debug = vi.spyOn(client, 'debug').mockImplementation(async (_, id) => ({
+      ...{ same: 1, model: `model ${id}` },
+      ...(id === 'a' ? { gone: true } : { added: [1] }),
+    }))
+    await renderInApp(<MessageTab />, { state })
+    expect(debug).not.toHaveBeenCalled()
+    fireEvent.click(screen.getByRole('button', { name: 'Show debug data' }))
+    const select = await screen.findByLabelText('Compare with')
+    fireEvent.change(select, { target: { value: 'a' } })
+    const list = await screen.findByRole('list', { name: 'Differences' })
+    const lines = within(list)
+      .getAllByRole('listitem')
+      .map(({ textContent }) => textContent)
+    expect(lines).toHaveLength(3)
+    expect(lines.join('\n')).toContain('/model− "model a"+ "model b"')
+    expect(lines.join('\n')).toContain('/gone− true')
+    expect(lines.join('\n')).toContain('/added+ [1]')
+  })
+
+  it('has no debug data for members', async () => {
+    await renderInApp(<MessageTab />, { state, role: 'member' })
+    expect(screen.queryByRole('button', { name: 'Show debug data' })).toBeNull()
+  })
+})

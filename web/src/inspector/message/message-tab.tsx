@@ -1,0 +1,74 @@
+import { useLocation } from '@tanstack/react-router'
+import { isDeleted, type Message } from 'byref/client'
+import { MessageSquareCode } from 'lucide-react'
+import { useMemo } from 'react'
+import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useMay } from '../../app/role.ts'
+import { useChangeView, useView } from '../../app/view.tsx'
+import { JsonExplorer } from '../../json/json-explorer.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { JumpText } from '../jump-text.tsx'
+import { Section } from '../section.tsx'
+import { MessageDebug } from './message-debug.tsx'
+import { MessageOptions } from './message-options.tsx'
+import { unknownKeys } from './unknown-keys.ts'
+
+/** One message to the letter: all of it as JSON, the metadata that mean nothing to the app, and its debug data. */
+export function MessageTab() {
+  const messages = useConversation((state) => state.messages)
+  const conversation = useConversationId()
+  const { message: named, path } = useView()
+  const { hash } = useLocation()
+  const change = useChangeView()
+  const owner = useMay('owner')
+  const linked = hash.startsWith('m-') ? decodeURIComponent(hash.slice(2)) : undefined
+  const there = useMemo(() => messages.filter((message) => !isDeleted(message)), [messages])
+  const find = (id: string | undefined) => there.find((message) => message.id === id)
+  const message = find(named) ?? find(linked) ?? there.at(-1)
+  if (!message || conversation === null) {
+    return (
+      <Empty icon={MessageSquareCode} title="No message yet">
+        Each message shows here to the letter, with its metadata and debug data.
+      </Empty>
+    )
+  }
+  const unknown = unknownKeys(message)
+  return (
+    <div className="space-y-4 p-3">
+      <div className="flex items-center gap-2 text-xs">
+        <select
+          aria-label="Message"
+          value={message.id}
+          onChange={(event) =>
+            change({ message: event.target.value, path: undefined }, { replace: true })
+          }
+          className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm"
+        >
+          <MessageOptions messages={around(there, message)} />
+        </select>
+        <JumpText to={`m-${message.id}`}>its place</JumpText>
+      </div>
+      {unknown.length > 0 && (
+        <Section title="Metadata that have no meaning here, and are kept">
+          <ul className="flex flex-wrap gap-1 font-mono text-xs">
+            {unknown.map((key) => (
+              <li key={key} className="rounded-md border border-line px-1.5">
+                {key}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <div className="overflow-hidden rounded-lg border border-line">
+        <JsonExplorer key={message.id} value={message} label="message" at={path} />
+      </div>
+      {owner && <MessageDebug key={message.id} message={message} messages={there} />}
+    </div>
+  )
+}
+
+/** Messages that can be chosen: a thousand options would be slow, so those around the one that is shown. */
+function around(messages: readonly Message[], message: Message): readonly Message[] {
+  const place = messages.indexOf(message)
+  return messages.slice(Math.max(0, place - 100), place + 100)
+}

@@ -1,0 +1,21 @@
+import type { Message } from 'byref/client'
+import { isRecord } from '../../ui/is-record.ts'
+
+/** What the app and the engine read of metadata (message-metadata.md), and what the engine notes there. */
+const KNOWN = new Set([
+  'attribution',
+  'href',
+  'footer_items',
+  'tool_calls',
+  'tool_result',
+  'attachments',
+  'reasoning',
+  'has_debug_data',
+  'incomplete',
+  'debug',
+])
+
+/** The keys of a message's metadata that have no effect. */
+export function unknownKeys({ metadata }: Message): string[] {
+  return isRecord(metadata) ? Object.keys(metadata).filter((key) => !KNOWN.has(key)) : []
+}

@@ -1,0 +1,62 @@
+// @vitest-environment jsdom
+import { fireEvent, screen } from '@testing-library/react'
+import type { PromptInfo } from 'byref/client'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { message, runStarted, stateOf, stepStarted } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import { PromptTab } from './prompt-tab.tsx'
+
+const usage = { inputTokens: null, outputTokens: null }
+const ended = (messageId: string) =>
+  ({
+    type: 'STEP_FINISHED',
+    stepName: 'step 1',
+    runId: 'r',
+    messageId,
+    usage,
+    finishReason: 'stop',
+  }) as const
+const state = stateOf(
+  ...[runStarted(), stepStarted('one'), message({ id: 'one' }), ended('one')],
+  ...[stepStarted('two'), message({ id: 'two' }), ended('two')],
+)
+
+const said = (role: string, text: string) => ({ role, content: [{ type: 'text', text }] })
+
+function prompts(difference: PromptInfo['difference']) {
+  const prompt = [said('system', 'Be brief.'), said('user', 'old'), said('user', 'new')]
+  return vi.spyOn(client, 'prompt').mockImplementation(async (_, messageId) => ({
+    messageId,
+    model: 'm',
+    prompt,
+    tools: [],
+    difference,
+  }))
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('PromptTab', () => {
+  it('folds what a cache keeps, and shows what is new and what is gone', async () => {
+    prompts({ messageId: 'one', kept: 2, removed: [said('user', 'was here')], added: [] })
+    await renderInApp(<PromptTab />, { state })
+    const kept = await screen.findByRole('button', { name: /^The first 2 messages/ })
+    expect(screen.getByRole('list', { name: 'New' }).textContent).toContain('new')
+    expect(screen.getByRole('list', { name: 'Not here any more' }).textContent).toContain(
+      'was here',
+    )
+    expect(screen.queryByText('old')).toBeNull()
+    fireEvent.click(kept)
+    expect(screen.getByText('old')).toBeTruthy()
+  })
+
+  it('holds a prompt against that of any other step', async () => {
+    const asked = prompts(null)
+    await renderInApp(<PromptTab />, { state })
+    await screen.findByText('Be brief.')
+    expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: undefined }])
+    fireEvent.change(screen.getByLabelText('Beside'), { target: { value: 'one' } })
+    await vi.waitFor(() => expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: 'one' }]))
+  })
+})
