@@ -113,7 +113,7 @@ function Rename({
           event.stopPropagation()
           onDone()
         }}
-        className="h-8 w-full rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[16px] pointer-coarse:h-10"
+        className="h-8 w-full rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[1rem] pointer-coarse:h-10"
       />
     </form>
   )

@@ -24,7 +24,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
   const theme = useTheme()
   const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-2 sm:px-3">
+    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
       {!conversationsOpen && (
         <Tooltip text="Show conversations">
           <Button
@@ -36,7 +36,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
           </Button>
         </Tooltip>
       )}
-      <h1 className="min-w-0 flex-1 truncate px-1 text-sm font-semibold">{title}</h1>
+      <h1 className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">{title}</h1>
       <Model />
       <Tooltip text="Commands (Ctrl K)">
         <Button icon aria-label="Commands" onClick={openPalette} className="max-sm:hidden">

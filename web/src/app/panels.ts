@@ -8,8 +8,8 @@ export interface Panels {
 
 const KEY = 'byref-panels'
 const WIDE: Record<keyof Panels, string> = {
-  conversations: '(min-width: 768px)',
-  inspector: '(min-width: 1100px)',
+  conversations: '(min-width: 48rem)',
+  inspector: '(min-width: 68.75rem)',
 }
 const listeners = new Set<() => void>()
 let columns: Panels = read()

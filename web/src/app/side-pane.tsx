@@ -23,7 +23,8 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
   if (!open) return null
   if (isColumn && side === 'left') {
     return (
-      <div className="h-full shrink-0" style={{ width: size }}>
+      // As wide as its text is large.
+      <div className="h-full shrink-0" style={{ width: `${size / 16}rem` }}>
         {children}
       </div>
     )

@@ -53,7 +53,7 @@ export function SignIn() {
             spellCheck={false}
             value={token}
             onChange={(event) => setToken(event.target.value)}
-            className="mt-1 block h-9 w-full rounded-md border border-line-strong bg-surface px-2.5 font-mono text-sm font-normal max-md:text-[16px]"
+            className="mt-1 block h-9 w-full rounded-md border border-line-strong bg-surface px-2.5 font-mono text-sm font-normal max-md:text-[1rem]"
           />
         </label>
         {problem && (

@@ -68,7 +68,7 @@ export function BrokenChip({ reference, reason }: { reference: string; reason: s
   return (
     <span
       title={reason}
-      className="inline-flex max-w-full items-center gap-1 rounded-md border border-dashed border-bad-line bg-bad-soft px-1.5 align-middle text-xs text-bad"
+      className="inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border border-dashed border-bad-line bg-bad-soft px-1.5 align-middle text-xs text-bad"
     >
       <Link2Off className="size-3.5 shrink-0" aria-hidden />
       <span className="truncate font-mono">{reference}</span>
@@ -81,7 +81,7 @@ export function BrokenChip({ reference, reason }: { reference: string; reason: s
 export function chipClass(kind: 'asset' | 'variable', literal: boolean): string {
   return cn(
     'inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border align-middle hover:underline',
-    literal ? 'px-1 font-mono text-xs leading-[18px]' : 'px-1.5 text-xs leading-5 font-medium',
+    literal ? 'px-1 font-mono text-xs leading-[1.125rem]' : 'px-1.5 text-xs leading-5 font-medium',
     kind === 'asset'
       ? 'border-asset-line bg-asset-soft text-asset'
       : 'border-variable-line bg-variable-soft text-variable',

@@ -68,7 +68,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             disabled={sent}
             aria-label="Reason for denying (optional)"
             placeholder="Why not? (optional)"
-            className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[16px] pointer-coarse:h-9"
+            className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
           />
         </div>
       )}

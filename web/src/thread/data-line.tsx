@@ -25,7 +25,7 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
   const value = 'data' in block ? block.data : block.schema
   return (
     <div id={`m-${message.id}`} className={cn('scroll-my-4 text-xs', !inStep && 'mt-1.5 sm:ml-8')}>
-      <div className="flex min-h-7 items-center gap-2 rounded-md pl-2.5 text-ink-3">
+      <div className="flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pl-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
         <span className="shrink-0">{'data' in block ? 'wrote' : 'declared'}</span>
         <VariableChip reference={variableOf(block)} />

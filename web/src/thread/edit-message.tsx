@@ -58,7 +58,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
           event.preventDefault()
           void save()
         }}
-        className="block w-full resize-y rounded-lg border border-line-strong bg-raised px-3 py-2 text-base max-md:text-[16px]"
+        className="block w-full resize-y rounded-lg border border-line-strong bg-raised px-3 py-2 text-base max-md:text-[1rem]"
       />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mt-2">

@@ -35,7 +35,7 @@ function Log({ message }: { message: Message }) {
         <time dateTime={timestamp} title={formatFullTime(timestamp)} className="text-ink-3">
           {formatTime(timestamp)}
         </time>
-        <span className="text-ink-3">
+        <span className="min-w-0 flex-1 truncate text-ink-3">
           {senderName(message)} {attribution}
         </span>
         {isBranch(content) ? (
@@ -43,7 +43,7 @@ function Log({ message }: { message: Message }) {
             <JsonTree value={content} label="Log message" depth={0} />
           </div>
         ) : (
-          <span className="min-w-0 flex-1 whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <span className="w-full whitespace-pre-wrap [overflow-wrap:anywhere]">
             {String(content ?? '')}
           </span>
         )}

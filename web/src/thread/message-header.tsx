@@ -16,12 +16,12 @@ export function MessageHeader({ message }: { message: Message }) {
   const role = message.sender?.participant_role ?? 'unknown'
   const { attribution } = readMetadata(message)
   return (
-    <header className="mb-1 flex items-center gap-2">
+    <header className="mb-1 flex items-center gap-2 pointer-coarse:pr-10">
       <Avatar of={role} />
-      <p className="flex min-w-0 flex-1 items-baseline gap-1.5">
-        <span className="truncate font-semibold">{senderName(message)}</span>
+      <p className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-1.5">
+        <span className="max-w-full truncate font-semibold">{senderName(message)}</span>
         {attribution && (
-          <span className="truncate text-xs text-ink-3" title={attribution}>
+          <span className="max-w-full truncate text-xs text-ink-3" title={attribution}>
             {attribution}
           </span>
         )}

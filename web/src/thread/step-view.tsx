@@ -65,7 +65,7 @@ export function StepFrame({ title, openTitle, status, facts, open, children }: S
         <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
           {isOpen ? openTitle : title}
         </span>
-        <span className="shrink-0 text-xs tabular-nums">{facts}</span>
+        <span className="min-w-0 shrink-[0.1] truncate text-xs tabular-nums">{facts}</span>
         <ChevronRight
           aria-hidden
           className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}

@@ -1,6 +1,9 @@
+import { BookOpen } from 'lucide-react'
+import { useMay } from '../app/role.ts'
 import { pickFiles, suggest } from '../composer/suggestions.ts'
 import { Samples } from '../samples/samples.tsx'
 import { cn } from '../ui/cn.ts'
+import { Empty } from '../ui/empty.tsx'
 
 const SUGGESTIONS = [
   { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
@@ -18,6 +21,14 @@ const SUGGESTIONS = [
 
 /** What a conversation without messages says: what this is, and ways to begin. */
 export function Welcome() {
+  const mayWrite = useMay('member')
+  if (!mayWrite) {
+    return (
+      <Empty icon={BookOpen} title="Choose a conversation">
+        You read along here: what was said is in the list of conversations.
+      </Empty>
+    )
+  }
   return (
     <div className="m-auto w-full max-w-lg py-8">
       <p

@@ -31,7 +31,7 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
           event.stopPropagation()
           onChange('')
         }}
-        className="h-8 w-full rounded-md border border-line bg-surface pr-7 pl-7 text-sm placeholder:text-ink-3 max-md:text-[16px] pointer-coarse:h-10 [&::-webkit-search-cancel-button]:hidden"
+        className="h-8 w-full rounded-md border border-line bg-surface pr-7 pl-7 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-10 [&::-webkit-search-cancel-button]:hidden"
       />
       {value !== '' && (
         <Button

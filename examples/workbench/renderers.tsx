@@ -1,0 +1,32 @@
+import { MessageContent, type Renderers } from '@byref/web'
+
+/** Alerts in a box of their own, places as links to a map, and colours as what they are. */
+export const renderers: Renderers = {
+  messages: {
+    alert: ({ message }) => (
+      <div role="alert" style={{ borderLeft: '3px solid crimson', paddingLeft: 12 }}>
+        <MessageContent message={message} />
+      </div>
+    ),
+  },
+  contents: {
+    'application/geo+json': ({ message }) => {
+      const { coordinates } = message.content as { coordinates: [number, number] }
+      const [longitude, latitude] = coordinates
+      const map = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}`
+      return (
+        <a href={map} target="_blank" rel="noopener noreferrer">
+          {latitude}, {longitude} on a map
+        </a>
+      )
+    },
+  },
+  assets: {
+    'text/x-colour': ({ details: { asset } }) => (
+      <div
+        style={{ background: asset.name ?? 'none', height: 64 }}
+        title={asset.name ?? undefined}
+      />
+    ),
+  },
+}

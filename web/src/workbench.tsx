@@ -1,0 +1,32 @@
+import './styles.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { queries } from './app/client.ts'
+import { router } from './app/router.tsx'
+import { type Renderers, RenderersContext } from './renderers/renderers-context.ts'
+import { TooltipProvider } from './ui/tooltip.tsx'
+
+export { client } from './app/client.ts'
+export { MessageContent } from './renderers/message-content.tsx'
+export type { AssetRenderer, MessageRenderer, Renderers } from './renderers/renderers-context.ts'
+
+/** Properties of {@link Workbench}. */
+export interface WorkbenchProps {
+  /** How things look, beside or instead of how they look anyway. Keep it outside of components: a new object draws all anew. */
+  renderers?: Renderers
+}
+
+const NONE: Renderers = {}
+
+/** The whole workbench, for the page of its own server. One per page. */
+export function Workbench({ renderers = NONE }: WorkbenchProps) {
+  return (
+    <QueryClientProvider client={queries}>
+      <RenderersContext value={renderers}>
+        <TooltipProvider>
+          <RouterProvider router={router} />
+        </TooltipProvider>
+      </RenderersContext>
+    </QueryClientProvider>
+  )
+}
