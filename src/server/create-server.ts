@@ -29,6 +29,7 @@ import { serverInfoRoutes } from './routes/server-info.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { type ServerLogger, silent } from './server-log.ts'
+import { createTries } from './tries.ts'
 
 /** Options of {@link createServer}. */
 export interface ServerOptions {
@@ -150,6 +151,7 @@ export function createServer(options: ServerOptions): Server {
   if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
   mountRoutes(app, routes, {
     pipeline,
+    tries: createTries(),
     authenticate,
     agent(caller, { asked, before } = {}) {
       // An only agent goes on with what one of another name left.

@@ -98,6 +98,24 @@ describe('wrong requests', () => {
     expect(await refusal(await send())).toEqual({ status, code })
   })
 
+  const limited = operationsOf(openApi().server.openApi as Record<string, unknown>).flatMap(
+    ({ path, parameters }) => {
+      const { maximum } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
+      return typeof maximum === 'number' ? [{ path, maximum }] : []
+    },
+  )
+
+  it.each(limited)('limits of $path', async ({ path, maximum }) => {
+    expect(maximum).toBeGreaterThan(99)
+    await ask('/api/conversations', { method: 'POST', json: { id: 'x' } })
+    for (const limit of [0, -1, maximum + 1, '"x"', 1.5, '', 'Infinity']) {
+      const answer = await ask(`${path.replace('{id}', 'x')}?limit=${limit}`)
+      const { error } = (await answer.clone().json()) as { error: { issues?: { path: string }[] } }
+      expect([limit, error.issues?.[0]?.path]).toEqual([limit, 'limit'])
+      expect(await refusal(answer)).toEqual({ status: 400, code: 'bad_request' })
+    }
+  })
+
   it('name the methods that there are', async () => {
     for (const [method, path, allow] of [
       ['PUT', '/api/conversations', 'GET, HEAD, POST'],

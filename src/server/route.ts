@@ -7,6 +7,7 @@ import { type FoundConversation, foundConversation } from './found-conversation.
 import { type AnyAnswer, jsonAnswer } from './json-answer.ts'
 import type { Pipeline } from './pipeline.ts'
 import { parse, readJson } from './request-body.ts'
+import type { Tries } from './tries.ts'
 
 /** What a route answers: JSON by a schema, bytes of other types by their names, or nothing. */
 export type Answer = z.ZodType | { types: readonly string[] } | null
@@ -42,6 +43,8 @@ export interface Call<Query, Body> {
   /** The conversation that the path names by `:id`. Throws `conversation_not_found`. */
   conversation(): Promise<FoundConversation>
   param(name: string): string
+  /** See {@link Tries.idOf}. */
+  idOfTry(): string | undefined
   json: typeof jsonAnswer
 }
 
@@ -61,6 +64,7 @@ export function route<Query = undefined, Body = undefined>(
 /** What routes are given. */
 export interface RouteHost {
   pipeline: Pipeline
+  tries: Tries
   /** Throws `unauthorized` where a token is needed and there is none that holds. */
   authenticate(c: Context, route: RouteSpec): Promise<Caller>
   /** The agent that was asked for, else who answered before, else the first, in the caller's namespace. Throws `agent_not_found`. */
@@ -85,6 +89,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
           agent: () => agentOf(),
           conversation: () => foundConversation(agentOf().log, c.req.param('id') ?? '', agentOf),
           param: (name) => c.req.param(name) ?? '',
+          idOfTry: () => host.tries.idOf(c, caller, body),
           json: jsonAnswer,
         })
       }),

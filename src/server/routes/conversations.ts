@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import type { Context } from 'hono'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import {
@@ -13,10 +11,11 @@ import {
   importQuery,
   newConversation,
 } from '../../wire/conversations.ts'
-import { type Caller, mayAs } from '../caller.ts'
+import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
 import { publicSummary } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
+import { unlessTried } from '../tries.ts'
 import { bodyLines } from './body-lines.ts'
 import { withoutDebug } from './without-debug.ts'
 
@@ -27,17 +26,6 @@ const MOST_PAGES = 500
 
 /** How long they are, in milliseconds: what another process makes, renames or deletes is told nobody. */
 const PAGE_MS = 1000
-
-/**
- * The id of what a request makes, if it says none: the same for each try of a request with the same `Idempotency-Key`
- * (draft-ietf-httpapi-idempotency-key-header), else undefined.
- */
-export function idOfTry(c: Context, caller: Caller): string | undefined {
-  const key = c.req.header('idempotency-key')
-  if (key === undefined) return undefined
-  const parts = [caller.namespace, caller.subject, c.req.path, key]
-  return `try_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
-}
 
 /** Conversations: list, make, name, remove, fork, export, import. */
 export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
@@ -80,9 +68,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_exists'],
       },
-      async ({ c, caller, body, agent, json }) => {
+      async ({ body, agent, idOfTry, json }) => {
         const { log } = agent()
-        const tried = idOfTry(c, caller)
+        const tried = idOfTry()
         const id = body.id ?? tried ?? newId()
         const known = await log.find(id)
         if (known && tried === id) return json({ id })
@@ -162,12 +150,13 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_not_found', 'message_not_found', 'conversation_exists'],
       },
-      async ({ c, caller, body, param, agent, json }) => {
-        const { log, fork } = agent()
-        const tried = idOfTry(c, caller)
-        if (tried && body.id === undefined && (await log.find(tried))) return json({ id: tried })
-        const id = await fork(param('id'), { ...body, id: body.id ?? tried ?? newId() })
-        return json({ id }, 201)
+      async ({ body, conversation, idOfTry, json }) => {
+        const { id, agent } = await conversation()
+        const tried = body.id === undefined ? idOfTry() : undefined
+        const made = await agent()
+          .fork(id, { ...body, id: body.id ?? tried ?? newId() })
+          .catch(unlessTried(tried, ['conversation_exists', 'log_conflict']))
+        return made === null ? json({ id: tried }) : json({ id: made }, 201)
       },
     ),
     route(

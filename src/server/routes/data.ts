@@ -5,6 +5,7 @@ import { createFold } from '../../content/fold.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
+import { unlessTried } from '../tries.ts'
 
 const PATH = '/api/conversations/:id/data'
 
@@ -43,7 +44,7 @@ export function dataRoutes(): Route[] {
         summary: 'Write data as a person does; no run begins',
         role: 'member',
         body: dataEdit,
-        answers: { 201: dataEdited },
+        answers: { 201: dataEdited, 200: dataEdited },
         errors: [
           'conversation_not_found',
           'conversation_busy',
@@ -52,10 +53,16 @@ export function dataRoutes(): Route[] {
           'invalid_message',
         ],
       },
-      async ({ body, conversation, json }) => {
+      async ({ body, conversation, idOfTry, json }) => {
         const { id, agent } = await conversation()
-        const { messageIds } = await agent().add(id, { ...body, type: 'data' } as never)
-        return json({ messageId: messageIds[0] }, 201)
+        const tried = idOfTry()
+        const message = { ...(tried ? { id: tried } : {}), ...body, type: 'data' } as {
+          id?: string
+        }
+        const added = await agent()
+          .add(id, message as never)
+          .catch(unlessTried(message.id === tried ? tried : undefined, ['message_exists']))
+        return json({ messageId: added?.messageIds[0] ?? tried }, added ? 201 : 200)
       },
     ),
   ]

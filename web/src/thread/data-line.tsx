@@ -9,6 +9,7 @@ import { InlineValue } from '../references/inline-value.tsx'
 import { VariableChip } from '../references/variable-chip.tsx'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
+import { InputForm, isForm } from './input-form.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf } from './ledger.ts'
 
@@ -56,6 +57,7 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
           )}
         </span>
       </div>
+      {isForm(message) && !('data' in block) && <InputForm message={message} />}
       {open && (
         <div
           id={panel}

@@ -50,7 +50,9 @@ function Log({ message }: { message: Message }) {
       </div>
       {attachments.length > 0 && <Attachments attachments={attachments} />}
       {problems.length > 0 && (
-        <p className="text-2xs text-warn">Malformed: {problems.join('; ')}.</p>
+        <p className="text-2xs text-warn">
+          Malformed: {problems.map(({ message }) => message).join('; ')}.
+        </p>
       )}
       <MessageFooter message={message} />
       <MessageActions message={message} />

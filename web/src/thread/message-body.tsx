@@ -1,18 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
-import { useMay } from '../app/role.ts'
+import { useConversation } from '../app/conversation-context.tsx'
+import { useSeesDebug } from '../app/role.ts'
+import { isBranch } from '../json/tree-rows.ts'
 import { messageRenderers } from '../renderers/message-renderers.tsx'
 import { findRenderer, useRenderers } from '../renderers/renderers-context.ts'
+import { SchemaValue } from '../schema/schema-value.tsx'
 import { Attachments } from './attachments.tsx'
 import { MessageLink } from './message-link.tsx'
+import { readContent } from './read-content.ts'
 
 /** What a message says, by its type, with what is attached to it. */
 export function MessageBody({ message }: { message: Message }) {
   const { messages } = useRenderers()
   const { attachments, href, isIncomplete, problems, reasoning } = readMetadata(message)
   const Render = findRenderer(message.message_type, messages, messageRenderers)
-  const body = Render && <Render message={message} />
+  const answer = useStructuredAnswer(message)
+  const body = answer ? <SchemaValue {...answer} /> : Render && <Render message={message} />
   return (
     <>
       {reasoning.length > 0 && <Reasoning texts={reasoning.map(({ text }) => text)} />}
@@ -32,6 +37,17 @@ export function MessageBody({ message }: { message: Message }) {
   )
 }
 
+/** The JSON of an answer whose form was asked for, and the schema that it was asked by; null for any other message. */
+function useStructuredAnswer(message: Message): { value: unknown; schema: unknown } | null {
+  const schema = useConversation(({ runs }) => {
+    const wrote = ({ messageId }: { messageId: string }) => messageId === message.id
+    return runs.findLast(({ ask, steps }) => ask?.output && steps.some(wrote))?.ask?.output
+  })
+  if (!schema) return null
+  const value = readContent(message)
+  return isBranch(value) ? { value, schema } : null
+}
+
 function Reasoning({ texts }: { texts: string[] }) {
   const text = texts.join('\n\n').trim()
   if (text === '') return null
@@ -48,7 +64,7 @@ function Reasoning({ texts }: { texts: string[] }) {
 /** What its sender had to say about a message; what it says of tokens leads to their usage in the debug data. */
 export function MessageFooter({ message }: { message: Message }) {
   const { footer, hasDebug } = readMetadata(message)
-  const maySeeDebug = useMay('member') && hasDebug
+  const maySeeDebug = useSeesDebug() && hasDebug
   if (footer.length === 0) return null
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-2xs text-ink-3 tabular-nums">

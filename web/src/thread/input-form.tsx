@@ -1,0 +1,39 @@
+import type { DataBlock, Message } from 'byref/client'
+import { client } from '../app/client.ts'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useMay } from '../app/role.ts'
+import { readVariable } from '../references/board.ts'
+import { readBlock } from '../references/data-block.ts'
+import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
+import { SchemaForm } from '../schema/schema-form.tsx'
+
+/** Whether a message asks a person for something: an input message with the schema of an object. */
+export function isForm(message: Message): boolean {
+  const { kind, schema } = readBlock(message)
+  return message.content_type === 'data' && kind === 'input' && fieldsOf(schema) !== null
+}
+
+/** The form that an input message's schema describes: what is entered is said as input, which starts a run. */
+export function InputForm({ message }: { message: Message }) {
+  const conversation = useConversationId()
+  const mayWrite = useMay('member')
+  const messages = useConversation((state) => state.messages)
+  const { schema, output, _instance, description } = readBlock(message) as Partial<DataBlock>
+  const fields = fieldsOf(schema)
+  if (!fields || !mayWrite || conversation === null) return null
+  const found = readVariable(messages, _instance === undefined ? '†input' : `†input#${_instance}`)
+  return (
+    <div className="space-y-1.5">
+      {description && <p className="text-sm text-ink-2">{description}</p>}
+      <SchemaForm
+        label="Input"
+        fields={fields}
+        values={'value' in found ? asSchema(found.value) : {}}
+        onSubmit={async (input) => {
+          const ask = { type: 'input', input, schema, output, _instance }
+          await client.send(conversation, ask as never, { ifBusy: 'queue' })
+        }}
+      />
+    </div>
+  )
+}
