@@ -50,6 +50,7 @@ export type ByrefErrorCode =
   | 'bad_request'
   | 'body_too_large'
   | 'method_not_allowed'
+  | 'request_timeout'
   | 'not_found'
   | 'unauthorized'
   | 'forbidden'

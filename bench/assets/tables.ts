@@ -1,4 +1,4 @@
-// node --expose-gc bench/assets/tables.ts [MB=200]: a CSV that becomes a table on fs and is asked, beside csv-parse alone.
+// node --expose-gc bench/assets/tables.ts [MB=200] [duckdb]: a CSV that becomes a table on fs and is asked, beside csv-parse alone.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -157,13 +157,16 @@ async function ask(assets: Assets, ref: string): Promise<string> {
 }
 
 console.log(`\n${size / 1e6} MB of CSV`)
-await timed('csv-parse alone', async () => {
-  let rows = 0
-  for await (const _ of records()) rows++
-  return `${rows} rows`
-})
-await timed('csv-parse and Parquet of texts', bare)
-for (const duckdb of [false, true]) {
+const onlyDuckdb = process.argv[3] === 'duckdb'
+if (!onlyDuckdb) {
+  await timed('csv-parse alone', async () => {
+    let rows = 0
+    for await (const _ of records()) rows++
+    return `${rows} rows`
+  })
+  await timed('csv-parse and Parquet of texts', bare)
+}
+for (const duckdb of onlyDuckdb ? [true] : [false, true]) {
   const store = createFsAssetStore({ rootDir: join(folder, String(duckdb)) })
   const assets = createAssets({ store, config: { duckdb } })
   console.log(duckdb ? '\nwith DuckDB' : '\nin JavaScript')

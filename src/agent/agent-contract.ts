@@ -25,6 +25,11 @@ import type { Tool } from './tools/tool.ts'
 export interface AgentOptions extends PromptOptions {
   /** A model of the AI SDK. */
   model: LanguageModel
+  /**
+   * What it is called where several agents share a log: its runs say so, and it goes on with no other's by itself
+   * (`resumeAll`). Default: none, for the only agent of a log.
+   */
+  name?: string
   /** What the agent is and how it should work. */
   instructions?: string
   /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`, `search_asset`. */
@@ -69,6 +74,8 @@ export type StreamListener = (
 
 /** An agent: a model, its tools, its assets and its conversations. */
 export interface Agent {
+  /** Null for one without. */
+  readonly name: string | null
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
   /** Its assets; what is saved through it is told to `callbacks.onEvent`. */
@@ -118,7 +125,7 @@ export interface Agent {
    */
   resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
-   * Goes on with everything that is under way in the log, in all namespaces. Resolves to the number of conversations,
+   * Goes on with everything that is under way in the log, in all namespaces, but what agents of other names began. Resolves to the number of conversations,
    * when all of them are taken up; others' are taken over when their leases run out.
    */
   resumeAll(): Promise<number>

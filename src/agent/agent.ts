@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { newId } from '../content/new-id.ts'
+import { ByrefError } from '../errors.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../model/model-settings.ts'
@@ -27,6 +28,7 @@ import { resolveTools } from './tools/native-tools.ts'
 
 /** Every option that there is. */
 const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
+  name: true,
   model: true,
   instructions: true,
   tools: true,
@@ -52,7 +54,7 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
   logOf(namespace: string | null): ConversationLog
-  methods: Pick<Agent, 'model' | 'tools' | 'resumeAll' | 'onStream' | 'close'>
+  methods: Pick<Agent, 'name' | 'model' | 'tools' | 'resumeAll' | 'onStream' | 'close'>
 }
 
 /**
@@ -97,9 +99,10 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   const methods: Core['methods'] = {
+    name: settings.name,
     model: settings.model,
     tools: [...settings.tools.values()],
-    resumeAll: () => resumeAll(log, conversations),
+    resumeAll: () => resumeAll(log, settings.name, conversations),
     onStream(listener) {
       streamListeners.add(listener)
       return () => {
@@ -130,6 +133,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     reading: options.reading,
   })
   return {
+    name: nameOf(options),
     model,
     instructions: options.instructions ?? '',
     tools: new Map(tools.map((tool) => [tool.id, tool])),
@@ -143,12 +147,23 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   }
 }
 
+function nameOf({ name }: AgentOptions): string | null {
+  if (name === undefined) return null
+  if (typeof name === 'string' && /^[\w.-]{1,100}$/.test(name)) return name
+  throw new ByrefError(
+    'config_invalid',
+    'The name of an agent has up to 100 letters, digits, "_", "-" and "."',
+  )
+}
+
 async function resumeAll(
   log: ConversationLog,
+  name: string | null,
   conversations: Core['conversations'],
 ): Promise<number> {
   let count = 0
-  for await (const { id, namespace } of listAll(log, { due: true, allNamespaces: true })) {
+  for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
+    if (name !== null && agent !== null && agent !== name) continue
     const { wake } = await conversations(namespace).get(id)
     wake()
     count++

@@ -6,6 +6,7 @@ import type { RunFollower } from './follow-run.ts'
 import type { Performer, perform } from './performer.ts'
 import { runFailure } from './run-failure.ts'
 import type { AgentSettings } from './run-settings.ts'
+import type { BegunStep } from './run-writer.ts'
 import type { Thread } from './thread.ts'
 
 /** A conversation that is open in this process. */
@@ -13,6 +14,7 @@ export interface OpenConversation {
   readonly thread: Thread
   /** Those who wait for the end of a run in it. */
   readonly followers: Set<RunFollower>
+  readonly begun: BegunStep
   /**
    * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Resolves when this
    * process has it, or has seen that another does or that nothing is due.
@@ -115,7 +117,10 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     thread.watch(({ event, position }) => {
       if (position === undefined) onStream(conversation, event)
     })
-    slot.open = { thread, followers: new Set(), wake: () => wake(slot, thread) }
+    slot.open = {
+      ...{ thread, followers: new Set(), begun: { messageId: null } },
+      wake: () => wake(slot, thread),
+    }
     return slot.open
   }
 
@@ -127,7 +132,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 
   function wake(slot: Slot, thread: Thread): void {
-    if (closed || !slot.perform) return
+    if (closed || !slot.perform || !slot.open) return
     // It was closed for want of room since it was asked for: only who is open now may work on it.
     if (slots.get(thread.id) !== slot)
       return void get(thread.id).then(
@@ -139,6 +144,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     slot.retry = null
     const performer = slot.perform({
       ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
+      begun: slot.open.begun,
       hasHandlers: tell !== undefined,
       onFailure: keepFailure,
     })

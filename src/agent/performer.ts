@@ -13,7 +13,7 @@ import { claimEntry, errorEntry, queuedStartEntry } from './run-entries.ts'
 import { runFailure } from './run-failure.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { createRunWriter } from './run-writer.ts'
+import { type BegunStep, createRunWriter } from './run-writer.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
@@ -53,6 +53,7 @@ export interface PerformerOptions {
   namespace: string | null
   /** Whether events have handlers to be waited for. */
   hasHandlers: boolean
+  begun: BegunStep
   /** Keeps what ended a run, with its cause, for who waits for it here. */
   onFailure(runId: string, error: ByrefError): void
 }
@@ -65,7 +66,7 @@ const MAX_STALLED = 100
 
 /** Begins to do what is due. */
 export function perform(options: PerformerOptions): Performer {
-  const { thread, log, settings, owner, leaseMs, namespace, hasHandlers, onFailure } = options
+  const { thread, log, settings, owner, leaseMs, namespace, onFailure } = options
   const { limits } = settings
   const { state } = thread
   const writer = { conversation: thread.id, owner, settings }
@@ -77,7 +78,8 @@ export function perform(options: PerformerOptions): Performer {
   const onLost = (): void => halt.now('lost')
   const lease = keepLease({ log, conversation: thread.id, owner, ms: leaseMs, onLost })
   const writing = createRunWriter({
-    ...{ thread, owner, leaseMs, lease, halt, hasHandlers },
+    ...{ thread, owner, leaseMs, lease, halt },
+    ...{ hasHandlers: options.hasHandlers, begun: options.begun },
     followUp: (events) => followUp(thread.id, state, events, situation()),
   })
   const { append } = writing
@@ -109,7 +111,7 @@ export function perform(options: PerformerOptions): Performer {
       stream(event) {
         if (halt.reason) return undefined
         thread.stream(event)
-        return hasHandlers ? thread.told() : undefined
+        return options.hasHandlers ? thread.told() : undefined
       },
     }
   }

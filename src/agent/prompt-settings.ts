@@ -66,7 +66,7 @@ const MEDIA: Required<MediaBudget> = {
 /**
  * Fills in the defaults.
  *
- * @throws ByrefError `config_invalid` for what is no option, and for numbers that are none
+ * @throws ByrefError `config_invalid` for unknown options, and for numbers that are not positive
  */
 export function resolvePromptOptions(
   model: LanguageModel,

@@ -44,6 +44,7 @@ export function startEntry(
     ...(parentRunId === undefined ? {} : { parentRunId }),
     ...(attribution === undefined ? {} : { attribution }),
     messageIds: messages.map(({ id }) => id),
+    ...(settings.name === null ? {} : { agent: settings.name }),
     model: settings.model.modelId,
     owner,
     settings: name,

@@ -9,6 +9,8 @@ import type { Tool } from './tools/tool.ts'
 
 /** What every run of an agent works with. */
 export interface AgentSettings {
+  /** Of the agent; null where it has none. */
+  name: string | null
   model: LanguageModel
   instructions: string
   /** By id, in the order in which the model is shown them. */

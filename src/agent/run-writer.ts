@@ -19,11 +19,16 @@ export interface RunAppendOptions {
   patient?: boolean
 }
 
+/** The step that began here with an append, until it is asked for; of another id than the open one it means nothing. */
+export interface BegunStep {
+  messageId: string | null
+}
+
 /** Appends as whoever runs the conversation. */
 export interface RunWriter {
   /** @throws RunLostError where another runs it, or the work was halted; what the log throws */
   append(make: () => Entry, options?: RunAppendOptions): Promise<void>
-  /** The step that began with the last append and was not asked for yet. */
+  /** The open step, where it began here and was not asked for yet. */
   readonly begun: string | null
   /** The same, which counts as asked for from then on. */
   takeBegun(): string | null
@@ -38,14 +43,14 @@ export interface RunWriterOptions {
   halt: Halt
   /** Whether events have handlers to be waited for. */
   hasHandlers: boolean
+  begun: BegunStep
   /** What follows from events. */
   followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[]
 }
 
-/** Begins with no step begun. */
+/** Makes a writer. */
 export function createRunWriter(options: RunWriterOptions): RunWriter {
-  const { thread, owner, leaseMs, lease, halt, hasHandlers, followUp } = options
-  let begun: string | null = null
+  const { thread, owner, leaseMs, lease, halt, hasHandlers, begun, followUp } = options
 
   /** The events with what follows from them, noting the step that begins with it. */
   function withFollowUp(
@@ -53,7 +58,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
     events: readonly ConversationEvent[],
   ): readonly ConversationEvent[] {
     const more = followUp([...before, ...events])
-    begun = more.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
+    begun.messageId = stepIn(more)
     return [...events, ...more]
   }
 
@@ -76,7 +81,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
         )
         lease.appended({ frees })
       } catch (error) {
-        begun = null
+        begun.messageId = null
         if (isRefusal(error)) throw error
         halt.now(isLoss(error) ? 'lost' : 'log', error)
         throw error
@@ -84,14 +89,24 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
       if (hasHandlers) await thread.told()
     },
     get begun() {
-      return begun
+      return openStep()
     },
     takeBegun() {
-      const taken = begun
-      begun = null
+      const taken = openStep()
+      begun.messageId = null
       return taken
     },
   }
+
+  function openStep(): string | null {
+    const open = openRun(thread.state)?.steps.at(-1)?.messageId
+    return open === begun.messageId ? begun.messageId : null
+  }
+}
+
+/** The step that begins with these events; null where none does. */
+export function stepIn(events: readonly ConversationEvent[]): string | null {
+  return events.find((event) => event.type === 'STEP_STARTED')?.messageId ?? null
 }
 
 /** Whether an error of an append says that the conversation is another's now, or gone. */

@@ -13,12 +13,16 @@ import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
+import { followUp } from './follow-up.ts'
 import { knownOptions, oneOf } from './known-options.ts'
+import type { NextSettings } from './next.ts'
 import { inputOutput } from './output/input-output.ts'
 import { type OutputOf, type OutputSchema, outputJsonSchema } from './output/output-schema.ts'
 import { isCommand } from './plugins/command-message.ts'
 import { announced } from './plugins/command-step.ts'
 import { startEntry } from './run-entries.ts'
+import type { AgentSettings } from './run-settings.ts'
+import { stepIn } from './run-writer.ts'
 import { textStream } from './text-stream.ts'
 import type { Decide, Thread } from './thread.ts'
 
@@ -115,7 +119,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const input = await acceptFor(parts, thread, options.messages, namespace)
     const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
-    runId = await appendRun(parts, thread, input, { ...options, context, ask, runId })
+    runId = await appendRun(parts, open, input, { ...options, context, ask, runId })
     messageIds.push(...input.messageIds)
     open.wake()
   }
@@ -185,11 +189,14 @@ interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribu
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
 async function appendRun(
   { owner, leaseMs, settings }: AgentParts,
-  thread: Thread,
+  { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
   { events }: Accepted,
   { runId, context, ask, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
 ): Promise<string> {
   let taker = runId
+  const situation = (): NextSettings => ({
+    ...{ limits: settings.limits, tools: settings.tools, board: thread.board, now: Date.now() },
+  })
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
@@ -201,7 +208,12 @@ async function appendRun(
         const messages = messagesIn(events)
         const beginning = { runId, messages, context, ask, parentRunId, attribution }
         const { events: started, debug } = startEntry(writer, state, beginning)
-        return { events: [...events, ...started], debug, lease: { owner, ms: leaseMs } }
+        const first = [...events, ...started]
+        const step = followUp(thread.id, state, first, situation())
+        begun.messageId = stepIn(step)
+        // An end is left to who performs, with the lease.
+        const all = begun.messageId === null ? first : [...first, ...step]
+        return { events: all, debug, lease: { owner, ms: leaseMs } }
       }
       if (ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
@@ -209,7 +221,12 @@ async function appendRun(
       if (steers && ask) throw steersAsked()
       const own = steers
         ? {}
-        : { runId, ...(context === undefined ? {} : { context }), ...(ask ? { ask } : {}) }
+        : {
+            runId,
+            ...saidTo(settings),
+            ...(context === undefined ? {} : { context }),
+            ...(ask ? { ask } : {}),
+          }
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', own)),
       }
@@ -224,10 +241,15 @@ async function appendRun(
   return taker
 }
 
+/** Whom messages that wait are said to. */
+function saidTo({ name }: AgentSettings): { agent?: string } {
+  return name === null ? {} : { agent: name }
+}
+
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  own: { runId?: string; context?: JsonValue; ask?: RunAsk } = {},
+  own: { runId?: string; context?: JsonValue; ask?: RunAsk; agent?: string } = {},
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
   // A command is carried out as a run begins.
@@ -296,7 +318,7 @@ export async function sendMessages(
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
-  const own = ask ? { ask } : {}
+  const own = { ...(mode === 'steer' ? {} : saidTo(parts.settings)), ...(ask ? { ask } : {}) }
   await thread.append((state) => {
     refuseKnown(state, events)
     return { events: events.map((event) => queued(event, deliver, own)) }

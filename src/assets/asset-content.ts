@@ -5,7 +5,7 @@ import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
-import { type AssetContent, type ContentAccess, fieldAt } from './content-access.ts'
+import { type AssetContent, type ContentAccess, fieldAt, tooDeep } from './content-access.ts'
 import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
 import { markOf } from './content-marks.ts'
 import { copyContent } from './copy-content.ts'
@@ -75,8 +75,7 @@ function encodedContent(
         const mark = markOf(container)
         if (mark) container = containerOf(mark)
         if (container === null && mark) {
-          const found = fieldAt(await decode(mark), path.slice(depth))
-          return found.isFound ? found : { ...found, depth: depth + found.depth }
+          return fieldAt(await decode(mark), path.slice(depth), depth)
         }
         const next = ownField(container, step)
         if (next === MISSING) return { isFound: false, container, depth }
@@ -139,14 +138,6 @@ function parseJson(text: string, depth: number): unknown {
   } catch {
     return text
   }
-  checkDepth(value, depth)
+  if (isDeeper(value, depth)) throw tooDeep(depth)
   return value
-}
-
-function checkDepth(value: unknown, limit: number): void {
-  if (!isDeeper(value, limit)) return
-  throw new ByrefError(
-    'too_deep',
-    `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
-  )
 }

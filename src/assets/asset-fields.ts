@@ -56,7 +56,7 @@ export function isWhole({ fieldPath }: AssetPlace): boolean {
   return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
 }
 
-/** A value as a body: a field's, or the whole content's, where its stored form is none that others can read. */
+/** A value as a body: a field's, or the whole content's, where only byref can read its stored form. */
 export async function valueBody(
   core: AssetsCore,
   record: AssetRecord,

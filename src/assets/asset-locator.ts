@@ -45,7 +45,7 @@ export interface AssetLocator {
   /**
    * Where the reference leads. One that names another namespace leads nowhere.
    *
-   * @throws ByrefError `asset_not_found`; `invalid_reference` for what is no reference
+   * @throws ByrefError `asset_not_found`; `invalid_reference` for malformed references
    */
   locate(
     ref: AssetRefInput,

@@ -9,7 +9,7 @@ import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
 /**
  * The record of a new asset, with an id of its own unless the caller gave one.
  *
- * @throws ByrefError `asset_invalid` for a time that is none
+ * @throws ByrefError `asset_invalid` for a malformed time
  */
 export function newRecord(
   body: { digest: string; size: number },
@@ -44,8 +44,8 @@ export function bodiesOf(record: AssetRecord): { digest: string; size: number }[
 }
 
 /**
- * Refuses, before a body is read, what no record can be made of: what {@link checkAbout} refuses, and parts whose bytes
- * are not those that their digests name.
+ * Refuses, before a body is read, an asset that no record can be made of: see {@link checkAbout}; also parts of another
+ * digest than their name.
  *
  * @throws ByrefError `invalid_reference`, `asset_invalid`
  */

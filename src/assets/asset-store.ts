@@ -31,7 +31,7 @@ export interface AssetStore {
  *   durable (as far as the store can be) when `save` resolves. A failed save leaves nothing visible.
  * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`, also when the asset's
  *   time is over, until a sweep has freed it.
- * - `save` rejects ids and namespaces that are none with `invalid_reference`, MIME types that are none with `asset_invalid`.
+ * - `save` rejects malformed ids and namespaces with `invalid_reference`, malformed MIME types with `asset_invalid`.
  * - Bodies are content-addressed: within one namespace equal bytes are kept once, under any number of assets, and a
  *   body goes with the last asset that needs it.
  * - A namespace is a wall: no id, digest or path of one is found from another. `null` is a namespace of its own.
@@ -96,7 +96,7 @@ export interface RememberedAsset {
   size?: number
   digest?: string
   name?: string
-  /** ISO 8601, in any zone; what is none is `asset_invalid`. */
+  /** ISO 8601, in any zone; anything else is `asset_invalid`. */
   expiresAt?: string
 }
 
@@ -110,7 +110,7 @@ export interface StoreSaveOptions extends StoreOptions {
   /** Taken as given; absent, the store makes one. */
   assetId?: string
   name?: string | null
-  /** ISO 8601, in any zone; what is none is `asset_invalid`. Default: now. */
+  /** ISO 8601, in any zone; anything else is `asset_invalid`. Default: now. */
   createdAt?: string
   /** ISO 8601, in any zone; from then on the asset is unknown. */
   expiresAt?: string | null
@@ -160,10 +160,11 @@ export interface AssetAttributes {
 export interface AssetRecord {
   version: 1
   assetId: string
+  /** Null where there are no namespaces. */
   namespace: string | null
   mime: string
   kind: AssetKind
-  /** Bytes of the body. */
+  /** Bytes of the body: of structured content its JSON, of a table its Parquet. */
   size: number
   /** SHA-256 of the body, lower-case hex. */
   digest: string

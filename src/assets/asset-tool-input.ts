@@ -41,7 +41,7 @@ export function fieldBelow(
 /**
  * A text of an input.
  *
- * @throws ByrefError `invalid_arguments` for what is none
+ * @throws ByrefError `invalid_arguments` for anything but text
  */
 export function textOf(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value

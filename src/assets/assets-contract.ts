@@ -91,7 +91,7 @@ export interface OpenedAsset {
 
 /**
  * Assets by reference. Every method takes a bare id, an asset URL or a reference object, and rejects with
- * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` for what is no reference).
+ * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` where it is malformed).
  * A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, the rest as JSON.
  */
 export interface Assets {
@@ -100,9 +100,8 @@ export interface Assets {
    * says. Bytes are copied at the call unless they are `owned`; a stream is read to its end, or cancelled when the save
    * fails.
    *
-   * @throws ByrefError `asset_invalid` for what is no body (text among it), a type or a time that is none, and a stream
-   * that somebody else reads or read;
-   * `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
+   * @throws ByrefError `asset_invalid` for anything but a body (text too), a malformed type or time, and a stream that
+   * somebody else reads or has read; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
    * the asset is saved
    */
   save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>

@@ -1,5 +1,9 @@
+import { ByrefError } from '../errors.ts'
 import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
-import type { FullAssetStore } from './asset-store.ts'
+import { assetNotFound } from './asset-record.ts'
+import type { AssetRecord, FullAssetStore } from './asset-store.ts'
+import { readBytes, streamOf } from './bodies/body.ts'
+import type { ByteRange } from './bodies/byte-range.ts'
 import type { ContentCache } from './content-cache.ts'
 
 /** The content of an asset, read as far as it is asked for. */
@@ -20,13 +24,49 @@ export type FoundField =
   | { isFound: true; value: unknown }
   | { isFound: false; container: unknown; depth: number }
 
-/** The field at a path in a value. */
-export function fieldAt(value: unknown, path: readonly FieldKey[]): FoundField {
+/** The field at a path in a value, to which `depth` steps led. */
+export function fieldAt(value: unknown, path: readonly FieldKey[], depth = 0): FoundField {
   let container = value
-  for (const [depth, step] of path.entries()) {
+  for (const [i, step] of path.entries()) {
     const next = ownField(container, step)
-    if (next === MISSING) return { isFound: false, container, depth }
+    if (next === MISSING) return { isFound: false, container, depth: depth + i }
     container = next
   }
   return { isFound: true, value: container }
+}
+
+/** The error for JSON beyond `limits.depth`. */
+export function tooDeep(limit: number): ByrefError {
+  return new ByrefError(
+    'too_deep',
+    `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
+  )
+}
+
+/** A body of which any part can be read, again and again. */
+export interface BodyRanges {
+  size: number
+  open(range: ByteRange): Promise<ReadableStream<Uint8Array>>
+  read(start: number, end: number): Promise<Uint8Array>
+}
+
+/** The ranges of a record's body; a store that gives bodies once is asked once, for all of it. */
+export async function bodyRanges(
+  { assetId, namespace, size }: AssetRecord,
+  store: FullAssetStore,
+  signal?: AbortSignal,
+): Promise<BodyRanges> {
+  const whole = store.readsOnce ? (await store.get(assetId, { namespace })).bytes : null
+  async function open({ start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    if (whole) return streamOf(whole.subarray(start, end))
+    const opened = await store.open(assetId, { namespace, start, end, signal })
+    if (!opened) throw assetNotFound(assetId)
+    return opened.stream
+  }
+  return {
+    size,
+    open,
+    read: async (start, end) =>
+      whole ? whole.subarray(start, end) : readBytes(await open({ start, end })),
+  }
 }

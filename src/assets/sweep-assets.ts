@@ -46,7 +46,7 @@ const QUICK_MS = 5
  * stays (structured content, and files that are text). Safe while others write: what is younger than the grace period
  * stays, with everything that it refers to, also where it is saved while this goes on.
  *
- * @throws ByrefError `config_invalid` for options that are none: a mistake must not cost assets
+ * @throws ByrefError `config_invalid` for options of a wrong type: a mistake must not cost assets
  */
 export async function sweepAssets(
   store: FullAssetStore,

@@ -50,7 +50,7 @@ function bytesOf(value: unknown): Uint8Array | null {
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
-/** The text of a value that JSON has no word for; null for what is none. */
+/** The text of a value that JSON has no word for; null for any other value. */
 function scalarText(value: unknown): string | null {
   if (typeof value === 'bigint' || value instanceof URL) return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
@@ -81,7 +81,7 @@ function pathOf(open: readonly Branch[]): FieldKey[] {
   return open.map(({ key }) => key)
 }
 
-/** The value as a container of JSON; null for what is none. */
+/** The value as a container of JSON; null for a scalar. */
 function branchOf(value: unknown): Branch | null {
   if (ArrayBuffer.isView(value)) return isByteView(value) ? null : numbersBranch(value)
   if (Array.isArray(value)) return new Branch(value, true, value.entries())

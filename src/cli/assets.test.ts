@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { createFsAssetStore } from '../assets/stores/fs.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
@@ -93,6 +95,28 @@ describe('byref assets', { timeout: 60_000 }, () => {
     const damaged = byref('verify')
     expect(damaged.status).toBe(1)
     expect(damaged.out).toContain(`body_damaged\t${asset.assetId}`)
+  })
+
+  it('makes a lost index again where records lie among the bodies', async () => {
+    const rootDir = join(folder, 'data', 'assets')
+    const store = createFsAssetStore({ rootDir, recordFiles: true })
+    const assets = createAssets({ store })
+    const { ref } = await assets.save(Buffer.from('hello'), 'text/plain', { name: 'x.txt' })
+    await store.close?.()
+    const index = (await readdir(rootDir)).filter((name) => name.startsWith('records.sqlite'))
+    for (const name of index) await rm(join(rootDir, name))
+    expect(byref('rebuild')).toMatchObject({ status: 0, out: '1 assets are there again\n' })
+    expect(byref('get', ref).out).toBe('hello')
+    expect(byref('verify').status).toBe(0)
+  })
+
+  it('refuses to make an index of bodies without records', async () => {
+    await put('x.txt', 'hello')
+    expect(byref('rebuild')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('recordFiles'),
+    })
+    expect(byref('verify').status).toBe(0)
   })
 
   it('removes what no conversation names', async () => {

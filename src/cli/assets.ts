@@ -7,7 +7,8 @@ import type { AssetInfo } from '../assets/asset-info.ts'
 import type { FullAssetStore } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
 import type { Assets, OpenedAsset } from '../assets/assets-contract.ts'
-import { createFsAssetStore } from '../assets/stores/fs.ts'
+import { createFsAssetStore, fsParts } from '../assets/stores/fs.ts'
+import { rebuildRecords } from '../assets/stores/rebuild-records.ts'
 import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
@@ -27,6 +28,7 @@ const HELP = `byref assets: list, read, add and check stored assets
   byref assets rm <ref> …             removes assets
   byref assets gc                     removes what no conversation names, what has expired, and leftovers of crashes
   byref assets verify                 reads every body again and compares it with its digest
+  byref assets rebuild                makes a lost index again, from a store with recordFiles; nothing else may use it meanwhile
 
   --data       folder of the conversations and assets, default ${DEFAULT_DATA}
   --namespace  work in this namespace; without it verify looks at all of them
@@ -79,6 +81,7 @@ const TASKS: Record<
   rm: { run: rm, takes: '<ref> …', least: 1, most: Infinity },
   gc: { run: gc, takes: '', least: 0, most: 0 },
   verify: { run: verify, takes: '', least: 0, most: 0 },
+  rebuild: { run: rebuild, takes: '', least: 0, most: 0 },
 }
 
 /** `byref assets`: works on the assets of a data folder, also while a server uses it. */
@@ -270,6 +273,18 @@ async function verify({ store, namespace, json }: Task): Promise<number> {
   progress.clear()
   note(`${counts.assets} assets, ${counts.bodies} bodies, ${counts.problems} problems`)
   return counts.problems > 0 ? 1 : 0
+}
+
+async function rebuild({ folder, json }: Task): Promise<number> {
+  const parts = fsParts(join(folder, 'assets'))
+  try {
+    const { assets, lost } = await rebuildRecords(parts)
+    const lines = [...lost.map((key) => `lost\t${key}`), `${assets} assets are there again`]
+    print(json, { assets, lost }, lines.join('\n'))
+    return lost.length > 0 ? 1 : 0
+  } finally {
+    await parts.records.close()
+  }
 }
 
 function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {

@@ -18,7 +18,7 @@ export interface DiskImport {
 /**
  * Saves a file from disk with its progress on stderr; a table gets a structured asset too.
  *
- * @throws ByrefError `bad_request` for what is no file that can be read; TableError for a broken table
+ * @throws ByrefError `bad_request` for a file that cannot be read; TableError for a broken table
  */
 export async function importFromDisk(
   assets: Assets,

@@ -131,7 +131,7 @@ describe('createClient', () => {
     })
     live.close()
     expect(seen.map(({ url }) => url)).toEqual([
-      'http://x/api/conversations/c/events?after=0&limit=500',
+      'http://x/api/conversations/c/events?after=0&limit=1000',
       'http://x/api/conversations/c/stream?after=0',
     ])
     expect(seen[1]?.headers.get('last-event-id')).toBe('0')

@@ -90,3 +90,4 @@ export {
 } from './create-client.ts'
 export type { ConversationStatus, LiveConversation, LiveOptions } from './live-conversation.ts'
 export type { UploadOptions } from './upload.ts'
+export type { ImportProgress } from './upload-in-pieces.ts'

@@ -1,8 +1,16 @@
 import type { UploadResult } from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
+import { readEventStream } from './event-stream.ts'
 import { pause, pauseAfter } from './pause.ts'
-import { request, requestJson, type Transport } from './request.ts'
+import { refusal, request, requestJson, type Transport, unreachable } from './request.ts'
 import { sendBlob } from './send-blob.ts'
+
+/** How far the making of a table is: of `size` bytes `bytes` were read, or read once more to be written. */
+export interface ImportProgress {
+  phase: 'reading' | 'writing'
+  bytes: number
+  size: number
+}
 
 /** A file that goes in pieces. */
 export interface PiecesOptions {
@@ -10,6 +18,7 @@ export interface PiecesOptions {
   mimeType: string
   /** Called with the bytes that the server has. */
   onSent: (bytes: number) => void
+  onImport?: (progress: ImportProgress) => void
   signal?: AbortSignal
   pieceBytes: number
   retryDelay: number
@@ -47,7 +56,7 @@ export async function uploadInPieces(
         upload.offset = await sendPiece(transport, file, upload, options)
         failures = 0
       }
-      return await finish(transport, upload, signal)
+      return await finish(transport, upload, options)
     } catch (error) {
       if (signal?.aborted && upload) takeBack(transport, upload)
       failures++
@@ -108,12 +117,22 @@ async function sendPiece(
 }
 
 /** Has an asset made of it. Tried again it is answered as the first time. */
-function finish(
+async function finish(
   transport: Transport,
   { path }: Begun,
-  signal?: AbortSignal,
+  { signal, onImport }: PiecesOptions,
 ): Promise<UploadResult> {
-  return requestJson<UploadResult>(transport, `${path}/asset`, { method: 'POST', signal })
+  const method = 'POST'
+  if (!onImport) return requestJson<UploadResult>(transport, `${path}/asset`, { method, signal })
+  const headers = { accept: 'text/event-stream' }
+  const { body } = await request(transport, `${path}/asset`, { method, headers, signal })
+  for await (const { event, data } of body ? readEventStream(body) : []) {
+    if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
+    if (event === 'done') return JSON.parse(data) as UploadResult
+    // Its status went out before, with the first progress.
+    if (event === 'error') throw refusal(422, data)
+  }
+  throw unreachable()
 }
 
 /** Has the server forget it, as far as it can be reached: else it does so after a day. */

@@ -1,7 +1,7 @@
 import type { UploadResult } from '../wire/types.ts'
 import { parseAnswer, type Transport } from './request.ts'
 import { sendBlob } from './send-blob.ts'
-import { uploadInPieces } from './upload-in-pieces.ts'
+import { type ImportProgress, uploadInPieces } from './upload-in-pieces.ts'
 
 /** Options of an upload. */
 export interface UploadOptions {
@@ -11,6 +11,8 @@ export interface UploadOptions {
   mimeType?: string
   /** Called with the share that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void
+  /** Called while a large file that was sent is made a table: so many bytes of its size were read, then once more. */
+  onImport?: (progress: ImportProgress) => void
   /** Its abort ends the upload, of which nothing is left then. */
   signal?: AbortSignal
   /** Files above so many bytes go in pieces of that size, and go on after a cut. Default 16 MiB. */
@@ -38,8 +40,8 @@ export async function upload(
     if (file.size > 0) onProgress?.(Math.min(1, bytes / file.size))
   }
   if (file.size > pieceBytes) {
-    const { retryDelay = 500 } = options
-    const pieces = { name, mimeType, onSent, signal, pieceBytes, retryDelay }
+    const { retryDelay = 500, onImport } = options
+    const pieces = { name, mimeType, onSent, onImport, signal, pieceBytes, retryDelay }
     const made = await uploadInPieces(transport, file, pieces)
     if (made) return made
   }

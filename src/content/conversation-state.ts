@@ -43,6 +43,8 @@ export interface RunState {
   claims: number
   /** The name of what its prompts are made with beside the conversation, among the debug data. */
   settings?: string
+  /** The name of the agent, where it has one. */
+  agent?: string
   model?: string
   startedAt: string
   finishedAt?: string

@@ -132,6 +132,8 @@ export type ConversationEvent =
       context?: JsonValue
       /** How that run shall answer. */
       ask?: RunAsk
+      /** The name of the agent that it is said to. */
+      agent?: string
     }
   /** Takes a message's content and metadata away, for good; its place stays. The message may wait still. */
   | { type: 'MESSAGE_DELETED'; messageId: string }
@@ -148,6 +150,8 @@ export type ConversationEvent =
       attribution?: string
       /** The messages that it begins with: those that waited for it reach the model now. */
       messageIds: readonly string[]
+      /** The name of the agent that runs, where it has one. */
+      agent?: string
       model?: string
       /** Who runs it. How long that holds is the log's business: see `AppendOptions.lease`. */
       owner: string

@@ -62,7 +62,8 @@ const NOTHING: ReadMetadata = Object.freeze({
 export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetadata {
   const given: unknown = metadata
   if (given === undefined || given === null) return NOTHING
-  if (!isPlainObject(given)) return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is no object' }] }
+  if (!isPlainObject(given))
+    return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is no object' }] }
   const known = cache.get(given)
   if (known) return known
   const read = readAnew(given)

@@ -27,7 +27,7 @@ export function checkTitle(title: unknown): string | null {
   return title.toWellFormed()
 }
 
-/** @throws ByrefError `bad_request` for what is no position */
+/** @throws ByrefError `bad_request` for anything but a position: a whole number from 0 */
 export function checkPosition(after: unknown): number {
   if (Number.isSafeInteger(after) && (after as number) >= 0) return after as number
   throw new ByrefError('bad_request', `after must be a position, 0 or more, not ${after}`)
@@ -40,7 +40,7 @@ export function checkLease({ owner, ms }: { owner: unknown; ms: unknown }): void
   throw new ByrefError('bad_request', `A lease is for 0 or more milliseconds, not ${ms}`)
 }
 
-/** How many a page of records has. @throws ByrefError `bad_request` for what is no number of them */
+/** How many a page of records has. @throws ByrefError `bad_request` for anything but a whole number from 1 */
 export function checkLimit(limit: unknown): number {
   if (Number.isSafeInteger(limit) && (limit as number) > 0) return limit as number
   throw new ByrefError('bad_request', `limit must be 1 or more, not ${limit}`)

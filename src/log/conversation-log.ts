@@ -25,6 +25,8 @@ export interface ConversationSummary {
   openRun: string | null
   /** Messages that wait for a run or a step of their own. */
   queued: number
+  /** The name of the agent that ran last, or that a message waits for; null before there is one, and for one without. */
+  agent: string | null
   /**
    * Who runs it, and for how many milliseconds from now that still holds, by the clock of the log; not positive where
    * it has run out. Null where nobody does.

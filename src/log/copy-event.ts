@@ -17,7 +17,7 @@ export interface LogEntry {
  * What an append stores: copies of the events, each what `JSON.parse(JSON.stringify(event))` would give at a fraction of its
  * cost, and the debug data, redacted, those that came in a message's metadata among them. Every log stores what this gives.
  *
- * @throws TypeError for an event that is not durable, and for what is no JSON: bigints, cycles, more than 1,000 levels
+ * @throws TypeError for an event that is not durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
  */
 export function logEntry(
   events: readonly ConversationEvent[],

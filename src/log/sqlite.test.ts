@@ -60,7 +60,8 @@ describe('createSqliteLog', () => {
     await before.close()
     const database = new DatabaseSync(path)
     database.exec(`DROP INDEX records_deleted; ALTER TABLE records DROP COLUMN deleted;
-      PRAGMA user_version = 1`)
+      DROP INDEX records_by_message; ALTER TABLE records DROP COLUMN message;
+      ALTER TABLE conversations DROP COLUMN agent; PRAGMA user_version = 1`)
     database.close()
     const log = createSqliteLog(path)
     expect(await log.deleted('c')).toEqual([])

@@ -16,6 +16,8 @@ export interface ConversationState {
   approvals: readonly string[]
   /** The last run failed. */
   failed: boolean
+  /** The name of the agent that ran last, or that a message waits for; null before there is one, and without a name. */
+  agent: string | null
 }
 
 /** Before the first event. */
@@ -26,6 +28,7 @@ export const NEW_CONVERSATION: ConversationState = {
   queued: [],
   approvals: [],
   failed: false,
+  agent: null,
 }
 
 /** What is stored of a conversation beside its events, in any log. */
@@ -90,6 +93,7 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
     status: statusOf(state),
     openRun: state.openRun,
     queued: state.queued.length,
+    agent: state.agent,
     lease: lease && { owner: lease.owner, expiresIn: lease.until - now },
   }
 }
@@ -114,6 +118,7 @@ function apply(state: ConversationState, event: ConversationEvent): void {
       return
     case 'RUN_STARTED':
       state.openRun = event.runId
+      state.agent = agentIn(event)
       state.failed = false
       state.queued = without(state.queued, event.messageIds)
       return
@@ -141,9 +146,16 @@ function addMessage(
 ): void {
   state.messages++
   state.title ??= titleOf(event)
-  if (event.deliver) state.queued = withOne(state.queued, event.payload?.id)
+  if (event.deliver) {
+    state.queued = withOne(state.queued, event.payload?.id)
+    state.agent = agentIn(event) ?? state.agent
+  }
   const answered = resultCall(Object(event.payload))
   if (answered !== null) state.approvals = without(state.approvals, [answered])
+}
+
+function agentIn({ agent }: { agent?: unknown }): string | null {
+  return typeof agent === 'string' ? agent : null
 }
 
 /** The first line of a chat message, at most 80 characters; null for what has no text. */

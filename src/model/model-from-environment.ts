@@ -64,7 +64,7 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
  * What `BYREF_MODEL_TAKES` says of the model: MIME types behind commas, such as `image/png,application/pdf` or `image/*`,
  * which go to it as parts. Nothing where it is not set.
  *
- * @throws ByrefError `config_invalid` for what is no MIME type
+ * @throws ByrefError `config_invalid` for a malformed MIME type
  */
 export function capabilitiesFromEnvironment({
   BYREF_MODEL_TAKES,

@@ -11,13 +11,13 @@ import type { MediaPart } from './transcript-item.ts'
 /** What a conversation knew of its assets when a message came, by their whole references. */
 export type KnownAssets = Pick<ReadonlyMap<string, AssetCreated>, 'get'>
 
-/** The reference to the asset itself, whatever field a reference leads to; null for what is none. */
+/** The reference to the asset itself, whatever field a reference leads to; null for other text. */
 export function wholeRef(ref: unknown): string | null {
   const parts = partsOf(ref)
   return parts && formatAssetRef({ ...parts, fieldPath: [] })
 }
 
-/** A reference in any form as a URL; null for what is none, and for a path that leads out of every asset. */
+/** A reference in any form as a URL; null for other text, and for a path that leads out of every asset. */
 export function referenceUrl(ref: unknown): string | null {
   const parts = partsOf(ref)
   try {

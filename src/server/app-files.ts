@@ -39,6 +39,8 @@ export function appFiles(folder: string = BUILT): Hono {
     }),
   )
   app.get('/assets/:file{.+\\.[a-z0-9]+}', (c) => c.notFound())
+  app.use('/samples/*', serveStatic({ root: folder }))
+  app.use('/offline.html', serveStatic({ root: folder }))
   app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', serveStatic({ root: folder }))
   app.get('*', async (c) => {
     c.header('content-security-policy', POLICY)

@@ -29,14 +29,15 @@ import { serverInfoRoutes } from './routes/server-info.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { type ServerLogger, silent } from './server-log.ts'
+import { createTries } from './tries.ts'
 
 /** Options of {@link createServer}. */
 export interface ServerOptions {
   /**
-   * Whom people talk to: one agent, or several by their names, which share a log and assets. The first answers where none
-   * is named.
+   * Whom people talk to: one agent, or several with names, which share a log and assets. In a conversation the one goes on
+   * that has answered in it; in a new one the first answers, unless a request names another.
    */
-  agents: Agent | Readonly<Record<string, Agent>>
+  agents: Agent | readonly Agent[]
   /** Who may use it; without, everybody who reaches it, and then it listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
@@ -150,8 +151,11 @@ export function createServer(options: ServerOptions): Server {
   if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
   mountRoutes(app, routes, {
     pipeline,
+    tries: createTries(),
     authenticate,
-    agent(caller, name) {
+    agent(caller, { asked, before } = {}) {
+      // An only agent goes on with what one of another name left.
+      const name = asked ?? (agents.size > 1 ? before : undefined)
       const agent = name === undefined ? first : agents.get(name)
       if (!agent) throw new ByrefError('agent_not_found', `There is no agent "${name}"`)
       return caller.namespace === null ? agent : agent.scoped(caller.namespace)
@@ -202,14 +206,21 @@ export function createServer(options: ServerOptions): Server {
 
 const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
 
+/** The name of an only agent that has none. */
+const ONLY = 'agent'
+
 function byName(given: ServerOptions['agents']): Map<string, Agent> {
-  const agents = new Map(
-    'resumeAll' in given && typeof given.resumeAll === 'function'
-      ? [['agent', given as Agent]]
-      : Object.entries(given as Record<string, Agent>),
+  const list = Array.isArray(given) ? (given as readonly Agent[]) : [given as Agent]
+  const agents = new Map(list.map((agent) => [agent.name ?? ONLY, agent]))
+  if (list.length === 0 || list.includes(undefined as never)) {
+    throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
+  }
+  const isNamed = list.length === 1 || list.every(({ name }) => name !== null)
+  if (isNamed && agents.size === list.length) return agents
+  throw new ByrefError(
+    'config_invalid',
+    'Several agents of a server need a name each: createAgent({ name })',
   )
-  if (agents.size > 0) return agents
-  throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
 }
 
 function crossOrigin(origins: readonly string[]): MiddlewareHandler {

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
-import { openApi, refusal } from './fixtures/api.ts'
+import { BASE, openApi, refusal } from './fixtures/api.ts'
 
 /** A server with one file, and where that is. */
 async function withFile(name: string, body: string | Uint8Array<ArrayBuffer>, type: string) {
@@ -169,6 +169,21 @@ describe('compression', () => {
       expect([name, answer.headers.get('content-encoding')]).toEqual([name, null])
       expect(answer.headers.get('etag')).toMatch(/^"/)
     }
+  })
+
+  it('leaves short answers in JSON alone, which say their length', async () => {
+    const { ask, server } = openApi()
+    const made = await ask('/api/conversations', { method: 'POST', json: {}, headers: gzip })
+    const text = await made.clone().text()
+    expect([made.headers.get('content-encoding'), made.headers.get('content-length')]).toEqual([
+      ...[null, String(text.length)],
+    ])
+    for (let n = 0; n < 20; n++) await ask('/api/conversations', { method: 'POST', json: {} })
+    const request = new Request(`${BASE}/api/conversations`, { headers: gzip })
+    const list = await server.fetch(request)
+    expect(list.headers.get('content-encoding')).toBe('gzip')
+    const whole = gunzipSync(Buffer.from(await list.arrayBuffer())).toString()
+    expect(JSON.parse(whole).conversations).toHaveLength(21)
   })
 })
 

@@ -55,6 +55,7 @@ export const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
   bad_request: 400,
   body_too_large: 413,
   method_not_allowed: 405,
+  request_timeout: 408,
   not_found: 404,
   unauthorized: 401,
   forbidden: 403,

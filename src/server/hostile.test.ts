@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -77,11 +78,13 @@ describe('wrong requests', () => {
     ['an unknown path', () => ask('/api/nothing'), 404, 'not_found'],
     [
       'an unknown agent',
-      () =>
-        ask('/api/conversations/x/messages', {
+      async () => {
+        await ask('/api/conversations', { method: 'POST', json: { id: 'x' } })
+        return ask('/api/conversations/x/messages', {
           method: 'POST',
           json: { content: 'x', agent: 'none' },
-        }),
+        })
+      },
       404,
       'agent_not_found',
     ],
@@ -93,6 +96,24 @@ describe('wrong requests', () => {
 
   it.each(cases)('%s', async (_, send, status, code) => {
     expect(await refusal(await send())).toEqual({ status, code })
+  })
+
+  const limited = operationsOf(openApi().server.openApi as Record<string, unknown>).flatMap(
+    ({ path, parameters }) => {
+      const { maximum } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
+      return typeof maximum === 'number' ? [{ path, maximum }] : []
+    },
+  )
+
+  it.each(limited)('limits of $path', async ({ path, maximum }) => {
+    expect(maximum).toBeGreaterThan(99)
+    await ask('/api/conversations', { method: 'POST', json: { id: 'x' } })
+    for (const limit of [0, -1, maximum + 1, '"x"', 1.5, '', 'Infinity']) {
+      const answer = await ask(`${path.replace('{id}', 'x')}?limit=${limit}`)
+      const { error } = (await answer.clone().json()) as { error: { issues?: { path: string }[] } }
+      expect([limit, error.issues?.[0]?.path]).toEqual([limit, 'limit'])
+      expect(await refusal(answer)).toEqual({ status: 400, code: 'bad_request' })
+    }
   })
 
   it('name the methods that there are', async () => {
@@ -167,6 +188,47 @@ describe('on a socket', () => {
       .toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200'])
     socket.destroy()
     await close()
+  })
+
+  it('a body that stalls is cut off, whatever it is for', async ({ onTestFinished }) => {
+    const { agent, server } = openApi()
+    const { url, close } = await server.listen({ port: 0, stalledMs: 50 })
+    onTestFinished(close)
+    const heads = [
+      'POST /api/conversations HTTP/1.1\r\ncontent-type: application/json',
+      'POST /api/assets HTTP/1.1\r\ncontent-type: text/plain',
+      'POST /api/conversations/import HTTP/1.1\r\ncontent-type: application/x-ndjson',
+      'POST /api/nothing HTTP/1.1',
+    ]
+    for (const head of heads) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      let text = ''
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      const closed = once(socket, 'close')
+      socket.write(`${head}\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"title":`)
+      await closed
+      // Who is not for us is answered without waiting.
+      expect(text).toMatch(/^HTTP\/1\.1 (408|404) /)
+      if (!head.includes('nothing')) expect(text).toContain('"code":"request_timeout"')
+    }
+    expect(await agent.log.list()).toMatchObject({ conversations: [] })
+    expect(await agent.assets.usage()).toMatchObject({ assets: 0 })
+  })
+
+  it('who waits for an answer is not cut off', async ({ onTestFinished }) => {
+    const { agent, server } = openApi()
+    const { url, close } = await server.listen({ port: 0, stalledMs: 20 })
+    onTestFinished(close)
+    const { create } = agent.log
+    agent.log.create = async (id) => {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return create(id)
+    }
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/api/conversations`, { method: 'POST', body: '{}', headers })
+    expect(answer.status).toBe(201)
   })
 
   it('a server without tokens does not listen to others', async () => {

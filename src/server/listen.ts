@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { ByrefError } from '../errors.ts'
+import { cutStalled } from './stalled-body.ts'
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -10,6 +11,8 @@ export interface ListenOptions {
   port?: number
   /** Default 127.0.0.1: this machine only. Others need `auth`. */
   hostname?: string
+  /** After how long a request is cut off of whose body nothing comes, in milliseconds; default 60,000. */
+  stalledMs?: number
   /** How long open requests may take to end when it closes, in milliseconds; default 3,000. */
   graceMs?: number
 }
@@ -36,7 +39,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 /** Listens on Node. Throws ByrefError `config_invalid`. */
 export function listen(
   app: Hono,
-  { port = 4114, hostname = '127.0.0.1', graceMs = 3000 }: ListenOptions = {},
+  { port = 4114, hostname = '127.0.0.1', stalledMs = 60_000, graceMs = 3000 }: ListenOptions = {},
   { needsToken, drain }: Listener,
 ): Promise<Listening> {
   if (!needsToken && !LOOPBACK.test(hostname)) {
@@ -49,6 +52,7 @@ export function listen(
   // A head that comes in drops is not waited for; a body may take as long as it flows.
   server.headersTimeout = 30_000
   server.requestTimeout = 0
+  server.on('request', (request, response) => cutStalled(request, response, stalledMs))
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(cannotListen(error, hostname, port))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../client/create-client.ts'
+import type { ImportProgress } from '../client/upload-in-pieces.ts'
 import { refusal, token } from './fixtures/api.ts'
 import { listening, temporary } from './fixtures/listening.ts'
 
@@ -252,6 +253,26 @@ describe('client.upload of a large file', () => {
       ...{ status: 413, code: 'asset_too_large' },
     })
     expect(seen).toHaveLength(1)
+  })
+
+  it('tells how far the table is that is made of it, and why there is none', async ({
+    onTestFinished,
+  }) => {
+    const server = await listening(temporary(onTestFinished))
+    onTestFinished(server.close)
+    const client = createClient({ baseUrl: server.url, token: await token('member', 'team') })
+    const rows = Array.from({ length: 60_000 }, (_, n) => `${n},city ${n % 7}`).join('\n')
+    const told: ImportProgress[] = []
+    const { table } = await client.upload(new File([`n,city\n${rows}`], 't.csv'), {
+      ...pieces,
+      onImport: (progress) => told.push(progress),
+    })
+    expect(table?.table?.rows).toBe(60_000)
+    expect(told[0]).toMatchObject({ phase: 'reading' })
+    const broken = new File([`a,b\n1,"open${'\nx'.repeat(100_000)}`], 'broken.csv')
+    await expect(client.upload(broken, { ...pieces, onImport() {} })).rejects.toMatchObject({
+      ...{ status: 422, code: 'table_invalid' },
+    })
   })
 
   it('goes up in one where the server takes no pieces', async ({ onTestFinished }) => {

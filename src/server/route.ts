@@ -3,9 +3,11 @@ import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { Caller, Role } from './caller.ts'
+import { type FoundConversation, foundConversation } from './found-conversation.ts'
 import { type AnyAnswer, jsonAnswer } from './json-answer.ts'
 import type { Pipeline } from './pipeline.ts'
 import { parse, readJson } from './request-body.ts'
+import type { Tries } from './tries.ts'
 
 /** What a route answers: JSON by a schema, bytes of other types by their names, or nothing. */
 export type Answer = z.ZodType | { types: readonly string[] } | null
@@ -36,9 +38,13 @@ export interface Call<Query, Body> {
   caller: Caller
   query: Query
   body: Body
-  /** The agent that was asked for by its name, in the caller's namespace; by default the first. Throws `agent_not_found`. */
-  agent(name?: string): Agent
+  /** The first agent, in the caller's namespace. All have the same log and assets. */
+  agent(): Agent
+  /** The conversation that the path names by `:id`. Throws `conversation_not_found`. */
+  conversation(): Promise<FoundConversation>
   param(name: string): string
+  /** See {@link Tries.idOf}. */
+  idOfTry(): string | undefined
   json: typeof jsonAnswer
 }
 
@@ -58,9 +64,11 @@ export function route<Query = undefined, Body = undefined>(
 /** What routes are given. */
 export interface RouteHost {
   pipeline: Pipeline
+  tries: Tries
   /** Throws `unauthorized` where a token is needed and there is none that holds. */
   authenticate(c: Context, route: RouteSpec): Promise<Caller>
-  agent(caller: Caller, name?: string): Agent
+  /** The agent that was asked for, else who answered before, else the first, in the caller's namespace. Throws `agent_not_found`. */
+  agent(caller: Caller, names?: { asked?: string; before?: string }): Agent
 }
 
 /** Mounts the routes, and for every path that they have an answer to the methods that it lacks. */
@@ -70,6 +78,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
     app.on(one.method.toUpperCase(), one.path, (c) =>
       host.pipeline(c, one.path, async () => {
         const caller = await host.authenticate(c, one)
+        const agentOf = (names?: { asked?: string; before?: string }) => host.agent(caller, names)
         const query = queryOf(c)
         const body = one.body ? await readJson(c, one.body) : undefined
         return one.handle({
@@ -77,8 +86,10 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
           caller,
           query: query as never,
           body: body as never,
-          agent: (name) => host.agent(caller, name),
+          agent: () => agentOf(),
+          conversation: () => foundConversation(agentOf().log, c.req.param('id') ?? '', agentOf),
           param: (name) => c.req.param(name) ?? '',
+          idOfTry: () => host.tries.idOf(c, caller, body),
           json: jsonAnswer,
         })
       }),

@@ -212,7 +212,7 @@ describe('streams of a conversation', () => {
     second.server.close()
   })
 
-  it('read the log once for all who listen', async () => {
+  it('reach a thousand at once, for whom the log is read once', async () => {
     const api = openApi(['Hello'])
     const id = await conversation(api)
     let reads = 0
@@ -221,13 +221,38 @@ describe('streams of a conversation', () => {
       reads++
       return read.apply(api.agent.log, args)
     }
-    const watchers = await Promise.all(Array.from({ length: 50 }, () => watch(api, id)))
+    const open = Array.from({ length: 1000 }, () => watch(api, id))
+    const watchers = await Promise.all(open)
     await api.ask(`/api/conversations/${id}/messages`, { method: 'POST', json: { content: 'x' } })
-    await expect
-      .poll(() => watchers.every(({ state }) => state.runs.at(-1)?.status === 'finished'))
-      .toBe(true)
+    const ended = () => watchers.filter(({ state }) => state.runs.at(-1)?.status === 'finished')
+    await expect.poll(() => ended().length).toBe(1000)
+    const [first] = watchers
+    for (const { state } of watchers) expect(state.messages).toEqual(first?.state.messages)
     // One for the end of the log, and those of the agent itself.
     expect(reads).toBeLessThan(5)
+    for (const watcher of watchers) watcher.leave()
+  })
+
+  it('cut who does not read, with a reason, and lose nothing of what it missed', async () => {
+    const api = openApi()
+    const id = await conversation(api)
+    const note = (n: number) => ({
+      type: 'NEW_MESSAGE' as const,
+      payload: toMessage({ role: 'user', content: `${n} `.padEnd(300_000, 'x') }),
+    })
+    const lazy = await api.ask(`/api/conversations/${id}/stream`)
+    const reads = await watch(api, id)
+    for (let n = 0; n < 20; n++) {
+      await api.agent.log.append(id, [note(n)])
+      await expect.poll(() => reads.last, { interval: 1 }).toBe(n + 1)
+    }
+    const late = new Watcher(lazy.body as ReadableStream<Uint8Array>)
+    await late.done
+    expect(late.named).toEqual(['cut'])
+    expect(late.last).toBeLessThan(20)
+    const back = await watch(api, id, { 'last-event-id': String(late.last) }, late.state)
+    await expect.poll(() => back.last).toBe(20)
+    expect(back.state.messages).toEqual(reads.state.messages)
   })
 })
 

@@ -22,6 +22,8 @@ export const conversationSummary = z
     status: runStatus,
     /** Messages that wait for a run or a step of their own. */
     queued: z.int(),
+    /** The name of the agent that answers, where it has one and has begun to. */
+    agent: z.string().nullable(),
   })
   .meta({ id: 'Conversation' })
 

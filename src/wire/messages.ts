@@ -81,7 +81,7 @@ function isBlank(content: unknown): boolean {
 }
 
 const ask = {
-  /** Which agent answers; by default the one that began the run under way, else the first. */
+  /** Which agent answers; by default the one that has answered in the conversation, else the first. */
   agent: z.string().max(100).optional(),
   /** During a run: `queue` waits for a run of its own, `steer` for the next step of the run; else it is refused. */
   ifBusy: z.enum(['queue', 'steer', 'refuse']).default('refuse'),

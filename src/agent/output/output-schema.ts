@@ -20,7 +20,7 @@ export type ReadOutput<Output = JsonValue> =
 /**
  * The schema as JSON Schema (2020-12), for the model and the log.
  *
- * @throws ByrefError `config_invalid` for what is no schema, or cannot describe itself
+ * @throws ByrefError `config_invalid` for a value that is not a schema, or a schema that cannot describe itself
  */
 export function outputJsonSchema(schema: OutputSchema): JsonObject {
   const convert = isStandard(schema) ? schema['~standard'].jsonSchema?.input : () => schema

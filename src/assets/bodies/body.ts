@@ -202,7 +202,7 @@ function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultRead
 /**
  * Bytes of any kind, in place.
  *
- * @throws ByrefError `asset_invalid` for what is none
+ * @throws ByrefError `asset_invalid` for a value that is not bytes
  */
 export function asBytes(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value

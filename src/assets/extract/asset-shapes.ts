@@ -1,6 +1,5 @@
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
-import { isImageStart } from '../bodies/image-start.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
 /** An object that stands for a body. */
@@ -52,6 +51,10 @@ const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
+
+/** What files of PNG, JPEG, GIF, WebP, TIFF, AVIF and HEIC begin with, in latin1. */
+const IMAGE_START =
+  /^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF[\s\S]{4}WEBP|II\*\0|MM\0\*|[\s\S]{4}ftyp(?:avif|avis|heic|heix|mif1))/
 
 /** Whether this is what an object has under `assetRef` that stands for an asset: what lies beside it is a copy. */
 export function carriesRef(assetRef: unknown): boolean {
@@ -202,7 +205,8 @@ function isByteList(value: unknown): value is number[] {
 
 /** Whether base64 begins as an image does. */
 function isImage(value: unknown): boolean {
-  return typeof value === 'string' && isImageStart(Buffer.from(value.slice(0, 64), 'base64'))
+  if (typeof value !== 'string') return false
+  return IMAGE_START.test(Buffer.from(value.slice(0, 64), 'base64').toString('latin1', 0, 16))
 }
 
 /** Whether text is base64 where no type says so: no name, and no hash. */

@@ -1,17 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { type FieldKey, indexOf } from '../../refs/field-key.ts'
-import { createJsonScanner, NotJsonError, type ScannedEntry } from './json-scanner.ts'
+import { chunksOf } from '../bodies/body.ts'
+import type { ByteRange } from '../bodies/byte-range.ts'
+import type { BodyRanges } from '../content-access.ts'
+import { createJsonScanner, type ScannedEntry } from './json-scanner.ts'
+import { NotJsonError } from './not-json-error.ts'
 
-/** Bytes from `start` (inclusive) to `end` (exclusive). */
-export interface ByteRange {
-  start: number
-  end: number
-}
-
-/** A body of JSON, of which any part can be read, again and again. */
-export interface JsonSource {
-  open(range: ByteRange): AsyncIterable<Uint8Array>
-}
+/** A body of JSON. */
+type JsonSource = Pick<BodyRanges, 'open'>
 
 /** Where the entries of a value are; of a large one of every `step`-th entry. */
 export interface JsonEntries {
@@ -178,7 +174,7 @@ async function feed(
   take: (bytes: Uint8Array) => boolean,
 ): Promise<void> {
   const pause = createPauses()
-  for await (const chunk of source.open(range)) {
+  for await (const chunk of chunksOf(await source.open(range))) {
     for (let at = 0; at < chunk.length; at += SLICE) {
       if (take(chunk.subarray(at, at + SLICE))) return
       await pause()

@@ -24,8 +24,7 @@ import {
   VALUE_OR_END,
 } from './json-steps.ts'
 
-/** That a text is no JSON, although it is called so. */
-export class NotJsonError extends Error {}
+import { NotJsonError } from './not-json-error.ts'
 
 /** An entry of the outermost container: its key's text and the places of its first byte, of its value, and behind it. */
 export interface ScannedEntry {

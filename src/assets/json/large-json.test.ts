@@ -4,8 +4,9 @@ import { createAssets } from '../assets.ts'
 import type { ContentAccess } from '../content-access.ts'
 import { createContentCache } from '../content-cache.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
-import { createJsonScanner, NotJsonError, type ScannedEntry } from './json-scanner.ts'
+import { createJsonScanner, type ScannedEntry } from './json-scanner.ts'
 import { openLargeJson } from './large-json.ts'
+import { NotJsonError } from './not-json-error.ts'
 
 /** The scan of a text, in chunks of so many bytes. */
 function scan(text: string | Uint8Array, size = 1 << 20) {

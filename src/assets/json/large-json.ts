@@ -1,27 +1,26 @@
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { FieldKey } from '../../refs/field-key.ts'
-import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
-import { chunksOf, readBytes } from '../bodies/body.ts'
+import type { ByteRange } from '../bodies/byte-range.ts'
 import {
   type AssetContent,
+  bodyRanges,
   type ContentAccess,
   type FoundField,
   fieldAt,
+  tooDeep,
 } from '../content-access.ts'
 import type { ContentCache } from '../content-cache.ts'
 import {
-  type ByteRange,
   createPauses,
   findEntry,
   type JsonEntries,
-  type JsonSource,
   KEPT_BYTES,
   outlineOf,
   scanEntries,
 } from './json-entries.ts'
-import { NotJsonError } from './json-scanner.ts'
+import { NotJsonError } from './not-json-error.ts'
 
 /** JSON of at most this many bytes is parsed at once; 256 kB take about two milliseconds. */
 const AT_ONCE = 256 * 1024
@@ -34,7 +33,7 @@ export interface LargeJson extends AssetContent {
 
 /**
  * JSON that is too large to be parsed at once: it is scanned once, for where its entries are; then a field is a range of
- * the body. Nobody waits for any of it. Null for what is no JSON, and no UTF-8.
+ * the body. Nobody waits for any of it. Null where the body is not JSON in UTF-8.
  *
  * @throws ByrefError `too_deep` beyond `limits.depth`
  */
@@ -43,8 +42,8 @@ export async function openLargeJson(
   access: ContentAccess,
 ): Promise<LargeJson | null> {
   const { cache, limits, store } = access
-  const source = await sourceOf(record, access)
-  const head = await readRange(source, { start: 0, end: 3 })
+  const source = await bodyRanges(record, store)
+  const head = await source.read(0, 3)
   if (head[0] === 0xff || head[0] === 0xfe) return null
   const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
   const root: ByteRange = { start: hasMark ? 3 : 0, end: record.size }
@@ -63,7 +62,7 @@ export async function openLargeJson(
   }
 
   const parsed = async (range: ByteRange): Promise<unknown> =>
-    JSON.parse(textOf(await readRange(source, range)))
+    JSON.parse(textOf(await source.read(range.start, range.end)))
 
   async function valueIn(range: ByteRange): Promise<unknown> {
     const entries = range.end - range.start > AT_ONCE ? await entriesIn(range) : null
@@ -78,15 +77,12 @@ export async function openLargeJson(
       const to = kept[next]?.start ?? end
       if (next === first + 1 && entries.step === 1 && to - from.start > AT_ONCE) {
         // One that is large by itself.
-        const key =
-          kind === 'list'
-            ? null
-            : textOf(await readRange(source, { start: from.start, end: from.valueStart }))
+        const key = kind === 'list' ? null : textOf(await source.read(from.start, from.valueStart))
         const item = await valueIn({ start: from.valueStart, end: from.end })
         if (key === null) (value as unknown[]).push(item)
         else putKey(value as Record<string, unknown>, keyOf(key), item)
       } else {
-        add(value, textOf(await readRange(source, { start: from.start, end: to })))
+        add(value, textOf(await source.read(from.start, to)))
       }
       first = next
       await pause()
@@ -99,8 +95,7 @@ export async function openLargeJson(
     for (let depth = 0; ; depth++) {
       const size = range.end - range.start
       if (size <= AT_ONCE) {
-        const found = fieldAt(await parsed(range), path.slice(depth))
-        return found.isFound ? found : { ...found, depth: depth + found.depth }
+        return fieldAt(await parsed(range), path.slice(depth), depth)
       }
       const key = path[depth]
       if (key === undefined) {
@@ -152,29 +147,6 @@ function keyOf(text: string): string {
   return JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string
 }
 
-async function sourceOf(record: AssetRecord, { store }: ContentAccess): Promise<JsonSource> {
-  const { assetId, namespace } = record
-  if (store.readsOnce) {
-    const { bytes } = await store.get(assetId, { namespace })
-    return {
-      async *open({ start, end }) {
-        yield bytes.subarray(start, end)
-      },
-    }
-  }
-  return {
-    async *open({ start, end }) {
-      const opened = await store.open(assetId, { namespace, start, end })
-      if (!opened) throw assetNotFound(assetId)
-      yield* chunksOf(opened.stream)
-    },
-  }
-}
-
-async function readRange(source: JsonSource, range: ByteRange): Promise<Uint8Array> {
-  return readBytes(ReadableStream.from(source.open(range)))
-}
-
 function textOf(bytes: Uint8Array): string {
   // A mark at the beginning of a part is a letter of it.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
@@ -184,12 +156,5 @@ function tooLarge({ assetId }: AssetRecord, size: number): ByrefError {
   return new ByrefError(
     'asset_too_large',
     `Asset ${JSON.stringify(assetId)}: ${size} bytes of JSON are too many to become a value (limits.valueBytes); name a field in it, or read it as a stream.`,
-  )
-}
-
-function tooDeep(limit: number): ByrefError {
-  return new ByrefError(
-    'too_deep',
-    `The JSON is nested more than ${limit} levels deep (limits.depth); read it in ranges.`,
   )
 }

@@ -71,7 +71,7 @@ export async function putEntry(
   )
 }
 
-/** The entry of a key, or null where there is none that can be read. */
+/** The entry of a key, or null where it is missing or damaged. */
 export async function readEntry(at: S3Bucket, key: string): Promise<HeldEntry | null> {
   const text = await readText(at, key)
   return text === null ? null : parseEntry(text)

@@ -16,7 +16,7 @@ export function newestFirst(a: RecordPlace, b: RecordPlace): number {
 /**
  * How many records a page has: as many as asked for, 200 unless told, at most 1,000.
  *
- * @throws ByrefError `bad_request` for what is no number of records
+ * @throws ByrefError `bad_request` for anything but a whole number from 1
  */
 export function pageSize({ limit = 200 }: StoreListOptions): number {
   const size = Math.min(limit, MAX_PAGE)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leafPieces, NotJsonError } from './leaf-pieces.ts'
+import { NotJsonError } from '../json/not-json-error.ts'
+import { leafPieces } from './leaf-pieces.ts'
 import { type Piece, pathOf } from './piece.ts'
 
 type Leaf = [path: (string | number)[], text: string]

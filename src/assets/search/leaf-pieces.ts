@@ -1,8 +1,6 @@
+import { NotJsonError } from '../json/not-json-error.ts'
 import { linePieces } from './line-pieces.ts'
 import type { FieldStep, Piece, PieceReader } from './piece.ts'
-
-/** That a text is no JSON, although it is called so. */
-export class NotJsonError extends Error {}
 
 /** Distinct keys that are remembered, so that each is searched once. */
 const MAX_KEYS = 10_000

@@ -5,11 +5,12 @@ import type { Assets } from '../assets-contract.ts'
 import { chunksOf, peek } from '../bodies/body.ts'
 import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
-import { leafPieces, NotJsonError } from './leaf-pieces.ts'
+import { NotJsonError } from '../json/not-json-error.ts'
+import { leafPieces } from './leaf-pieces.ts'
 import { linePieces } from './line-pieces.ts'
 import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
 import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
-import { tableText } from './table-text.ts'
+import { tableAsJson } from './table-as-json.ts'
 
 /** Options of {@link searchAsset}. */
 export interface SearchOptions extends SearchQuery {
@@ -125,7 +126,7 @@ async function openPieces(
   signal: AbortSignal | undefined,
   { isText = false } = {},
 ): Promise<AsyncIterable<Piece[]>> {
-  const table = isText ? null : await tableText(assets, ref, signal)
+  const table = isText ? null : await tableAsJson(assets, ref, signal)
   if (table) return batchesOf(table, leafPieces())
   const { mime, stream } = await assets.open(ref, { signal })
   const isLeaves = !isText && isJsonType(mime)

@@ -83,4 +83,19 @@ describe.each<[string, () => BodyStore]>([
     const { entries } = await records.list(null, { after: null, limit: 9, now: Date.now() })
     expect(entries.map(({ record }) => record.assetId)).toEqual(['kept'])
   })
+  it('touches nothing where there are no records: a sweep would take every body for left', async () => {
+    const bodies = newBodies()
+    const before = createStore({ records: memoryRecords(), bodies })
+    await before.save(Buffer.from('kept'), 'text/plain')
+    await before.sweep()
+    const records = memoryRecords()
+    await expect(rebuildRecords({ records, bodies })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('recordFiles'),
+    })
+    const later = { now: Date.now() + 48 * 3_600_000 }
+    await expect(createStore({ records, bodies }).sweep(later)).rejects.toMatchObject({
+      code: 'config_invalid',
+    })
+  })
 })

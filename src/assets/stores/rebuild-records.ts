@@ -21,6 +21,8 @@ export interface RebuiltRecords {
  * Fills an index that was lost from the records among the bodies, which a store with `recordFiles` keeps. Every body is read
  * again, so that each record gets the bytes that its digests name. The bodies are the new index's then. An asset whose
  * removal was cut off may be there again; what is there already stays. Nobody else may use the bodies meanwhile.
+ *
+ * @throws ByrefError `config_invalid` where there are bodies and no record among them: they stay the lost index's
  */
 export async function rebuildRecords(
   { records, bodies }: { records: RecordIndex; bodies: BodyStore },
@@ -44,6 +46,7 @@ export async function rebuildRecords(
     }
   }
 
+  if (found.length === 0 && places.size > 0) throw noRecords(bodies)
   let assets = 0
   const lost: string[] = []
   for (const { key, digest, record } of found) {
@@ -58,6 +61,13 @@ export async function rebuildRecords(
   }
   await disownBodies(bodies)
   return { assets, lost }
+}
+
+function noRecords({ name }: BodyStore): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `There are no records among these bodies (${name}): only a store with recordFiles keeps them.`,
+  )
 }
 
 async function added(

@@ -7,10 +7,10 @@ import { errorMessage } from '../../errors.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
 import { LongNumber } from './long-number.ts'
-import { optionalLibrary } from './optional-library.ts'
 import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
 import type { TableInput } from './table.ts'
 import { TableError } from './table-error.ts'
+import { tableLibrary } from './table-library.ts'
 import { broken } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
@@ -29,7 +29,7 @@ export function readArrowTable({ name, path }: { name: string; path: string }): 
       return columns
     },
     async *batches() {
-      const library = optionalLibrary('apache-arrow', { name, form: 'Arrow' })
+      const library = tableLibrary('apache-arrow', { name, form: 'Arrow' })
       const arrow = (await import(pathToFileURL(library).href)) as Arrow
       arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, {
         decode: (data) => zstdDecompressSync(data),

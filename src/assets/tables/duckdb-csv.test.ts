@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
+import { readCsvTable } from './csv-table.ts'
 import { WORTH_BYTES } from './duckdb.ts'
 import { writeByDuckdb } from './duckdb-csv.ts'
 import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
 import { openParquet } from './parquet-file.ts'
-import { readTable } from './read-table.ts'
 import { fileRows } from './table-rows.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -125,7 +125,7 @@ describe('writeByDuckdb', () => {
     const open = async () => new Blob([csv]).stream()
     const about = { name: 'x.csv', size: WORTH_BYTES, open }
     const fast = await writeByDuckdb({ ...about, format: 'csv', aside: null }, {})
-    const slow = await writeTable(readTable({ ...about, encoding: 'utf-8' }, 'csv'))
+    const slow = await writeTable(readCsvTable({ ...about, encoding: 'utf-8' }, 'csv'))
     return Promise.all([fast, slow].map((written) => written && valuesOf(written)))
   }
 

@@ -130,11 +130,11 @@ describe('importFile without a library', () => {
     ['x.xlsx', 'read-excel-file'],
     ['x.arrows', 'apache-arrow'],
   ])('says what to install for %s, and keeps the file', async (name, library) => {
-    vi.doMock('./optional-library.ts', async (original) => {
-      const { optionalLibrary } = await original<typeof import('./optional-library.ts')>()
+    vi.doMock('./table-library.ts', async (original) => {
+      const { tableLibrary } = await original<typeof import('./table-library.ts')>()
       return {
-        optionalLibrary: (specifier: string, table: Parameters<typeof optionalLibrary>[1]) =>
-          optionalLibrary(specifier.replace(library, `${library}-missing`), table),
+        tableLibrary: (specifier: string, table: Parameters<typeof tableLibrary>[1]) =>
+          tableLibrary(specifier.replace(library, `${library}-missing`), table),
       }
     })
     vi.resetModules()
@@ -150,6 +150,6 @@ describe('importFile without a library', () => {
     const error = await assets.importFile(bytes, { name, mime }).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: 'table_invalid', asset: { name } })
     expect((error as Error).message).toMatch(`npm install ${library}`)
-    vi.doUnmock('./optional-library.ts')
+    vi.doUnmock('./table-library.ts')
   })
 })

@@ -2,12 +2,15 @@ import type { AssetInfo } from '../asset-info.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportOptions } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
+import { readCsvTable } from './csv-table.ts'
 import { writeByDuckdb } from './duckdb-csv.ts'
+import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { readParquetTable } from './parquet-table.ts'
-import { readTable } from './read-table.ts'
 import { saveTable } from './save-table.ts'
 import { type Spool, spoolFrom } from './spool.ts'
-import type { TableFormat } from './table-format.ts'
+import type { TableInput } from './table.ts'
+import type { TableFormat, TextTableFormat } from './table-format.ts'
+import type { TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** A file that was saved, to become a table. */
@@ -54,6 +57,18 @@ async function writtenFrom(
   return writeTable(input, () => {
     phase = 'writing'
   })
+}
+
+/** A table in a file of text, to be read as often as needed. */
+function readTable(source: TableSource, format: TextTableFormat): TableInput {
+  switch (format) {
+    case 'json':
+      return readJsonTable(source)
+    case 'ndjson':
+      return readNdjsonTable(source)
+    default:
+      return readCsvTable(source, format)
+  }
 }
 
 /** A table of a form that is no text, and is read from a file. */

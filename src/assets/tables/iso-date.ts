@@ -19,7 +19,7 @@ const MONTHS = [
   'december',
 ]
 
-/** The date or time as ISO 8601 text, or null for what is no unambiguous date. */
+/** The date or time as ISO 8601 text, or null where it is no date, or could be read as two. */
 export function isoDate(text: string): string | null {
   const first = text.charCodeAt(0)
   if (first < ZERO || first > NINE) return namedDate(text)

@@ -29,7 +29,7 @@ const LEADING_ZERO = /^[+-]?0\d/
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** The shape of a number, or null for what is none; leading zeros (postcodes) make none. */
+/** The shape of a number; null for other text, and for leading zeros, as postcodes have them. */
 export function numberShape(text: string): NumberShape | null {
   const found = NUMBER.exec(text)
   if (!found || LEADING_ZERO.test(text)) return null

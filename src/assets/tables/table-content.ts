@@ -1,13 +1,17 @@
 import { ByrefError } from '../../errors.ts'
 import { indexOf } from '../../refs/field-key.ts'
-import { type FieldKey, MISSING, ownField } from '../../refs/field-path.ts'
+import type { FieldKey } from '../../refs/field-path.ts'
 import { assetNotFound } from '../asset-record.ts'
-import type { AssetRecord, FullAssetStore } from '../asset-store.ts'
-import { readBytes } from '../bodies/body.ts'
-import type { AssetContent, ContentAccess, FoundField } from '../content-access.ts'
+import type { AssetRecord } from '../asset-store.ts'
+import {
+  type AssetContent,
+  bodyRanges,
+  type ContentAccess,
+  type FoundField,
+  fieldAt,
+} from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
 import { jsonLine } from './json-line.ts'
-import type { ByteSource } from './parquet-file.ts'
 import type { TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow, type TableRows } from './table-rows.ts'
 
@@ -26,7 +30,7 @@ export function tableRows(
   const kept = store.readsOnce ? {} : { cache: { cache, key } }
   const open = async () => {
     const { openParquet } = await import('./parquet-file.ts')
-    return openParquet(await byteSource(record, store, signal), { name, ...kept })
+    return openParquet(await bodyRanges(record, store, signal), { name, ...kept })
   }
   return fileRows(open, columns, { count: rows, signal })
 }
@@ -65,7 +69,7 @@ export function tableContent(
       ...(isColumn && { columns: [String(name)] }),
     })
     for await (const row of part)
-      return below(row, 2, [...(name === undefined ? [] : [name]), ...rest])
+      return fieldAt(row, [...(name === undefined ? [] : [name]), ...rest], 2)
     throw assetNotFound(record.assetId)
   }
 
@@ -75,8 +79,8 @@ export function tableContent(
       if (field === undefined) {
         return found({ columns: copyContent(columns), rows: await allRows(), source })
       }
-      if (field === 'columns') return below(copyContent(columns), 1, path.slice(1))
-      if (field === 'source') return below(source, 1, path.slice(1))
+      if (field === 'columns') return fieldAt(copyContent(columns), path.slice(1), 1)
+      if (field === 'source') return fieldAt(source, path.slice(1), 1)
       if (field !== 'rows') return missing({ columns: null, rows: null, source: null }, 0)
       return path.length === 1 ? found(await allRows()) : inRow(path)
     },
@@ -89,17 +93,6 @@ function found(value: unknown): FoundField {
 
 function missing(container: unknown, depth: number): FoundField {
   return { isFound: false, container, depth }
-}
-
-/** The value at the rest of a path, of which `depth` steps were made. */
-function below(value: unknown, depth: number, rest: readonly FieldKey[]): FoundField {
-  let container = value
-  for (const [i, step] of rest.entries()) {
-    const next = ownField(container, step)
-    if (next === MISSING) return missing(container, depth + i)
-    container = next
-  }
-  return found(container)
 }
 
 function sizeOf(row: TableRow): number {
@@ -117,24 +110,4 @@ function tooMany({ assetId }: AssetRecord, count: number): ByrefError {
     'asset_too_large',
     `Table ${JSON.stringify(assetId)} has ${count.toLocaleString('en')} rows, too many to become one value (limits.valueBytes): name a row or a cell (content/rows/0/column), read rows in pages, give them to a parameter that takes rows one by one (asset_ref_as: "rows"), or ask by query_tables.`,
   )
-}
-
-/** The ranges of a body; a store that gives it once is asked once. */
-async function byteSource(
-  { assetId, namespace, size }: AssetRecord,
-  store: FullAssetStore,
-  signal: AbortSignal | undefined,
-): Promise<ByteSource> {
-  if (store.readsOnce) {
-    const { bytes } = await store.get(assetId, { namespace })
-    return { size, read: async (start, end) => bytes.subarray(start, end) }
-  }
-  return {
-    size,
-    async read(start, end) {
-      const opened = await store.open(assetId, { namespace, start, end, signal })
-      if (!opened) throw assetNotFound(assetId)
-      return readBytes(opened.stream)
-    },
-  }
 }

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads'
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
-import { optionalLibrary } from './optional-library.ts'
 import type { TableInput } from './table.ts'
+import { tableLibrary } from './table-library.ts'
 import { broken } from './table-text.ts'
 
 /** The library's type has the class in place of its instances. */
@@ -73,7 +73,7 @@ async function* sheetRows({
   name: string
   path: string
 }): AsyncGenerator<Cell[][]> {
-  const library = optionalLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
+  const library = tableLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
   const worker = new Worker(SOURCE, {
     eval: true,
     workerData: { library, path, batch: BATCH },

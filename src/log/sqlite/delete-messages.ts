@@ -10,7 +10,8 @@ import type { Statements } from './statements.ts'
 export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
   let gone = 0
   for (const messageId of new Set(ids)) {
-    for (const { id, event } of sql.mentions.all(key, JSON.stringify(messageId))) {
+    for (const { id, event } of sql.ofMessage.all(key, messageId)) {
+      // Text that is no Unicode is another one in SQLite.
       if (messageIn(eventOf(event)) !== messageId) continue
       gone += Number(sql.markDeleted.run(id as number).changes)
       sql.unindex.run(2 * Number(id))

@@ -60,6 +60,11 @@ const MIGRATIONS: readonly string[] = [
    );`,
   `ALTER TABLE records ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
    CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;`,
+  `ALTER TABLE conversations ADD COLUMN agent TEXT;
+   ALTER TABLE records ADD COLUMN message TEXT;
+   UPDATE records SET message = event ->> '$.payload.id'
+     WHERE event ->> '$.type' = 'NEW_MESSAGE' AND json_type(event, '$.payload.id') = 'text';
+   CREATE INDEX records_by_message ON records (conversation, message) WHERE message IS NOT NULL;`,
 ]
 
 /** Brings the file to this version's tables. */

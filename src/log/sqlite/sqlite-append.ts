@@ -2,7 +2,13 @@ import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
-import { type ConversationState, deletedBy, stateAfter, withoutMessages } from '../summary.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  messageIn,
+  stateAfter,
+  withoutMessages,
+} from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './record-rows.ts'
 import { type ConversationRow, stateColumns, stateOf } from './state-columns.ts'
@@ -68,7 +74,7 @@ function insert(
   const timestamp = new Date(now).toISOString()
   return events.map((event, i): LogRecord => {
     const at = position + i + 1
-    sql.insert.run(key, at, now, texts[i] ?? '')
+    sql.insert.run(key, at, now, texts[i] ?? '', messageIn(event))
     return { v: 1, position: at, timestamp, event }
   })
 }

@@ -6,6 +6,7 @@ import { type ImportedLine, readLines } from '../read-lines.ts'
 import {
   type ConversationState,
   deletedBy,
+  messageIn,
   NEW_CONVERSATION,
   stateAfter,
   withoutMessages,
@@ -104,7 +105,8 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
   for (const line of lines) {
     if (line.type === 'record') {
-      sql.insertLine.run(key, line.position, line.at, line.json, line.kept)
+      const { position, at, json, event, kept } = line
+      sql.insertLine.run(key, position, at, json, messageIn(event), kept)
     } else if (line.type === 'debug') {
       sql.putDebug.run(key, line.message, line.json, line.kept)
     }

@@ -15,16 +15,17 @@ export interface ConversationRow {
   queued: string | null
   approvals: string | null
   failed: number
+  agent: string | null
   lease_owner: string | null
   lease_until: number | null
   header: string | null
   imported: number
 }
 
-/** The columns title, messages, open_run, queued, approvals and failed, in this order. */
+/** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
 export function stateColumns(state: ConversationState): (string | number | null)[] {
-  const { title, messages, openRun, queued, approvals, failed } = state
-  return [title, messages, openRun, listText(queued), listText(approvals), failed ? 1 : 0]
+  const { title, messages, openRun, queued, approvals, failed, agent } = state
+  return [title, messages, openRun, listText(queued), listText(approvals), failed ? 1 : 0, agent]
 }
 
 /** What {@link stateColumns} stored. */
@@ -36,6 +37,7 @@ export function stateOf(row: ConversationRow): ConversationState {
     queued: row.queued === null ? [] : JSON.parse(row.queued),
     approvals: row.approvals === null ? [] : JSON.parse(row.approvals),
     failed: row.failed === 1,
+    agent: row.agent,
   }
 }
 

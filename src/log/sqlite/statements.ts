@@ -10,19 +10,19 @@ const SQL = {
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
   update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+    approvals = ?, failed = ?, agent = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   forget: 'DELETE FROM conversations WHERE key = ?',
   // records and debug data
-  insert: 'INSERT INTO records (conversation, position, at, event) VALUES (?, ?, ?, ?)',
+  insert: 'INSERT INTO records (conversation, position, at, event, message) VALUES (?, ?, ?, ?, ?)',
   insertLine:
-    'INSERT INTO records (conversation, position, at, event, line) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO records (conversation, position, at, event, message, line) VALUES (?, ?, ?, ?, ?, ?)',
   read: `SELECT position, at, event FROM records WHERE conversation = ? AND position > ?
     ORDER BY position LIMIT ?`,
   lines: `SELECT id, position, at, event, line FROM records WHERE conversation = ? AND position > ?
     AND position <= ? ORDER BY position LIMIT ?`,
-  mentions: 'SELECT id, event FROM records WHERE conversation = ? AND instr(event, ?) > 0',
+  ofMessage: 'SELECT id, event FROM records WHERE conversation = ? AND message = ?',
   markDeleted: 'UPDATE records SET deleted = 1 WHERE id = ? AND deleted = 0',
   deleted: 'SELECT event FROM records WHERE conversation = ? AND deleted = 1',
   putDebug: `INSERT INTO debug (conversation, message, value, line) VALUES (?, ?, ?, ?)
@@ -47,8 +47,8 @@ const SQL = {
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
   publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, header, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    open_run, queued, approvals, failed, agent, header, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN

@@ -40,7 +40,7 @@ export async function pdfText(
   }
 }
 
-/** How many pages a PDF has, by `unpdf`; without it as many as can be seen. Null for what is none. */
+/** How many pages a PDF has, by `unpdf`; without it as many as can be seen. Null where it is not a PDF. */
 export async function pdfPages(
   bytes: Uint8Array,
   load: () => Promise<typeof import('unpdf')> = () => import('unpdf'),

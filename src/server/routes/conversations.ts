@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { Context } from 'hono'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
-import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import {
   conversationChange,
   conversationSummary,
@@ -14,10 +11,11 @@ import {
   importQuery,
   newConversation,
 } from '../../wire/conversations.ts'
-import { type Caller, mayAs } from '../caller.ts'
+import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
 import { publicSummary } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
+import { unlessTried } from '../tries.ts'
 import { bodyLines } from './body-lines.ts'
 import { withoutDebug } from './without-debug.ts'
 
@@ -28,27 +26,6 @@ const MOST_PAGES = 500
 
 /** How long they are, in milliseconds: what another process makes, renames or deletes is told nobody. */
 const PAGE_MS = 1000
-
-/** The conversation of a request. Throws `conversation_not_found`, for one of another namespace too. */
-export async function findConversation(
-  log: ConversationLog,
-  id: string,
-): Promise<ConversationSummary> {
-  const summary = await log.find(id)
-  if (summary) return summary
-  throw new ByrefError('conversation_not_found', `There is no conversation "${id}"`)
-}
-
-/**
- * The id of what a request makes, if it says none: the same for each try of a request with the same `Idempotency-Key`
- * (draft-ietf-httpapi-idempotency-key-header), else undefined.
- */
-export function idOfTry(c: Context, caller: Caller): string | undefined {
-  const key = c.req.header('idempotency-key')
-  if (key === undefined) return undefined
-  const parts = [caller.namespace, caller.subject, c.req.path, key]
-  return `try_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
-}
 
 /** Conversations: list, make, name, remove, fork, export, import. */
 export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
@@ -91,9 +68,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_exists'],
       },
-      async ({ c, caller, body, agent, json }) => {
+      async ({ body, agent, idOfTry, json }) => {
         const { log } = agent()
-        const tried = idOfTry(c, caller)
+        const tried = idOfTry()
         const id = body.id ?? tried ?? newId()
         const known = await log.find(id)
         if (known && tried === id) return json({ id })
@@ -130,8 +107,7 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ param, agent, json }) =>
-        json(publicSummary(await findConversation(agent().log, param('id')))),
+      async ({ conversation, json }) => json(publicSummary((await conversation()).summary)),
     ),
     route(
       {
@@ -143,10 +119,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ body, param, agent, json }) => {
-        const { log } = agent()
-        await log.rename(param('id'), body.title)
-        return json(publicSummary(await findConversation(log, param('id'))))
+      async ({ body, param, agent, conversation, json }) => {
+        await agent().log.rename(param('id'), body.title)
+        return json(publicSummary((await conversation()).summary))
       },
     ),
     route(
@@ -158,11 +133,10 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 204: null },
         errors: ['conversation_not_found'],
       },
-      async ({ c, param, agent }) => {
-        const { log, cancel } = agent()
-        await findConversation(log, param('id'))
-        await cancel(param('id'))
-        await log.delete(param('id'))
+      async ({ c, conversation }) => {
+        const { id, log, agent } = await conversation()
+        await agent().cancel(id)
+        await log.delete(id)
         return c.body(null, 204)
       },
     ),
@@ -176,12 +150,13 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 201: created, 200: created },
         errors: ['conversation_not_found', 'message_not_found', 'conversation_exists'],
       },
-      async ({ c, caller, body, param, agent, json }) => {
-        const { log, fork } = agent()
-        const tried = idOfTry(c, caller)
-        if (tried && body.id === undefined && (await log.find(tried))) return json({ id: tried })
-        const id = await fork(param('id'), { ...body, id: body.id ?? tried ?? newId() })
-        return json({ id }, 201)
+      async ({ body, conversation, idOfTry, json }) => {
+        const { id, agent } = await conversation()
+        const tried = body.id === undefined ? idOfTry() : undefined
+        const made = await agent()
+          .fork(id, { ...body, id: body.id ?? tried ?? newId() })
+          .catch(unlessTried(tried, ['conversation_exists', 'log_conflict']))
+        return made === null ? json({ id: tried }) : json({ id: made }, 201)
       },
     ),
     route(
@@ -194,9 +169,8 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: { types: ['application/x-ndjson'] } },
         errors: ['conversation_not_found'],
       },
-      async ({ c, caller, query, param, agent }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ c, caller, query, conversation }) => {
+        const { id, log } = await conversation()
         if (query.debug && !mayAs(caller, 'owner')) {
           throw new ByrefError('forbidden', 'Debug data are exported for owners only')
         }

@@ -5,7 +5,7 @@ import { createFold } from '../../content/fold.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation } from './conversations.ts'
+import { unlessTried } from '../tries.ts'
 
 const PATH = '/api/conversations/:id/data'
 
@@ -27,9 +27,8 @@ export function dataRoutes(): Route[] {
           'invalid_reference',
         ],
       },
-      async ({ query, param, agent, json }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ query, conversation, json }) => {
+        const { id, log } = await conversation()
         const { messages } = await stateOf(log, id)
         await loadValidator()
         const board = boardOf(messages, { points: true })
@@ -45,7 +44,7 @@ export function dataRoutes(): Route[] {
         summary: 'Write data as a person does; no run begins',
         role: 'member',
         body: dataEdit,
-        answers: { 201: dataEdited },
+        answers: { 201: dataEdited, 200: dataEdited },
         errors: [
           'conversation_not_found',
           'conversation_busy',
@@ -54,11 +53,16 @@ export function dataRoutes(): Route[] {
           'invalid_message',
         ],
       },
-      async ({ body, param, agent, json }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        const { messageIds } = await its.add(id, { ...body, type: 'data' } as never)
-        return json({ messageId: messageIds[0] }, 201)
+      async ({ body, conversation, idOfTry, json }) => {
+        const { id, agent } = await conversation()
+        const tried = idOfTry()
+        const message = { ...(tried ? { id: tried } : {}), ...body, type: 'data' } as {
+          id?: string
+        }
+        const added = await agent()
+          .add(id, message as never)
+          .catch(unlessTried(message.id === tried ? tried : undefined, ['message_exists']))
+        return json({ messageId: added?.messageIds[0] ?? tried }, added ? 201 : 200)
       },
     ),
   ]

@@ -3,7 +3,6 @@ import { ByrefError } from '../../errors.ts'
 import { eventsPage, eventsQuery, streamQuery } from '../../wire/events.ts'
 import type { Hub } from '../events/hub.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation } from './conversations.ts'
 
 const PATH = '/api/conversations/:id'
 
@@ -20,9 +19,8 @@ export function eventRoutes(hub: Hub): Route[] {
         answers: { 200: eventsPage },
         errors: ['conversation_not_found'],
       },
-      async ({ query, param, agent, json }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ query, conversation, json }) => {
+        const { id, log } = await conversation()
         const records = await log.read(id, query)
         const next = records.length === query.limit ? (records.at(-1)?.position ?? null) : null
         return json({ records, next })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
+import type { Run } from '../../agent/follow-run.ts'
 import type { Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
@@ -16,7 +17,7 @@ import {
   sent,
 } from '../../wire/messages.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation, idOfTry } from './conversations.ts'
+import { unlessTried } from '../tries.ts'
 import { pageOfMessages } from './message-pages.ts'
 
 const PATH = '/api/conversations/:id/messages'
@@ -34,10 +35,9 @@ export function messageRoutes(): Route[] {
         answers: { 200: messagesPage },
         errors: ['conversation_not_found'],
       },
-      async ({ query, param, agent, json }) => {
-        const { log } = agent()
-        const { id, position } = await findConversation(log, param('id'))
-        return json(await pageOfMessages(log, id, { ...query, end: position }))
+      async ({ query, conversation, json }) => {
+        const { id, log, summary } = await conversation()
+        return json(await pageOfMessages(log, id, { ...query, end: summary.position }))
       },
     ),
     route(
@@ -61,12 +61,11 @@ export function messageRoutes(): Route[] {
           'config_invalid',
         ],
       },
-      async ({ c, caller, body, param, agent, json }) => {
+      async ({ body, conversation, idOfTry, json }) => {
+        const { id, agent } = await conversation()
         const its = agent(body.agent as string | undefined)
-        const { id } = await findConversation(its.log, param('id'))
-        const inputs = inputsOf(body)
-        const tried = idOfTry(c, caller)
-        if (tried && inputs[0] && inputs[0].id === undefined) inputs[0].id = tried
+        const tried = idOfTry()
+        const inputs = inputsOf(body, tried)
         const run = await its
           .start({
             conversation: id,
@@ -76,14 +75,9 @@ export function messageRoutes(): Route[] {
             ...(body.output ? { output: body.output as never } : {}),
             ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
           })
-          .catch((error: unknown) => {
-            const isRetry = error instanceof ByrefError && error.code === 'message_exists'
-            if (isRetry && tried && inputs[0]?.id === tried) return null
-            throw error
-          })
-        if (!run) return json(await takenBefore(its.log, id, tried as string))
-        const { messageIds } = run
-        return json({ messageId: messageIds[0], messageIds, runId: run.id }, 202)
+          // An id of one's own is taken once, whatever the key.
+          .catch(unlessTried(inputs[0]?.id === tried ? tried : undefined, ['message_exists']))
+        return run ? json(takenNow(run), 202) : json(await takenBefore(its.log, id, inputs))
       },
     ),
     route(
@@ -95,9 +89,8 @@ export function messageRoutes(): Route[] {
         answers: { 200: message },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const { log } = agent()
-        const { id } = await findConversation(log, param('id'))
+      async ({ param, conversation, json }) => {
+        const { id, log } = await conversation()
         return json(await findMessage(log, id, param('messageId')))
       },
     ),
@@ -110,10 +103,9 @@ export function messageRoutes(): Route[] {
         answers: { 204: null },
         errors: ['conversation_not_found', 'message_not_found', 'conversation_busy'],
       },
-      async ({ c, param, agent }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        await its.deleteMessage(id, param('messageId'))
+      async ({ c, param, conversation }) => {
+        const { id, agent } = await conversation()
+        await agent().deleteMessage(id, param('messageId'))
         return c.body(null, 204)
       },
     ),
@@ -126,10 +118,9 @@ export function messageRoutes(): Route[] {
         answers: { 200: json },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const { log, debug } = agent()
-        const { id } = await findConversation(log, param('id'))
-        const found = await debug(id, param('messageId'))
+      async ({ param, conversation, json }) => {
+        const { id, agent } = await conversation()
+        const found = await agent().debug(id, param('messageId'))
         if (found !== null) return json(found)
         throw new ByrefError(
           'message_not_found',
@@ -144,7 +135,7 @@ export function messageRoutes(): Route[] {
         summary: "Say a person's message again in a fork, as it was or edited",
         role: 'member',
         body: retryBody,
-        answers: { 202: retried },
+        answers: { 202: retried, 200: retried },
         errors: [
           'conversation_not_found',
           'message_not_found',
@@ -152,9 +143,9 @@ export function messageRoutes(): Route[] {
           'agent_not_found',
         ],
       },
-      async ({ body, param, agent, json }) => {
+      async ({ body, param, conversation, idOfTry, json }) => {
+        const { id, agent } = await conversation()
         const its = agent(body.agent)
-        const { id } = await findConversation(its.log, param('id'))
         const said = await findMessage(its.log, id, param('messageId'))
         if (said.sender.participant_role === 'assistant') {
           throw new ByrefError(
@@ -162,16 +153,16 @@ export function messageRoutes(): Route[] {
             'Only what a person said can be said again: name the message before this answer',
           )
         }
-        const conversation = await forkBefore(its, id, said.id)
+        const tried = idOfTry()
+        const fork = await forkBefore(its, id, { before: said.id, as: tried })
         const { id: _, timestamp: __, ...again } = said
-        const run = await its.start({
-          conversation,
-          messages: [
-            { ...again, ...('content' in body ? { content: body.content } : {}) } as never,
-          ],
-        })
-        const { messageIds } = run
-        return json({ conversation, messageId: messageIds[0], messageIds, runId: run.id }, 202)
+        const content = 'content' in body ? { content: body.content } : {}
+        const message = { ...again, ...content, ...(tried ? { id: tried } : {}) }
+        const run = await its
+          .start({ conversation: fork, messages: [message as never] })
+          .catch(unlessTried(tried, ['message_exists']))
+        const taken = run ? takenNow(run) : await takenBefore(its.log, fork, [message])
+        return json({ conversation: fork, ...taken }, run ? 202 : 200)
       },
     ),
   ]
@@ -179,30 +170,38 @@ export function messageRoutes(): Route[] {
 
 type Input = Record<string, unknown> & { id?: string }
 
-/** The messages of a body, in the forms that `toMessage` takes. */
-function inputsOf(body: Record<string, unknown>): Input[] {
+/** The messages of a body, in the forms that `toMessage` takes; those of a request that may be tried again with ids. */
+function inputsOf(body: Record<string, unknown>, tried: string | undefined): Input[] {
   const { agent, ifBusy, context, output, settings, messages, ...single } = body
   const list = Array.isArray(messages) ? (messages as Input[]) : [single as Input]
-  return list.map(({ attachments, ...input }) => {
+  return list.map(({ attachments, ...given }, i) => {
+    const id = tried && i > 0 ? `${tried}.${i}` : tried
+    const input = id === undefined ? given : { id, ...given }
     const metadata = Object(input.metadata)
     if (!Array.isArray(attachments)) return { ...input }
     return { ...input, metadata: { ...metadata, attachments } }
   })
 }
 
-/** What was answered when the message of this id was taken. */
+function takenNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<typeof sent> {
+  return { messageId: messageIds[0] as string, messageIds: [...messageIds], runId: id }
+}
+
+/** What was answered when these messages were taken. */
 async function takenBefore(
   log: ConversationLog,
   conversation: string,
-  messageId: string,
+  inputs: readonly Pick<Input, 'id'>[],
 ): Promise<z.infer<typeof sent>> {
+  const messageIds = inputs.map(({ id }) => id as string)
+  const messageId = messageIds[0] as string
   let runId = ''
   for await (const { event } of readAll(log, conversation)) {
     if (event.type === 'NEW_MESSAGE' && event.payload.id === messageId) runId ||= event.runId ?? ''
     if (event.type === 'RUN_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
     if (event.type === 'STEP_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
   }
-  return { messageId, messageIds: [messageId], runId }
+  return { messageId, messageIds, runId }
 }
 
 /** A message by its id. Throws `message_not_found`, also for one that was deleted. */
@@ -218,13 +217,21 @@ async function findMessage(
   throw new ByrefError('message_not_found', `There is no message "${id}"`)
 }
 
-/** A conversation that begins as another does, up to the message before this one. */
-async function forkBefore({ log, fork }: Agent, conversation: string, id: string): Promise<string> {
-  let before: string | null = null
+/** A conversation that begins as another does, up to the message before this one; where a try made it, that. */
+async function forkBefore(
+  { log, fork }: Agent,
+  conversation: string,
+  { before, as }: { before: string; as: string | undefined },
+): Promise<string> {
+  let at: string | null = null
   for await (const { event } of readAll(log, conversation)) {
     if (event.type !== 'NEW_MESSAGE') continue
-    if (event.payload.id === id) break
-    before = event.payload.id
+    if (event.payload.id === before) break
+    at = event.payload.id
   }
-  return before === null ? log.create() : fork(conversation, { at: before })
+  if (at === null) return log.create(as)
+  const made = await fork(conversation, { at, id: as }).catch(
+    unlessTried(as, ['conversation_exists', 'log_conflict']),
+  )
+  return made ?? (as as string)
 }

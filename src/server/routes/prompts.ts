@@ -4,7 +4,6 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../errors.ts'
 import { promptAnswer, promptQuery } from '../../wire/prompts.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation } from './conversations.ts'
 import { stateOf } from './data.ts'
 
 type Prompt = Omit<z.infer<typeof promptAnswer>, 'difference'>
@@ -22,9 +21,9 @@ export function promptRoutes(): Route[] {
         answers: { 200: promptAnswer },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ query, param, agent, json }) => {
+      async ({ query, param, conversation, json }) => {
+        const { id, agent } = await conversation()
         const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
         const prompt = await promptOf(its, id, param('messageId'))
         const other = query.against ?? (await answerBefore(its, id, param('messageId')))
         const difference = other ? between(await promptOf(its, id, other), prompt) : null

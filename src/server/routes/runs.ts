@@ -1,6 +1,5 @@
 import { approvalAnswer, approved, cancelled, resumed } from '../../wire/runs.ts'
 import { type Route, route } from '../route.ts'
-import { findConversation } from './conversations.ts'
 
 const PATH = '/api/conversations/:id'
 
@@ -16,10 +15,9 @@ export function runRoutes(): Route[] {
         answers: { 200: cancelled },
         errors: ['conversation_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        return json({ cancelled: await its.cancel(id) })
+      async ({ conversation, json }) => {
+        const { id, agent } = await conversation()
+        return json({ cancelled: await agent().cancel(id) })
       },
     ),
     route(
@@ -31,11 +29,10 @@ export function runRoutes(): Route[] {
         answers: { 202: resumed },
         errors: ['conversation_not_found'],
       },
-      async ({ param, agent, json }) => {
-        const its = agent()
-        const { id, openRun, queued } = await findConversation(its.log, param('id'))
-        const isDue = openRun !== null || queued > 0
-        if (isDue) its.resume(id)
+      async ({ conversation, json }) => {
+        const { id, summary, agent } = await conversation()
+        const isDue = summary.openRun !== null || summary.queued > 0
+        if (isDue) agent().resume(id)
         return json({ resumed: isDue }, 202)
       },
     ),
@@ -49,10 +46,9 @@ export function runRoutes(): Route[] {
         answers: { 202: approved },
         errors: ['conversation_not_found', 'approval_answered', 'invalid_arguments'],
       },
-      async ({ body, param, agent, json }) => {
-        const its = agent()
-        const { id } = await findConversation(its.log, param('id'))
-        await its.approve(id, param('callId'), body as never)
+      async ({ body, param, conversation, json }) => {
+        const { id, agent } = await conversation()
+        await agent().approve(id, param('callId'), body as never)
         return json({ approved: body.approved }, 202)
       },
     ),

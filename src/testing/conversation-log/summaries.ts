@@ -28,6 +28,7 @@ export function testSummaries(check: Check): void {
       status: 'idle',
       openRun: null,
       queued: 0,
+      agent: null,
       lease: null,
     })
     assert.equal(new Date(createdAt).toISOString(), createdAt)
@@ -73,6 +74,15 @@ export function testSummaries(check: Check): void {
       await titled('e', chat('m', { content: 'asset://x', content_type: 'asset_ref' })),
       null,
     )
+  })
+
+  check('knows whose conversation it is: of who ran last, or is waited for', async (log) => {
+    const agent = after(log, (found) => found.agent)
+    assert.equal(await agent(chat('x'), runStarted('r1')), null)
+    assert.equal(await agent(by('one', runStarted('r2')), chat('y')), 'one')
+    assert.equal(await agent(runFinished('r2'), by('two', queued('z'))), 'two')
+    assert.equal(await agent(queued('for the same')), 'two')
+    assert.equal(await agent(by('one', runStarted('r3'))), 'one')
   })
 
   check('knows the run that is open', async (log) => {
@@ -140,4 +150,9 @@ function after<T>(
     assert.deepEqual(listed && pick(listed), found)
     return found
   }
+}
+
+/** The event with the name of the agent that it is of. */
+function by(agent: string, event: ConversationEvent): ConversationEvent {
+  return { ...event, agent } as ConversationEvent
 }

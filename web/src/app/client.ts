@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
-import { ApiError, createClient } from 'byref/client'
+import { ApiError } from 'byref/client'
+import { client } from './api.ts'
 
-/** The one client of the page's own server. */
-export const client = createClient()
+export { client, isOffline } from './api.ts'
 
 /** What was loaded and how fresh it is, for the whole app. */
 export const queries = new QueryClient({

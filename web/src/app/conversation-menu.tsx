@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ConversationSummary } from 'byref/client'
-import { Download, Ellipsis, GitFork, Pencil, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { Download, Ellipsis, FileDown, GitFork, Pencil, Trash2 } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
@@ -9,6 +9,10 @@ import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
 import { tellError } from '../ui/toasts.tsx'
 import { client, forgetConversations } from './client.ts'
 import { useMay } from './role.ts'
+
+const SavePageDialog = lazy(async () => ({
+  default: (await import('./save-page-dialog.tsx')).SavePageDialog,
+}))
 
 /** Properties of {@link ConversationMenu}. */
 export interface ConversationMenuProps {
@@ -21,6 +25,7 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
   const { id, title, messages } = conversation
   const navigate = useNavigate()
   const [asksToDelete, setAsksToDelete] = useState(false)
+  const [savesPage, setSavesPage] = useState(false)
   const mayWrite = useMay('member')
   const mayDelete = useMay('owner')
   const name = title || 'Untitled'
@@ -71,6 +76,9 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
         <MenuItem icon={Download} hint="As lines of JSON" onSelect={() => save(id)}>
           Export
         </MenuItem>
+        <MenuItem icon={FileDown} hint="One HTML file" onSelect={() => setSavesPage(true)}>
+          Save as a page…
+        </MenuItem>
         {mayDelete && (
           <>
             <MenuRule />
@@ -80,6 +88,11 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
           </>
         )}
       </Menu>
+      {savesPage && (
+        <Suspense>
+          <SavePageDialog conversation={id} name={name} onClose={() => setSavesPage(false)} />
+        </Suspense>
+      )}
       {asksToDelete && (
         <Confirm
           title="Delete this conversation?"

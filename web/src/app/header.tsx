@@ -11,7 +11,7 @@ import {
 import { type ReactNode, use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
-import { infoQuery } from './client.ts'
+import { infoQuery, isOffline } from './client.ts'
 import { PaletteContext } from './palette-context.ts'
 import { setPanel, usePanel } from './panels.ts'
 import { toggleTheme, useTheme } from './theme.ts'
@@ -25,7 +25,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
   const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
-      {!conversationsOpen && (
+      {!conversationsOpen && !isOffline && (
         <Tooltip text="Show conversations">
           <Button
             icon

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Role } from 'byref/client'
+import { hasSavedDebug } from './api.ts'
 import { infoQuery } from './client.ts'
 
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
@@ -11,4 +12,9 @@ const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
 export function useMay(needed: Role): boolean {
   const { data } = useQuery(infoQuery)
   return RANK[data?.caller?.role ?? 'member'] >= RANK[needed]
+}
+
+/** Whether who looks at the page sees debug data. */
+export function useSeesDebug(): boolean {
+  return useMay('member') || hasSavedDebug
 }

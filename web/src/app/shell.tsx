@@ -3,7 +3,7 @@ import { Outlet } from '@tanstack/react-router'
 import { ApiError } from 'byref/client'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Toasts } from '../ui/toasts.tsx'
-import { infoQuery } from './client.ts'
+import { infoQuery, isOffline } from './client.ts'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
 import { SidePane } from './side-pane.tsx'
@@ -41,9 +41,11 @@ function Frame() {
         Skip to the message box
       </button>
       <div className="flex h-full overflow-hidden">
-        <SidePane panel="conversations" side="left" label="Conversations" width={240}>
-          <Conversations />
-        </SidePane>
+        {!isOffline && (
+          <SidePane panel="conversations" side="left" label="Conversations" width={240}>
+            <Conversations />
+          </SidePane>
+        )}
         <div className="flex min-w-0 flex-1">
           <Outlet />
         </div>

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { client, forgetConversations } from '../app/client.ts'
+import { client, forgetConversations, isOffline } from '../app/client.ts'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { type RunPhase, runPhase } from '../thread/run-phase.ts'
@@ -31,7 +31,9 @@ export function Composer() {
   if (mayWrite) return <MessageForm />
   return (
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
-      You read along here. Writing takes the role of a member.
+      {isOffline
+        ? 'This is a saved page: it needs no server, and takes no messages.'
+        : 'You read along here. Writing takes the role of a member.'}
     </p>
   )
 }

@@ -5,7 +5,7 @@ import { Bug, Copy, Ellipsis, GitFork, Link2, Pencil, RotateCcw, Trash2 } from '
 import { useState } from 'react'
 import { client, forgetConversations } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
-import { useMay } from '../app/role.ts'
+import { useMay, useSeesDebug } from '../app/role.ts'
 import { useChangeView } from '../app/view.tsx'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
@@ -27,7 +27,7 @@ export function MessageActions({ message, onEdit }: MessageActionsProps) {
   const conversation = useConversationId()
   const [asksToDelete, setAsksToDelete] = useState(false)
   const change = useChangeView()
-  const maySeeDebug = useMay('member') && readMetadata(message).hasDebug
+  const maySeeDebug = useSeesDebug() && readMetadata(message).hasDebug
   if (conversation === null) return null
   const { content, id } = message
   return (

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
-import { useMay } from '../app/role.ts'
+import { useSeesDebug } from '../app/role.ts'
 import { isBranch } from '../json/tree-rows.ts'
 import { messageRenderers } from '../renderers/message-renderers.tsx'
 import { findRenderer, useRenderers } from '../renderers/renderers-context.ts'
@@ -64,7 +64,7 @@ function Reasoning({ texts }: { texts: string[] }) {
 /** What its sender had to say about a message; what it says of tokens leads to their usage in the debug data. */
 export function MessageFooter({ message }: { message: Message }) {
   const { footer, hasDebug } = readMetadata(message)
-  const maySeeDebug = useMay('member') && hasDebug
+  const maySeeDebug = useSeesDebug() && hasDebug
   if (footer.length === 0) return null
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-2xs text-ink-3 tabular-nums">

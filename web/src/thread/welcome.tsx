@@ -1,6 +1,7 @@
 import { BookOpen } from 'lucide-react'
 import { useMay } from '../app/role.ts'
 import { pickFiles, suggest } from '../composer/suggestions.ts'
+import { Samples } from '../samples/samples.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
 
@@ -62,6 +63,7 @@ export function Welcome() {
           </li>
         ))}
       </ul>
+      <Samples />
     </div>
   )
 }

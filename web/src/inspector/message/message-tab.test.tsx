@@ -54,8 +54,8 @@ describe('MessageTab', () => {
     expect(lines.join('\n')).toContain('/added+ [1]')
   })
 
-  it('has no debug data for members', async () => {
-    await renderInApp(<MessageTab />, { state, role: 'member' })
+  it('has no debug data for readers', async () => {
+    await renderInApp(<MessageTab />, { state, role: 'reader' })
     expect(screen.queryByRole('button', { name: 'Show debug data' })).toBeNull()
   })
 })

@@ -3,7 +3,7 @@ import { isDeleted, type Message } from 'byref/client'
 import { MessageSquareCode } from 'lucide-react'
 import { useMemo } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
-import { useMay } from '../../app/role.ts'
+import { useSeesDebug } from '../../app/role.ts'
 import { useChangeView, useView } from '../../app/view.tsx'
 import { JsonExplorer } from '../../json/json-explorer.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -20,7 +20,7 @@ export function MessageTab() {
   const { message: named, path } = useView()
   const { hash } = useLocation()
   const change = useChangeView()
-  const owner = useMay('owner')
+  const seesDebug = useSeesDebug()
   const linked = hash.startsWith('m-') ? decodeURIComponent(hash.slice(2)) : undefined
   const there = useMemo(() => messages.filter((message) => !isDeleted(message)), [messages])
   const find = (id: string | undefined) => there.find((message) => message.id === id)
@@ -62,7 +62,7 @@ export function MessageTab() {
       <div className="overflow-hidden rounded-lg border border-line">
         <JsonExplorer key={message.id} value={message} label="message" at={path} />
       </div>
-      {owner && <MessageDebug key={message.id} message={message} messages={there} />}
+      {seesDebug && <MessageDebug key={message.id} message={message} messages={there} />}
     </div>
   )
 }

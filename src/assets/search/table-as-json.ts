@@ -6,7 +6,7 @@ import type { TableRows } from '../tables/table-rows.ts'
 const CHUNK = 64 * 1024
 
 /** The content of a table, or its rows, as JSON that is made row by row; null for anything else. */
-export async function tableText(
+export async function tableAsJson(
   assets: Assets,
   ref: string,
   signal: AbortSignal | undefined,

@@ -4,7 +4,7 @@ import { TableError } from './table-error.ts'
 const require = createRequire(import.meta.url)
 
 /** Where a library is that reads some form of tables, and that is installed by those who need it. */
-export function optionalLibrary(specifier: string, table: { name: string; form: string }): string {
+export function tableLibrary(specifier: string, table: { name: string; form: string }): string {
   try {
     return require.resolve(specifier)
   } catch {

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
+import type { AgentOptions } from '../agent/agent-contract.ts'
+import { defineTool } from '../agent/tools/tool.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createServer } from './create-server.ts'
+import { openApi, refusal } from './fixtures/api.ts'
+
+const post = (json: unknown) => ({ method: 'POST', json })
+
+/** Two agents on one log, of which the second asks before it measures. */
+function open() {
+  const log = createMemoryLog()
+  const agent = (name: string, options: Partial<AgentOptions> = {}) =>
+    createAgent({ name, log, model: scriptedModel([]), ...options })
+  const measure = defineTool({
+    id: 'measure',
+    description: 'measures',
+    inputSchema: { type: 'object' },
+    needsApproval: true,
+    execute: () => 42,
+  })
+  const call = { calls: [{ id: 'c1', name: 'measure', arguments: {} }] }
+  const writer = agent('writer', { model: scriptedModel(['one', 'two', 'three']) })
+  const turns = [call, 'measured', 'again', 'and in a fork']
+  const gauge = agent('gauge', { model: scriptedModel(turns), tools: [measure] })
+  const api = openApi([], { agents: [writer, gauge] })
+  const state = (id: string) => api.askJson(`/api/conversations/${id}`)
+  return {
+    ...api,
+    log,
+    measure,
+    state,
+    idle: (id: string) => expect.poll(async () => (await state(id)).status).toBe('idle'),
+  }
+}
+
+describe('several agents', () => {
+  it('each go on with their own conversations, whatever is asked of these', async () => {
+    const { askJson, ask, state, idle } = open()
+    const { id } = await askJson<{ id: string }>('/api/conversations', post({}))
+    const at = `/api/conversations/${id}`
+    const said = await askJson<{ messageId: string }>(
+      `${at}/messages`,
+      post({ content: 'a', agent: 'gauge' }),
+    )
+    await expect.poll(async () => (await state(id)).status).toBe('waiting')
+    expect(await state(id)).toMatchObject({ agent: 'gauge' })
+
+    const other = await ask(
+      `${at}/messages`,
+      post({ content: 'b', agent: 'writer', ifBusy: 'queue' }),
+    )
+    expect(await refusal(other)).toEqual({ status: 409, code: 'conversation_busy' })
+    const unknown = await ask(`${at}/calls/c1/approval`, post({ approved: true, arguments: [] }))
+    expect(await refusal(unknown)).toEqual({ status: 422, code: 'invalid_arguments' })
+    await ask(`${at}/calls/c1/approval`, post({ approved: true }))
+    await idle(id)
+    const texts = async (conversation: string) => {
+      const { messages } = await askJson<{ messages: { message: { content: unknown } }[] }>(
+        `/api/conversations/${conversation}/messages`,
+      )
+      return messages.map(({ message }) => message.content)
+    }
+    expect((await texts(id)).at(-1)).toBe('measured')
+    await askJson(`${at}/messages`, post({ content: 'more' }))
+    await idle(id)
+    expect((await texts(id)).at(-1)).toBe('again')
+    const fork = await askJson<{ conversation: string }>(
+      `${at}/messages/${said.messageId}/retry`,
+      post({}),
+    )
+    await expect.poll(async () => (await texts(fork.conversation)).at(-1)).toBe('and in a fork')
+
+    // Another one may take a conversation up when nobody is at it.
+    await askJson(`${at}/messages`, post({ content: 'you', agent: 'writer' }))
+    await idle(id)
+    expect([(await texts(id)).at(-1), (await state(id)).agent]).toEqual(['one', 'writer'])
+    await askJson(`${at}/messages`, post({ content: 'and then' }))
+    await idle(id)
+    expect((await texts(id)).at(-1)).toBe('two')
+    expect(
+      await refusal(await ask(`${at}/messages`, post({ content: 'x', agent: 'none' }))),
+    ).toEqual({
+      ...{ status: 404, code: 'agent_not_found' },
+    })
+  })
+
+  it('cancel their own runs, and leave others to whom they are', async () => {
+    const { askJson, log, measure, state, idle } = open()
+    const { id } = await askJson<{ id: string }>('/api/conversations', post({}))
+    const at = `/api/conversations/${id}`
+    await askJson(`${at}/messages`, post({ content: 'a', agent: 'gauge' }))
+    await expect.poll(async () => (await state(id)).status).toBe('waiting')
+    const again = (name: string) =>
+      createAgent({ name, log, model: scriptedModel([]), tools: [measure] })
+    expect(await again('writer').resumeAll()).toBe(0)
+    expect(await again('gauge').resumeAll()).toBe(1)
+    expect(await askJson(`${at}/cancel`, post({}))).toEqual({ cancelled: true })
+    await idle(id)
+  })
+
+  it('need a name each', () => {
+    const agent = (name?: string) => createAgent({ name, model: scriptedModel([]) })
+    const refused = expect.objectContaining({ code: 'config_invalid' })
+    for (const agents of [[], [agent(), agent('a')], [agent('a'), agent('a')]]) {
+      expect(() => createServer({ agents, app: null })).toThrow(refused)
+    }
+    expect(() => agent('a b')).toThrow(refused)
+  })
+
+  it('that are one go on with what others left', async () => {
+    const log = createMemoryLog()
+    const left = createAgent({ name: 'old', log, model: scriptedModel(['first']) })
+    await left.run({ conversation: 'c', messages: [{ role: 'user', content: 'a' }] }).result
+    const api = openApi(['second'], { agent: { log } })
+    await api.askJson('/api/conversations/c/messages', post({ content: 'b' }))
+    await expect.poll(async () => (await api.askJson('/api/conversations/c')).status).toBe('idle')
+    expect(await api.askJson('/api/conversations/c')).toMatchObject({ messages: 4, agent: null })
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { openApi, refusal } from './fixtures/api.ts'
+
+const keyed = (key: string, json: unknown) => ({
+  ...{ method: 'POST', json, headers: { 'idempotency-key': key } },
+})
+
+describe('a request with an Idempotency-Key', () => {
+  const api = openApi(['one', 'two', 'three', 'four', 'five'])
+  const idle = (id: string) =>
+    expect.poll(async () => (await api.askJson(`/api/conversations/${id}`)).status).toBe('idle')
+  const make = async () => {
+    const { id } = await api.askJson<{ id: string }>('/api/conversations', {
+      ...{ method: 'POST', json: {} },
+    })
+    return id
+  }
+  /** Both answers to a request that is tried again while the first is under way, and that of a third try. */
+  async function tried(path: string, json: unknown) {
+    const both = await Promise.all([1, 2].map(() => api.ask(path, keyed('k', json))))
+    const all = [...both, await api.ask(path, keyed('k', json))]
+    const bodies = await Promise.all(all.map((answer) => answer.json()))
+    expect(bodies[1]).toEqual(bodies[0])
+    expect(bodies[2]).toEqual(bodies[0])
+    expect(all.map(({ ok }) => ok)).toEqual([true, true, true])
+    expect(all[2]?.status).toBe(200)
+    return bodies[0] as Record<string, unknown>
+  }
+  const count = async () => {
+    const { conversations } = await api.askJson<{ conversations: unknown[] }>('/api/conversations')
+    return conversations.length
+  }
+
+  it('makes what it makes once, also while its first try is under way', async () => {
+    const { id } = (await tried('/api/conversations', { title: 'x' })) as { id: string }
+    const at = `/api/conversations/${id}`
+    const messages = [{ content: 'a' }, { content: 'b' }]
+    const said = await tried(`${at}/messages`, { messages })
+    expect(said.messageIds).toHaveLength(2)
+    await idle(id)
+    expect(await api.askJson(at)).toMatchObject({ messages: 3 })
+    await tried(`${at}/data`, { kind: 'state', data: { total: 1 } })
+    expect(await api.askJson(at)).toMatchObject({ messages: 4 })
+
+    const before = await count()
+    const fork = (await tried(`${at}/fork`, {})) as { id: string }
+    expect(await api.askJson(`/api/conversations/${fork.id}`)).toMatchObject({ messages: 4 })
+    const again = await tried(`${at}/messages/${said.messageId}/retry`, {})
+    await idle(again.conversation as string)
+    expect(await api.askJson(`/api/conversations/${again.conversation}`)).toMatchObject({
+      messages: 2,
+    })
+    expect(await count()).toBe(before + 2)
+  })
+
+  it('is refused with another body', async () => {
+    const id = await make()
+    const path = `/api/conversations/${id}/messages`
+    expect((await api.ask(path, keyed('other', { content: 'a' }))).status).toBe(202)
+    expect(await refusal(await api.ask(path, keyed('other', { content: 'b' })))).toEqual({
+      ...{ status: 400, code: 'bad_request' },
+    })
+    await idle(id)
+  })
+
+  it('takes no id of another message for its own', async () => {
+    const id = await make()
+    const path = `/api/conversations/${id}/messages`
+    await api.ask(path, { method: 'POST', json: { id: 'mine', content: 'a' } })
+    await idle(id)
+    const taken = await api.ask(path, keyed('fresh', { id: 'mine', content: 'b' }))
+    expect(await refusal(taken)).toEqual({ status: 409, code: 'message_exists' })
+  })
+})

@@ -1,0 +1,120 @@
+import { FileDown } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { LIMITS } from '../offline/page.ts'
+import { type Saved, savePage } from '../offline/save-page.ts'
+import { Button } from '../ui/button.tsx'
+import { errorText } from '../ui/error-text.ts'
+import { formatBytes, formatCount } from '../ui/format.ts'
+import { Modal } from '../ui/modal.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { useMay } from './role.ts'
+
+/** Properties of {@link SavePageDialog}. */
+export interface SavePageDialogProps {
+  conversation: string
+  /** What the file is called. */
+  name: string
+  onClose: () => void
+}
+
+/** Saves a conversation as one HTML file, which opens without a server and without a network. */
+export function SavePageDialog({ conversation, name, onClose }: SavePageDialogProps) {
+  const mayHaveDebug = useMay('owner')
+  const [debug, setDebug] = useState(false)
+  const [progress, setProgress] = useState<{ assets: number; of: number } | null>(null)
+  const [saved, setSaved] = useState<Saved | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const work = useRef(new AbortController())
+  useEffect(() => () => work.current.abort(), [])
+
+  async function save(): Promise<void> {
+    work.current = new AbortController()
+    const { signal } = work.current
+    setError(null)
+    setProgress({ assets: 0, of: 0 })
+    try {
+      const made = await savePage(conversation, { debug, signal, onProgress: setProgress })
+      download(
+        made.html,
+        `${name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '').trim() || 'conversation'}.html`,
+      )
+      setSaved(made)
+    } catch (error) {
+      if (!signal.aborted) setError(error)
+    }
+    setProgress(null)
+  }
+
+  return (
+    <Modal
+      title="Save as a page"
+      onClose={onClose}
+      focusFirst
+      className="inset-x-3 top-[16vh] mx-auto max-w-md animate-appear space-y-3 rounded-xl p-4 text-sm"
+    >
+      <p aria-hidden className="text-base font-semibold">
+        Save as a page
+      </p>
+      <p className="text-ink-2">
+        One HTML file with the whole conversation: it opens in any browser, without a server and
+        without a network. Files of up to {formatBytes(LIMITS.each)} each and{' '}
+        {formatBytes(LIMITS.all)} in all are in it, and the first {formatCount(LIMITS.rows)} rows of
+        tables.
+      </p>
+      {mayHaveDebug && (
+        <label className="flex items-start gap-2">
+          <input
+            type="checkbox"
+            checked={debug}
+            onChange={(event) => setDebug(event.target.checked)}
+            className="mt-0.5"
+          />
+          <span>
+            With debug data
+            <span className="block text-xs text-ink-3">
+              What went between agent and provider: only for people who may see it.
+            </span>
+          </span>
+        </label>
+      )}
+      {error !== null && (
+        <Notice tone="bad" code={errorText(error).code} live>
+          Nothing was saved. {errorText(error).message}
+        </Notice>
+      )}
+      {saved && <Outcome saved={saved} />}
+      <div className="flex items-center justify-end gap-2">
+        {progress && (
+          <p role="status" className="flex-1 text-xs text-ink-3 tabular-nums">
+            {progress.of === 0
+              ? 'Reading the conversation…'
+              : `Asset ${formatCount(progress.assets + 1)} of ${formatCount(progress.of)}…`}
+          </p>
+        )}
+        <Button look="outline" onClick={onClose}>
+          {saved ? 'Close' : 'Cancel'}
+        </Button>
+        <Button look="solid" disabled={progress !== null} onClick={() => void save()}>
+          <FileDown aria-hidden /> Save
+        </Button>
+      </div>
+    </Modal>
+  )
+}
+
+function Outcome({ saved: { html, assets, leftOut } }: { saved: Saved }) {
+  return (
+    <Notice tone={leftOut.length > 0 ? 'warn' : 'info'} live>
+      Saved: {formatBytes(html.size)} with {formatCount(assets)} {assets === 1 ? 'asset' : 'assets'}
+      .{leftOut.length > 0 && ` Too large and left out: ${leftOut.join(', ')}.`}
+    </Notice>
+  )
+}
+
+function download(file: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

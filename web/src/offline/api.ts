@@ -1,0 +1,31 @@
+import { createClient, parseAssetRef } from 'byref/client'
+import { bytesOf, offlineFetch } from './offline-fetch.ts'
+import { DATA_ID, type SavedPage } from './page.ts'
+
+/** What is saved with this page. */
+export const page = JSON.parse(document.getElementById(DATA_ID)?.textContent ?? '') as SavedPage
+
+const bodies = new Map(page.assets.map(({ asset, body }) => [asset.assetId, { asset, body }]))
+const urls = new Map<string, string>()
+
+/** A client that asks nobody: it answers from what is saved with the page. */
+export const client = {
+  ...createClient({ fetch: offlineFetch(page) }),
+  /** Where the browser finds a body: in its own memory. */
+  assetUrl(ref: string): string {
+    const id = parseAssetRef(ref)?.id ?? ref
+    const saved = bodies.get(id)
+    if (!saved || saved.body === null) return 'about:blank'
+    const known = urls.get(id)
+    if (known) return known
+    const url = URL.createObjectURL(new Blob([bytesOf(saved.body)], { type: saved.asset.mime }))
+    urls.set(id, url)
+    return url
+  },
+}
+
+/** Whether the page has no server. */
+export const isOffline = true as boolean
+
+/** Whether debug data were saved with it. */
+export const hasSavedDebug = page.debug

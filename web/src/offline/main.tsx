@@ -1,0 +1,19 @@
+import { createMemoryHistory } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { router } from '../app/router.tsx'
+import { Workbench } from '../workbench.tsx'
+import { page } from './api.ts'
+
+const element = document.getElementById('root')
+if (!element) throw new Error('offline.html has no #root')
+
+// A file has one address; where one is in it is kept in memory.
+const start = `/c/${encodeURIComponent(page.id)}`
+router.update({ history: createMemoryHistory({ initialEntries: [start] }) } as never)
+
+createRoot(element).render(
+  <StrictMode>
+    <Workbench />
+  </StrictMode>,
+)

@@ -1,0 +1,121 @@
+import type { LogRecord } from 'byref/client'
+import type { SavedAsset, SavedPage } from './page.ts'
+
+/** Answers the requests of a client from what is saved with a page, as the server would; anything else is refused. */
+export function offlineFetch(page: SavedPage): typeof fetch {
+  const lines = page.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const records = lines.filter((line) => 'event' in line) as unknown as LogRecord[]
+  const debug = new Map(
+    lines.flatMap((line) => ('debug' in line ? [[line.debug, line.value]] : [])),
+  )
+  const assets = new Map(page.assets.map((saved) => [saved.asset.assetId, saved]))
+  const title = (lines[0]?.title as string | null) ?? firstWords(records)
+  const summary = {
+    ...{ id: page.id, title, createdAt: page.savedAt, updatedAt: page.savedAt, agent: null },
+    ...{ messages: 0, position: records.length, status: 'idle', queued: 0 },
+  }
+
+  function conversation(path: string, query: URLSearchParams): Response | null {
+    const [, part = '', message = '', what = ''] = path.split('/').map(decodeURIComponent)
+    if (part === '') return json(summary)
+    if (part === 'events') {
+      const after = Number(query.get('after') ?? 0)
+      return json({ records: records.filter(({ position }) => position > after), next: null })
+    }
+    if (part === 'stream') {
+      return new Response(silence(), { headers: { 'content-type': 'text/event-stream' } })
+    }
+    if (part === 'export') {
+      return new Response(`${page.lines.join('\n')}\n`, {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+    }
+    if (part === 'messages' && what === 'debug' && debug.has(message))
+      return json(debug.get(message))
+    return null
+  }
+
+  function asset(path: string, query: URLSearchParams): Response | null {
+    const [, id = '', part = ''] = path.split('/').map(decodeURIComponent)
+    const saved = assets.get(id)
+    if (!saved) return refused(404, 'asset_not_found', 'It was not saved with this page.')
+    if (part === '') return json({ asset: saved.asset, meta: saved.meta })
+    if (part === 'rows') return rowsOf(saved, query)
+    if (part === 'content' && saved.body !== null && !query.has('path')) {
+      return new Response(bytesOf(saved.body), { headers: { 'content-type': saved.asset.mime } })
+    }
+    return refused(404, 'asset_not_found', 'Its body was not saved with this page.')
+  }
+
+  return async (input) => {
+    const { pathname, searchParams } = new URL(String(input), 'http://saved.invalid')
+    const own = `/api/conversations/${encodeURIComponent(page.id)}`
+    const answer =
+      pathname === '/api/info'
+        ? json(info(page))
+        : pathname === '/api/conversations'
+          ? json({ conversations: [summary], next: null })
+          : pathname === own || pathname.startsWith(`${own}/`)
+            ? conversation(pathname.slice(own.length), searchParams)
+            : pathname.startsWith('/api/assets/')
+              ? asset(pathname.slice('/api/assets'.length), searchParams)
+              : null
+    return answer ?? refused(404, 'not_found', 'This is a saved page: it has no server to ask.')
+  }
+}
+
+/** A stream of events on which nothing happens any more: now and then a comment says that it is alive. */
+function silence(): ReadableStream<Uint8Array> {
+  const comment = new TextEncoder().encode(':\n\n')
+  let timer: ReturnType<typeof setInterval>
+  return new ReadableStream({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(comment), 15_000)
+    },
+    cancel: () => clearInterval(timer),
+  })
+}
+
+/** Who looks at a saved page may read it, and its debug data where they were saved. */
+function info(page: SavedPage) {
+  const caller = { role: 'reader', namespace: null, subject: 'saved page' }
+  return {
+    name: 'byref',
+    version: `saved ${page.savedAt.slice(0, 10)}`,
+    agents: [],
+    sql: false,
+    caller,
+  }
+}
+
+function rowsOf({ rows = [], columns = [], asset }: SavedAsset, query: URLSearchParams): Response {
+  if (query.has('sort') || query.has('where')) {
+    return refused(422, 'invalid_arguments', 'A saved page has no server to sort and filter rows.')
+  }
+  const offset = Number(query.get('offset') ?? 0)
+  const some = rows.slice(offset, offset + Number(query.get('limit') ?? 100))
+  const end = offset + some.length
+  const total = Math.min(asset.table?.rows ?? rows.length, rows.length)
+  return json({ columns, rows: some, offset, next: end < rows.length ? end : null, total })
+}
+
+/** The bytes of a body in Base64. */
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+}
+
+function firstWords(records: readonly LogRecord[]): string {
+  for (const { event } of records) {
+    const isText = event.type === 'NEW_MESSAGE' && typeof event.payload.content === 'string'
+    if (isText) return String(event.payload.content).slice(0, 80)
+  }
+  return 'Conversation'
+}
+
+function json(value: unknown): Response {
+  return new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } })
+}
+
+function refused(status: number, code: string, message: string): Response {
+  return new Response(JSON.stringify({ error: { code, message } }), { status })
+}

@@ -1,0 +1,82 @@
+import { client } from '../app/api.ts'
+import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
+
+/** What a saved page has and lacks. */
+export interface Saved {
+  html: Blob
+  assets: number
+  /** Assets whose bodies were too large, by name. */
+  leftOut: readonly string[]
+}
+
+/** What {@link savePage} is told. */
+export interface SaveOptions {
+  /** With debug data, which may hold what was said between agent and provider; for owners. */
+  debug: boolean
+  signal: AbortSignal
+  onProgress: (progress: { assets: number; of: number }) => void
+}
+
+/** Makes one HTML file of a conversation: it opens without a server and without a network, with its assets up to a size. */
+export async function savePage(id: string, options: SaveOptions): Promise<Saved> {
+  const { debug, signal, onProgress } = options
+  const response = await client.exportConversation(id, { debug, signal })
+  const lines = (await response.text()).split('\n').filter((line) => line !== '')
+  const ids = [...new Set(lines.join('\n').match(/asset:\/\/[^/\s"\\|>#?]+/g) ?? [])]
+  const assets: SavedAsset[] = []
+  const leftOut: string[] = []
+  let bytes = 0
+  for (const [place, ref] of ids.entries()) {
+    onProgress({ assets: place, of: ids.length })
+    const saved = await saveAsset(ref, LIMITS.all - bytes, signal)
+    if (!saved) continue
+    bytes += saved.body?.length ?? 0
+    if (saved.body === null && !saved.rows) leftOut.push(saved.asset.name ?? saved.asset.assetId)
+    assets.push(saved)
+  }
+  const page: SavedPage = {
+    ...{ version: 1, id, savedAt: new Date().toISOString() },
+    ...{ lines, debug, assets },
+  }
+  return { html: await htmlOf(page, signal), assets: assets.length, leftOut }
+}
+
+/** An asset with its body, as far as there is room; null for one that is not there (any more). */
+async function saveAsset(
+  ref: string,
+  room: number,
+  signal: AbortSignal,
+): Promise<SavedAsset | null> {
+  const details = await client.asset(ref).catch(() => null)
+  if (!details) return null
+  const { asset, meta } = details
+  if (asset.table) {
+    const { rows, columns } = await client.rows(ref, { limit: LIMITS.rows, signal })
+    return { asset, meta, body: null, rows, columns }
+  }
+  if (asset.size > LIMITS.each || asset.size > room) return { asset, meta, body: null }
+  const body = await (await client.assetContent(ref, { signal })).blob()
+  return { asset, meta, body: await base64Of(body) }
+}
+
+async function base64Of(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer())
+  let text = ''
+  for (let i = 0; i < bytes.length; i += 30_000) {
+    text += String.fromCharCode(...bytes.subarray(i, i + 30_000))
+  }
+  return btoa(text)
+}
+
+/** The page of the app that needs no server, with the conversation in it. */
+async function htmlOf(page: SavedPage, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch('/offline.html', { signal })
+  const template = await response.text()
+  const [before, after] = template.split(`id="${DATA_ID}">`)
+  if (!response.ok || before === undefined || after === undefined) {
+    throw new Error('This server has no page to save conversations with.')
+  }
+  // No text of it can end the element that it stands in.
+  const data = JSON.stringify(page).replaceAll('<', '\\u003c')
+  return new Blob([before, `id="${DATA_ID}">`, data, after], { type: 'text/html' })
+}

@@ -1,0 +1,66 @@
+// @vitest-environment jsdom
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fireEvent, screen } from '@testing-library/react'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../app/client.ts'
+import { foldLines } from '../testing/fold-lines.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { Samples } from './samples.tsx'
+
+const read = (path: string) => readFile(join(import.meta.dirname, '../../public', path), 'utf8')
+
+beforeEach(() => {
+  vi.stubGlobal('fetch', async (path: string) => new Response(await read(path)))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+
+describe('Samples', () => {
+  it('uploads the files of a sample and imports it with their new ids', async () => {
+    vi.spyOn(client, 'conversationSummary').mockResolvedValue(null)
+    let count = 0
+    const upload = vi.spyOn(client, 'upload').mockImplementation(async () => {
+      const saved = (kind: string) => ({ assetId: `new-${kind}-${count}` })
+      count++
+      return { asset: saved('file'), table: saved('table') } as never
+    })
+    const imported = vi.spyOn(client, 'importConversation').mockResolvedValue({ id: 'x' })
+    const { router } = await renderInApp(<Samples />)
+    fireEvent.click(await screen.findByRole('button', { name: /^Four years of weather/ }))
+    await vi.waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-weather'))
+    const names = upload.mock.calls.map(([file]) => (file as File).name)
+    expect(names).toContain('seattle-weather.csv')
+    const state = foldLines(imported.mock.lastCall?.[0] as string)
+    expect(state.messages.length).toBeGreaterThan(8)
+    for (const { ref } of state.assets) expect(ref).toMatch(/^asset:\/\/new-(file|table)-\d$/)
+    expect(imported.mock.lastCall?.[1]).toEqual({ id: 'sample-weather' })
+  })
+
+  it('opens a sample that is there already', async () => {
+    vi.spyOn(client, 'conversationSummary').mockResolvedValue({} as never)
+    const upload = vi.spyOn(client, 'upload')
+    const { router } = await renderInApp(<Samples />)
+    fireEvent.click(await screen.findByRole('button', { name: /^Refunds/ }))
+    await vi.waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-refunds'))
+    expect(upload).not.toHaveBeenCalled()
+  })
+
+  it('is nothing for who may not import', async () => {
+    await renderInApp(<Samples />, { role: 'member' })
+    expect(screen.queryByRole('button')).toBeNull()
+  })
+
+  it.each(['weather', 'refunds', 'every-kind'])('is whole: %s', async (name) => {
+    const { lines, files } = JSON.parse(await read(`/samples/${name}.json`))
+    const state = foldLines(lines.join('\n'))
+    const known = files.flatMap(({ asset, table }: { asset: string; table?: string }) => [
+      asset,
+      table,
+    ])
+    for (const { assetId } of state.assets) expect(known).toContain(assetId)
+    expect(state.runs.filter(({ status }) => status === 'running')).toEqual([])
+  })
+})

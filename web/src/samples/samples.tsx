@@ -1,0 +1,50 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { forgetConversations } from '../app/client.ts'
+import { useMay } from '../app/role.ts'
+import { tellError } from '../ui/toasts.tsx'
+import { listSamples, loadSample } from './load-sample.ts'
+
+/** Conversations to look at, for who has none yet: a press loads one and opens it. */
+export function Samples() {
+  const mayImport = useMay('owner')
+  const navigate = useNavigate()
+  const { data } = useQuery({
+    queryKey: ['samples'],
+    queryFn: listSamples,
+    enabled: mayImport,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const load = useMutation({
+    mutationFn: loadSample,
+    onSuccess: async (id) => {
+      forgetConversations()
+      await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
+    },
+    onError: (error) => tellError('The sample was not loaded.', error),
+  })
+  if (!mayImport || !data) return null
+  return (
+    <section className="mt-6">
+      <h3 className="text-sm font-semibold">Show me</h3>
+      <ul className="mt-2 grid gap-1.5">
+        {data.map(({ name, title, description }) => (
+          <li key={name}>
+            <button
+              type="button"
+              disabled={load.isPending}
+              onClick={() => load.mutate(name)}
+              className="w-full rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover disabled:opacity-60"
+            >
+              <span className="block font-medium">
+                {title}
+                {load.isPending && load.variables === name && ' · loading…'}
+              </span>
+              <span className="block text-xs text-ink-3">{description}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import tailwind from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vite'
+import { viteSingleFile } from 'vite-plugin-singlefile'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** Puts the client that asks nobody in the place of the one that asks the server. */
+const offlineApi: Plugin = {
+  name: 'offline-api',
+  enforce: 'pre',
+  resolveId: (source) => (/\/api\.ts$/.test(source) ? here('src/offline/api.ts') : null),
+}
+
+/** Lets the page run its own script and nothing else, and load nothing from anywhere. */
+const policy: Plugin = {
+  name: 'offline-policy',
+  async closeBundle() {
+    const file = here('../dist/web/offline.html')
+    const html = await readFile(file, 'utf8')
+    const scripts = [...html.matchAll(/<script type="module"[^>]*>([\s\S]*?)<\/script>/g)]
+    const hashes = scripts.map(([, text = '']) => {
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+    })
+    const rules = [
+      "default-src 'none'",
+      `script-src ${hashes.join(' ')}`,
+      "style-src 'unsafe-inline'",
+      ...['img-src', 'media-src', 'frame-src'].map((kind) => `${kind} blob: data:`),
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]
+    await writeFile(file, html.replace('__POLICY__', rules.join('; ')))
+  },
+}
+
+/** The page that conversations are saved in: the workbench in one file. */
+export default defineConfig({
+  root: here('.'),
+  publicDir: false,
+  plugins: [
+    offlineApi,
+    react(),
+    tailwind(),
+    viteSingleFile({ removeViteModuleLoader: true }),
+    policy,
+  ],
+  resolve: { alias: { 'byref/client': here('../src/client/index.ts') } },
+  build: {
+    ...{ outDir: '../dist/web', emptyOutDir: false, target: 'es2023' },
+    rollupOptions: { input: here('offline.html') },
+  },
+})
