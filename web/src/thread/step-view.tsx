@@ -136,7 +136,7 @@ export function StepView({ item }: { item: StepItem }) {
         </StepFrame>
         <StepMedia media={media} title={stepTitle(message.content, calls)} />
       </div>
-      <MessageActions message={message} />
+      <MessageActions message={message} last={asides.at(-1)} />
     </article>
   )
 }
