@@ -30,11 +30,13 @@
     const above = document.elementFromPoint(x, y)
     if (!above || control.contains(above) || above.contains(control)) continue
     if (above.closest('label')?.contains(control)) continue
-    // What has scrolled out of its own box is not in sight.
-    let box = control.parentElement
-    while (box && !scrolls(box)) box = box.parentElement
-    const edge = box?.getBoundingClientRect()
-    if (edge && (y < edge.top || y > edge.bottom || x < edge.left || x > edge.right)) continue
+    // What has scrolled out of a box that it lies in is not in sight.
+    let isOut = false
+    for (let box = control.parentElement; box; box = box.parentElement) {
+      const edge = box.getBoundingClientRect()
+      isOut ||= scrolls(box) && (y < edge.top || y > edge.bottom || x < edge.left || x > edge.right)
+    }
+    if (isOut) continue
     problems.push(`${said(control)} lies under ${said(above)}`)
   }
   return problems

@@ -31,6 +31,7 @@ try {
         const problems = await checkView(page, server.url, view, ids).catch((error) => [`${error}`])
         await page.screenshot({ path: join(folder, `${view.name}-${width}-${theme}.png`) })
         await page.close()
+        if (problems.length === 0) console.log(`${view.name} ${width} ${theme}: fine`)
         for (const problem of problems) console.log(`${view.name} ${width} ${theme}: ${problem}`)
         wrong += problems.length
       }

@@ -1,4 +1,5 @@
 // Waits until pictures are there and nothing moves, or two seconds. Runs in the page.
+// biome-ignore lint/nursery/noFloatingPromises: who runs it waits for what it gives
 Promise.race([
   new Promise((go) => setTimeout(go, 2_000)),
   Promise.all([
@@ -8,4 +9,4 @@ Promise.race([
       .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
       .map(({ finished }) => finished.catch(() => {})),
   ]),
-]).then(() => null)
+])

@@ -1,0 +1,192 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
+import { PAYLOADS } from './xss-payloads.ts'
+
+const executablePath = process.env.BYREF_TEST_BROWSER || undefined
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+const OWNER = { authorization: 'Bearer owner' }
+const AT = '2026-01-01T12:00:00.000Z'
+
+/** Payloads of one conversation, so that all of its messages are drawn at once. */
+const BATCH = 12
+
+type Json = Record<string, unknown>
+
+/** Messages that have a payload in every place where text can stand. */
+function messagesOf(payload: string): Json[] {
+  const sender = { participant_id: payload, participant_role: 'assistant', name: payload }
+  const chat = { sender, message_type: 'chat', content_type: 'text/markdown' }
+  const call = {
+    id: payload,
+    name: payload,
+    arguments: { [payload]: payload, html: `<b>${payload}` },
+  }
+  const everywhere = {
+    attribution: payload,
+    footer_items: [payload],
+    reasoning: [{ text: payload }],
+    attachments: [{ kind: 'image', assetRef: payload, mimeType: payload, fileName: payload }],
+    [payload]: payload,
+  }
+  return [
+    { ...chat, content: payload, metadata: everywhere },
+    { ...chat, content_type: 'text/plain', content: payload },
+    { ...chat, content_type: 'text/html', content: payload },
+    { ...chat, content_type: payload, content: { [payload]: payload } },
+    { ...chat, content_type: 'asset_ref', content: payload },
+    { ...chat, content_type: 'command', content: { command: payload, param: payload } },
+    {
+      ...chat,
+      content_type: 'multipart/mixed',
+      content: [
+        { type: 'text', text: payload },
+        { type: 'image_url', image_url: { url: payload } },
+      ],
+    },
+    {
+      ...chat,
+      content_type: 'data',
+      content: { type: 'data', kind: 'state', data: { [payload]: payload }, description: payload },
+    },
+    { ...chat, content: 'called', metadata: { tool_calls: [call] } },
+    {
+      ...chat,
+      content: payload,
+      metadata: {
+        tool_result: { tool_call_id: payload, error: { code: payload, message: payload } },
+      },
+    },
+    ...['note', 'notice', 'log', payload].map((message_type) => {
+      return { ...chat, message_type, content: payload, metadata: { href: payload } }
+    }),
+  ]
+}
+
+describe.skipIf(!executablePath)('texts that would run', () => {
+  let browser: Browser
+  let server: ScriptedServer
+  /** What ran, or asked a stranger. */
+  const ran: string[] = []
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: FLAGS })
+    server = await scriptedServer()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  async function watched(): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    await context.addCookies([{ name: 'byref', value: 'owner', url: server.url }])
+    // Every frame has it, also those of other origins: whatever runs says so.
+    await context.exposeFunction('tellRan', (what: string) => void ran.push(what))
+    await context.addInitScript('globalThis.alert = (what) => tellRan(`alert in ${location.href}`)')
+    context.on('request', (request) => {
+      const { hostname } = new URL(request.url())
+      if (hostname !== '127.0.0.1' && hostname !== '') ran.push(`request to ${request.url()}`)
+    })
+    const page = await context.newPage()
+    page.on('dialog', (dialog) => {
+      ran.push(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    page.on('framenavigated', (frame) => {
+      const url = frame.url()
+      if (!/^(about:|chrome-error:)/.test(url) && !url.startsWith(server.url))
+        ran.push(`gone to ${url}`)
+    })
+    return page
+  }
+
+  async function importOf(id: string, payloads: readonly string[]): Promise<void> {
+    const head = {
+      byref: 'conversation',
+      version: 1,
+      id,
+      title: payloads[0],
+      createdAt: AT,
+      updatedAt: AT,
+    }
+    const records = payloads.flatMap(messagesOf).map((message, i) => {
+      const payload = { id: `n${i}`, timestamp: AT, metadata: {}, ...message }
+      return { v: 1, position: i + 1, timestamp: AT, event: { type: 'NEW_MESSAGE', payload } }
+    })
+    const body = [head, ...records].map((line) => JSON.stringify(line)).join('\n')
+    const url = `${server.url}/api/conversations/import?id=${id}`
+    const headers = { ...OWNER, 'content-type': 'application/x-ndjson' }
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([201, ''])
+  }
+
+  /** Opens all that is folded, so that nothing is left undrawn. */
+  async function unfold(page: Page): Promise<void> {
+    await page.evaluate(`for (const one of document.querySelectorAll('main [aria-expanded=false]:not([aria-haspopup])')) one.click()
+      for (const one of document.querySelectorAll('details')) one.open = true`)
+    // Whatever would run by itself has had its turns.
+    await page.evaluate('new Promise((go) => setTimeout(go, 150))')
+  }
+
+  it('are noticed where they run', async () => {
+    const page = await watched()
+    await page.goto(`${server.url}/api/health`)
+    await page.setContent('<img src=x onerror=alert(1)><img src="http://evil.invalid/x">')
+    await expect.poll(() => ran.length).toBeGreaterThanOrEqual(2)
+    await page.context().close()
+    ran.length = 0
+  })
+
+  it(`do not in messages: ${PAYLOADS.length} of them, in every place where text can stand`, async () => {
+    const page = await watched()
+    for (let from = 0; from < PAYLOADS.length; from += BATCH) {
+      const payloads = PAYLOADS.slice(from, from + BATCH)
+      await importOf(`x${from}`, payloads)
+      await page.goto(`${server.url}/c/x${from}?tab=data`)
+      await page.getByRole('article').first().waitFor()
+      await unfold(page)
+      for (const tab of from === 0 ? ['Assets', 'Run', 'Message', 'Checks'] : ['Message']) {
+        await page.getByRole('tab', { name: tab }).click()
+        await unfold(page)
+      }
+      expect([from, ...ran]).toEqual([from])
+    }
+    await page.context().close()
+  })
+
+  it('do not in files, whatever they are called', async () => {
+    const page = await watched()
+    const bodies = {
+      'x.svg':
+        '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><image href="http://evil.invalid/x.png"/></svg>',
+      'x.html':
+        '<!doctype html><script>alert(1)</script><img src="http://evil.invalid/x.png"><meta http-equiv=refresh content="0;url=http://evil.invalid">',
+      'x.xhtml': '<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>',
+      'x.xml':
+        '<?xml-stylesheet href="data:text/xsl,evil"?><x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script>',
+      'x.csv': `a,b\n<img src=x onerror=alert(1)>,"=HYPERLINK(""http://evil.invalid"")"\n${PAYLOADS.map((one) => `"${one.replaceAll('"', '""')}",1`).join('\n')}\n`,
+      'x.json': JSON.stringify({ all: PAYLOADS }),
+      'x.md': PAYLOADS.join('\n\n'),
+      '<img src=x onerror=alert(1)>.txt': PAYLOADS.join('\n'),
+    }
+    for (const [name, body] of Object.entries(bodies)) {
+      const url = `${server.url}/api/assets?name=${encodeURIComponent(name)}`
+      const made = await fetch(url, { method: 'POST', headers: OWNER, body })
+      const { asset, table } = (await made.json()) as Record<
+        'asset' | 'table',
+        { assetId: string } | null
+      >
+      for (const id of [asset?.assetId, table?.assetId]) {
+        if (!id) continue
+        await page.goto(`${server.url}/assets/${id}`)
+        await page.getByText('Reference', { exact: true }).waitFor()
+        await unfold(page)
+        // Its own address, as somebody may open it.
+        await page.goto(`${server.url}/api/assets/${id}/content`).catch(() => null)
+        expect([name, ...ran]).toEqual([name])
+      }
+    }
+    await page.context().close()
+  })
+})
