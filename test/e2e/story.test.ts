@@ -144,6 +144,65 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
       .waitFor()
   })
 
+  it('is all done by keyboard, from attaching a file to its debug data', async () => {
+    const page = await open()
+    const focused = (): Promise<string> =>
+      page.evaluate(
+        () =>
+          document.activeElement?.getAttribute('aria-label') ??
+          document.activeElement?.textContent ??
+          '',
+      )
+    /** Goes on with Tab until something has the focus that is called so, and can be seen to have it. */
+    const tabTo = async (name: RegExp, key = 'Tab'): Promise<void> => {
+      for (let presses = 0; presses < 80; presses++) {
+        await page.keyboard.press(key)
+        if (!name.test(await focused())) continue
+        const outline = await page.evaluate(
+          () => getComputedStyle(document.activeElement).outlineStyle,
+        )
+        expect([await focused(), outline]).not.toContain('none')
+        return
+      }
+      throw new Error(`Tab does not come to ${name}`)
+    }
+    await expect.poll(focused).toBe('Message')
+    page.on('filechooser', (chooser) => chooser.setFiles(dataset('seattle-weather.csv')))
+    await tabTo(/^Attach$/)
+    await page.keyboard.press('Enter')
+    await page.getByText('1,461 rows × 6 columns').first().waitFor()
+    await page.keyboard.press('Shift+Tab')
+    await expect.poll(focused).toBe('Message')
+    await page.keyboard.type('chart the monthly precipitation')
+    await page.keyboard.press('Enter')
+    const thread = page.getByRole('region', { name: 'Thread' })
+    await thread.getByText(/its summary is kept as/).waitFor()
+    const step = thread.getByRole('button', { name: /1 call/ })
+    await expect.poll(() => step.getAttribute('aria-expanded')).toBe('false')
+    expect(await thread.getByRole('img').count()).toBe(1)
+
+    await tabTo(/Chart the sum/, 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await thread.getByRole('article', { name: 'Call of chart_rows' }).waitFor()
+    await tabTo(/^Message actions$/)
+    await page.keyboard.press('Enter')
+    for (const item of ['Copy text', 'Copy link', 'Debug data']) {
+      await expect.poll(focused).toBe(item)
+      await page.keyboard.press(item === 'Debug data' ? 'Enter' : 'ArrowDown')
+    }
+    await page.getByRole('tree', { name: 'Debug data' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('tree', { name: 'Debug data' }).waitFor({ state: 'detached' })
+
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder(/Type a command/).waitFor()
+    await page.keyboard.type('toggle theme')
+    await page.keyboard.press('Enter')
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.dataset.theme))
+      .toBe('dark')
+  })
+
   it('shows the other tab what happens in this one', async () => {
     const page = await open()
     await ask(page, 'hello')
@@ -174,6 +233,11 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
 
 // The browser's, in functions that run there.
 declare const DataTransfer: new () => { items: { add(file: File): void } }
+declare const document: {
+  activeElement: { textContent: string | null; getAttribute(name: string): string | null } | null
+  documentElement: { dataset: Record<string, string | undefined> }
+}
+declare function getComputedStyle(element: unknown): { outlineStyle: string }
 
 /** Drops a file on the page as a person does. */
 async function drop(page: Page, name: string, text: string): Promise<void> {

@@ -75,6 +75,48 @@ describe('Composer', () => {
     )
   })
 
+  it('sends once the files are there, and not by itself where one failed', async () => {
+    const uploads: PromiseWithResolvers<Response>[] = []
+    answer((path) => {
+      if (!path.startsWith('/api/assets?')) return Response.json({})
+      uploads.push(Promise.withResolvers<Response>())
+      return uploads.at(-1)?.promise as Promise<Response>
+    })
+    await renderInApp(<Composer />)
+    const attach = async (count: number) => {
+      const files = [new File(['x'], `${count}.bin`)]
+      fireEvent.change(screen.getByLabelText('Attach files'), { target: { files } })
+      await waitFor(() => expect(uploads).toHaveLength(count))
+      type(`with ${count}`)
+      fireEvent.keyDown(box(), { key: 'Enter' })
+      expect(screen.getByText(/Sends when the files are there/)).toBeTruthy()
+    }
+    await attach(1)
+    uploads[0]?.resolve(Response.json({ asset: { ref: 'asset://a', assetId: 'a' }, table: null }))
+    await waitFor(() => expect(box().value).toBe(''))
+    expect(requests.at(-1)?.body).toMatchObject({ attachments: [{ assetRef: 'asset://a' }] })
+    await attach(2)
+    uploads[1]?.resolve(Response.json({ error: { code: 'x', message: 'No.' } }, { status: 422 }))
+    await screen.findByText(/Not attached/)
+    await waitFor(() => expect(screen.queryByText(/Sends when/)).toBeNull())
+    expect(box().value).toBe('with 2')
+  })
+
+  it('lets go of a file that is on its way', async () => {
+    let signal: AbortSignal | null | undefined
+    answer((path, init) => {
+      if (path.startsWith('/api/assets?')) signal = init?.signal
+      return new Promise<Response>(() => {})
+    })
+    await renderInApp(<Composer />)
+    fireEvent.change(screen.getByLabelText('Attach files'), {
+      target: { files: [new File(['x'], 'big.bin')] },
+    })
+    fireEvent.click(await screen.findByRole('button', { name: 'Cancel big.bin' }))
+    expect(signal?.aborted).toBe(true)
+    expect(screen.queryByRole('button', { name: /big.bin/ })).toBeNull()
+  })
+
   it('says why an upload failed, and tries again on request', async () => {
     let failed = false
     answer(() => {

@@ -23,6 +23,8 @@ const HINTS: Record<RunPhase, string> = {
   over: 'Enter to send, Shift Enter for a new line',
 }
 
+const HINT_WHILE_HELD = 'Sends when the files are there…'
+
 const HINT_WHILE_BUSY = 'Enter: after this run. Ctrl Enter: into it'
 
 /** Where a person writes, or, for those who only read, a word on that. */
@@ -75,12 +77,13 @@ function MessageForm() {
     result ? [{ assetRef: (result.table ?? result.asset).ref }] : [],
   )
   const isUploading = uploads.some((upload) => upload.status === 'sending')
-  const empty = text.trim() === '' && attachments.length === 0
-  const ready = !empty && !isUploading && !sending && status !== 'closed'
-  const hint = isUploading && text.trim() !== '' ? 'Files are on their way…' : HINTS[phase]
+  const empty = text.trim() === '' && attachments.length === 0 && !isUploading
+  const ready = !empty && !sending && status !== 'closed'
+  const [held, setHeld] = useState<'queue' | 'steer' | null>(null)
 
   async function send(ifBusy: 'queue' | 'steer' = 'queue'): Promise<void> {
     if (!ready) return
+    if (isUploading) return setHeld(ifBusy)
     setSending(true)
     setProblem(null)
     try {
@@ -98,6 +101,13 @@ function MessageForm() {
       setSending(false)
     }
   }
+
+  // What was to be sent while files were on their way goes when they are there, unless one of them failed.
+  useEffect(() => {
+    if (held === null || isUploading) return
+    setHeld(null)
+    if (uploads.every((upload) => upload.status === 'done')) void send(held)
+  })
 
   async function stop(): Promise<void> {
     if (id === null) return
@@ -169,7 +179,7 @@ function MessageForm() {
               }}
             />
             <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
-              {running && !empty && !isUploading ? HINT_WHILE_BUSY : hint}
+              {held ? HINT_WHILE_HELD : running && !empty ? HINT_WHILE_BUSY : HINTS[phase]}
             </span>
             {running && (
               <Button
@@ -186,7 +196,7 @@ function MessageForm() {
             {running && !empty && (
               <Button
                 look="outline"
-                disabled={!ready}
+                disabled={!ready || held !== null}
                 title="Say it at the next step of this run (Ctrl Enter)"
                 onClick={() => void send('steer')}
                 className="rounded-lg"
@@ -201,10 +211,10 @@ function MessageForm() {
                 type="submit"
                 aria-label={running ? undefined : 'Send'}
                 title={running ? 'Say it when this run is over (Enter)' : 'Send'}
-                disabled={!ready}
+                disabled={!ready || held !== null}
                 className="rounded-lg"
               >
-                {sending ? (
+                {sending || held ? (
                   <Spinner className="text-solid-ink" />
                 ) : running ? (
                   'Queue'

@@ -29,9 +29,9 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
       <div className="flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pl-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
         <span className="shrink-0">{'data' in block ? 'wrote' : 'declared'}</span>
-        <VariableChip reference={variableOf(block)} />
+        <VariableChip reference={variableOf(block)} isTarget />
         <span className="truncate">
-          {methodOf(block)}
+          {'data' in block && methodOf(block)}
           {call && (
             <>
               {' '}

@@ -122,6 +122,16 @@ describe('MessageActions', () => {
     })
   })
 
+  it('forks behind what the calls of a step gave', async () => {
+    const calls = [{ id: 'c', name: 'look', arguments: {} }]
+    await show([
+      message({ id: 's', metadata: { tool_calls: calls } }),
+      message({ id: 'r', metadata: { tool_result: { tool_call_id: 'c' } } }),
+    ])
+    await choose('s', /Fork/)
+    await waitFor(() => expect(requests[0]).toMatchObject({ body: { at: 'r' } }))
+  })
+
   it('deletes after a question, and not while a run is on', async () => {
     const over = await show([question])
     await choose('q', /Delete/)

@@ -18,12 +18,14 @@ import { isSaidByPerson, saidBefore } from './say-again.ts'
 /** Properties of {@link MessageActions}. */
 export interface MessageActionsProps {
   message: Message
+  /** The last message that belongs to it, where a fork at it ends; by default itself. */
+  last?: Message
   /** Opens the message for changes, where it can be changed. */
   onEdit?: () => void
 }
 
 /** What can be done with a message: a quiet button over its corner, by keyboard too, with a menu behind it. */
-export function MessageActions({ message, onEdit }: MessageActionsProps) {
+export function MessageActions({ message, last = message, onEdit }: MessageActionsProps) {
   const conversation = useConversationId()
   const [asksToDelete, setAsksToDelete] = useState(false)
   const change = useChangeView()
@@ -55,6 +57,7 @@ export function MessageActions({ message, onEdit }: MessageActionsProps) {
       >
         <Items
           message={message}
+          last={last}
           conversation={conversation}
           onEdit={onEdit}
           onDelete={() => setAsksToDelete(true)}
@@ -76,6 +79,7 @@ export function MessageActions({ message, onEdit }: MessageActionsProps) {
 
 function Items({
   message,
+  last = message,
   conversation,
   onEdit,
   onDelete,
@@ -101,7 +105,7 @@ function Items({
   }
 
   const again = async (said: Message) => (await client.retry(conversation, said.id)).conversation
-  const fork = async () => (await client.forkConversation(conversation, { at: id })).id
+  const fork = async () => (await client.forkConversation(conversation, { at: last.id })).id
   return (
     <>
       {isText && (

@@ -64,7 +64,7 @@ describe('StepView', () => {
     const running = await show(step(result('1')))
     const open = screen.getByRole('button', { expanded: true, name: /call/ })
     expect(open.textContent).toBe('running:Chart rows2 calls')
-    expect(screen.getAllByRole('article').length).toBe(3)
+    expect(screen.getAllByRole('article', { name: /^(Call|Result) of/ }).length).toBe(3)
     running.unmount()
 
     await show([...step(result('1'), result('2')), ...answer()])

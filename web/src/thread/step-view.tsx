@@ -65,7 +65,7 @@ export function StepFrame({ title, openTitle, status, facts, open, children }: S
         <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
           {isOpen ? openTitle : title}
         </span>
-        <span className="min-w-0 shrink-[0.1] truncate text-xs tabular-nums">{facts}</span>
+        <span className="min-w-0 truncate text-xs tabular-nums sm:shrink-0">{facts}</span>
         <ChevronRight
           aria-hidden
           className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
@@ -107,9 +107,9 @@ export function StepView({ item }: { item: StepItem }) {
   const isLinked = useIsLinked(item)
   const isOver = !isOnItsWay && !isOdd && status === 'done'
   return (
-    <section
+    <article
       id={`m-${message.id}`}
-      aria-label="Step"
+      aria-label={`Step: ${stepTitle(message.content, calls)}`}
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-0.5')}
     >
       {header && <MessageHeader message={message} />}
@@ -136,8 +136,8 @@ export function StepView({ item }: { item: StepItem }) {
         </StepFrame>
         <StepMedia media={media} title={stepTitle(message.content, calls)} />
       </div>
-      <MessageActions message={message} />
-    </section>
+      <MessageActions message={message} last={asides.at(-1)} />
+    </article>
   )
 }
 

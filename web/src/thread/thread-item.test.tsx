@@ -30,6 +30,17 @@ describe('ThreadItem', () => {
     }
   })
 
+  it('shows no attribution that is none, and says so of what is no text', async () => {
+    await show(
+      message({ content_type: 'text/plain', content: 'a', metadata: { attribution: ' ' } }),
+      message({ content_type: 'text/plain', content: 'b', metadata: { attribution: 5 } as never }),
+    )
+    const [first, second] = screen.getAllByRole('article')
+    expect(first?.querySelector('header p')?.childNodes).toHaveLength(2)
+    expect(first?.textContent).not.toContain('Malformed')
+    expect(second?.textContent).toContain('Malformed: metadata.attribution is not text')
+  })
+
   it('makes an in-app link of href, and none of chat or of what is no address', async () => {
     await show(
       message({
@@ -86,6 +97,42 @@ describe('ThreadItem', () => {
     expect(links[0]?.getAttribute('href')).toContain('asset=a1')
     expect(links[1]?.getAttribute('href')).toContain('data=state')
     expect(card.textContent).toContain('no result recorded')
+  })
+
+  it('takes arguments in every form', async () => {
+    await show(
+      message({
+        metadata: {
+          tool_calls: [
+            call('1', {}),
+            call('2', null),
+            call('3', '{"from":"text"}'),
+            { id: '4', name: 'tool_4' } as never,
+            call('5', [1]),
+          ],
+        },
+      }),
+    )
+    const shown = screen.getAllByRole('article', { name: /^Call of/ })
+    const texts = shown.map(({ textContent }) =>
+      textContent?.replace(/^tool_. no result recorded/, ''),
+    )
+    expect(texts.filter((text) => text === 'No arguments')).toHaveLength(3)
+    expect(texts[2]).toBe('from"text"')
+    expect(texts[4]).toContain('arguments')
+  })
+
+  it('gives each round of a call id that is used again its own result', async () => {
+    await show(
+      message({ id: 'a', metadata: { tool_calls: [call('1')] } }),
+      result('1', { id: 'r1', content: 'first' }),
+      message({ id: 'b', metadata: { tool_calls: [call('1')] } }),
+      result('1', { id: 'r2', content: 'second' }),
+    )
+    for (const step of screen.getAllByRole('button', { name: /1 call/ })) fireEvent.click(step)
+    expect(screen.queryByText(/another result/)).toBeNull()
+    const links = screen.getAllByRole('link', { name: 'Go to result' })
+    expect(links.map((link) => link.getAttribute('href'))).toEqual(['/#m-r1', '/#m-r2'])
   })
 
   it('links calls and results both ways, and shows a failed one with its code', async () => {
