@@ -1,7 +1,13 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { build, defineConfig, type Plugin } from 'vite'
+
+const brotli = promisify(brotliCompress)
 
 /** Builds the page that conversations are saved in beside the app. */
 const offlinePage: Plugin = {
@@ -13,9 +19,24 @@ const offlinePage: Plugin = {
   },
 }
 
+/** Packs scripts and styles once, more tightly than a server could at each request. */
+const packed: Plugin = {
+  name: 'packed',
+  apply: 'build',
+  async writeBundle({ dir = '' }, bundle) {
+    const names = Object.keys(bundle).filter((name) => /\.(js|css)$/.test(name))
+    await Promise.all(
+      names.map(async (name) => {
+        const file = join(dir, name)
+        await writeFile(`${file}.br`, await brotli(await readFile(file)))
+      }),
+    )
+  },
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwind(), offlinePage],
+  plugins: [react(), tailwind(), packed, offlinePage],
   resolve: {
     alias: { 'byref/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) },
   },

@@ -35,6 +35,7 @@ export function appFiles(folder: string = BUILT): Hono {
     '/assets/*',
     serveStatic({
       root: folder,
+      precompressed: true,
       onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
     }),
   )

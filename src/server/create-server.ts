@@ -1,12 +1,13 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { cors } from 'hono/cors'
+import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError } from '../errors.ts'
+import { agentsByName } from './agents-by-name.ts'
 import { appFiles } from './app-files.ts'
 import { type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
 import { type Caller, requireRole } from './caller.ts'
+import { crossOrigin } from './cross-origin.ts'
 import { drainingAnswer } from './draining.ts'
 import { createHub } from './events/hub.ts'
 import { createGuard } from './guard.ts'
@@ -75,7 +76,7 @@ const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
  */
 export function createServer(options: ServerOptions): Server {
   const { allowedHosts = [], allowedOrigins = [], log = silent } = options
-  const agents = byName(options.agents)
+  const agents = agentsByName(options.agents)
   const first = [...agents.values()][0] as Agent
   const auth = createAuth(options.auth)
   const limits = createLimits(options.limits, auth.required)
@@ -205,39 +206,3 @@ export function createServer(options: ServerOptions): Server {
 }
 
 const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
-
-/** The name of an only agent that has none. */
-const ONLY = 'agent'
-
-function byName(given: ServerOptions['agents']): Map<string, Agent> {
-  const list = Array.isArray(given) ? (given as readonly Agent[]) : [given as Agent]
-  const agents = new Map(list.map((agent) => [agent.name ?? ONLY, agent]))
-  if (list.length === 0 || list.includes(undefined as never)) {
-    throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
-  }
-  const isNamed = list.length === 1 || list.every(({ name }) => name !== null)
-  if (isNamed && agents.size === list.length) return agents
-  throw new ByrefError(
-    'config_invalid',
-    'Several agents of a server need a name each: createAgent({ name })',
-  )
-}
-
-function crossOrigin(origins: readonly string[]): MiddlewareHandler {
-  const allow = cors({
-    origin: [...origins],
-    allowHeaders: [
-      ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
-      ...['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'],
-    ],
-    exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
-    maxAge: 600,
-  })
-  return async (c, next) => {
-    const preflight = await allow(c, next)
-    const answer = preflight ?? c.res
-    // It names the origin alone, instead of what was named before.
-    answer.headers.set('vary', 'origin, accept-encoding')
-    return preflight
-  }
-}

@@ -93,7 +93,7 @@ describe('a server that is killed', () => {
         return answer
       },
     })
-    const upload = client.upload(new Blob([bytes]), { pieceBytes: 8_000_000, retryDelay: 50 })
+    const upload = client.upload(new Blob([bytes]), { pieceBytes: 8_000_000, retryDelay: 200 })
     await expect.poll(() => server.process.signalCode, { interval: 10 }).toBe('SIGKILL')
     server = await serve(folder.path)
     const { asset } = await upload

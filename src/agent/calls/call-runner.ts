@@ -9,6 +9,7 @@ import { callError } from './call-error.ts'
 import { createCallGraph, type ReadyCall } from './call-graph.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
+import { createEndedCalls } from './ended-calls.ts'
 import { type CallOutcome, executeCall, failed } from './execute-call.ts'
 import { approvedArguments, interrupted, mappedArguments, runMapped } from './map-call.ts'
 import { type CallResult, recordCalls } from './record-call.ts'
@@ -47,16 +48,16 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   const graph = logged
     ? graphOf(logged, { tools, board: thread.board })
     : createCallGraph((read, plan) => createDataReader(scope, plan).has(read.text))
-  /** What calls came to that are not recorded yet, in the order of the answer. */
-  const ended: CallResult[] = []
-  const order = new Map<string, number>(logged?.map(({ id }, i) => [id, i]))
+  const ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
+    takeTurn: graph.takeTurn,
+    record,
+  })
   const given = new Map<string, Record<string, unknown>>()
   const { promise: settled, resolve, reject } = Promise.withResolvers<void>()
   settled.catch(() => {})
   let open = logged?.filter(({ status }) => status !== 'done' && status !== 'failed').length ?? 0
   let active = 0
   let closed = logged !== undefined
-  let recording = false
   let desk: ApprovalDesk | null = null
 
   function openDesk(): ApprovalDesk {
@@ -156,30 +157,13 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   async function finish(plan: CallPlan, outcome: CallOutcome): Promise<void> {
     begin(plan.id)
-    const place = order.get(plan.id) ?? 0
-    const at = ended.findLastIndex((one) => (order.get(one.plan.id) ?? 0) < place)
-    ended.splice(at + 1, 0, { plan, outcome })
-    await recordInTurn()
-  }
-
-  /** Records what has ended, as far as its turn has come; to be asked again whenever calls come or are held. */
-  async function recordInTurn(): Promise<void> {
-    if (recording) return
-    recording = true
-    for (let results = inTurn(); results.length > 0; results = inTurn()) await record(results)
-    recording = false
+    ended.add({ plan, outcome })
+    await ended.record()
   }
 
   /** As work that the end waits for, where something waits for its turn. */
   function recordSoon(): void {
-    if (ended.length > 0) work(recordInTurn).catch(() => {})
-  }
-
-  /** The results whose turn it is. */
-  function inTurn(): CallResult[] {
-    const results = ended.filter(({ plan }) => graph.takeTurn(plan.id))
-    for (const result of results) ended.splice(ended.indexOf(result), 1)
-    return results
+    if (!ended.isEmpty) work(ended.record).catch(() => {})
   }
 
   async function record(results: readonly CallResult[]): Promise<void> {
@@ -204,7 +188,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
       work(async () => {
         const plan = planCall(call, tools, problem)
         if (own) given.set(call.id, planCall({ ...call, arguments: own }, tools).arguments)
-        order.set(call.id, order.size)
+        ended.expect(call.id)
         graph.add(plan)
         open++
         recordSoon()

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
-import type { Run } from '../../agent/follow-run.ts'
 import type { Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
@@ -19,6 +17,7 @@ import {
 import { type Route, route } from '../route.ts'
 import { unlessTried } from '../tries.ts'
 import { pageOfMessages } from './message-pages.ts'
+import { takenBefore, takenNow } from './taken.ts'
 
 const PATH = '/api/conversations/:id/messages'
 
@@ -181,27 +180,6 @@ function inputsOf(body: Record<string, unknown>, tried: string | undefined): Inp
     if (!Array.isArray(attachments)) return { ...input }
     return { ...input, metadata: { ...metadata, attachments } }
   })
-}
-
-function takenNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<typeof sent> {
-  return { messageId: messageIds[0] as string, messageIds: [...messageIds], runId: id }
-}
-
-/** What was answered when these messages were taken. */
-async function takenBefore(
-  log: ConversationLog,
-  conversation: string,
-  inputs: readonly Pick<Input, 'id'>[],
-): Promise<z.infer<typeof sent>> {
-  const messageIds = inputs.map(({ id }) => id as string)
-  const messageId = messageIds[0] as string
-  let runId = ''
-  for await (const { event } of readAll(log, conversation)) {
-    if (event.type === 'NEW_MESSAGE' && event.payload.id === messageId) runId ||= event.runId ?? ''
-    if (event.type === 'RUN_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
-    if (event.type === 'STEP_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
-  }
-  return { messageId, messageIds, runId }
 }
 
 /** A message by its id. Throws `message_not_found`, also for one that was deleted. */

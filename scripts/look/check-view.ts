@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import type { View } from './views.ts'
+
+const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+const LAYOUT = script('layout-problems.js')
+const STILL = script('stand-still.js')
+
+/** Ids that addresses of views have in braces. */
+export type Ids = Readonly<Record<string, string>>
+
+/** Opens a view, waits until it shows, and gives what is wrong with it, in words; nothing is an empty list. */
+export async function checkView(page: Page, url: string, view: View, ids: Ids): Promise<string[]> {
+  await openView(page, url, view, ids)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  const axe = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
+  )
+  return [...axe, ...(await page.evaluate<string[]>(LAYOUT))]
+}
+
+/** Opens a view and waits until it shows and nothing moves. */
+export async function openView(page: Page, url: string, view: View, ids: Ids): Promise<void> {
+  const path = view.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? name)
+  await page.goto('about:blank')
+  await page.goto(url + path)
+  await page.locator('main, [role=dialog]').first().waitFor()
+  await view.open?.(page)
+  await page.locator(view.shows).first().waitFor()
+  await page.evaluate(STILL)
+}

@@ -1,0 +1,11 @@
+// Waits until pictures are there and nothing moves, or two seconds. Runs in the page.
+Promise.race([
+  new Promise((go) => setTimeout(go, 2_000)),
+  Promise.all([
+    ...[...document.images].map((picture) => picture.decode().catch(() => {})),
+    ...document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
+      .map(({ finished }) => finished.catch(() => {})),
+  ]),
+]).then(() => null)
