@@ -10,7 +10,7 @@ export interface SplitDebug {
 
 /**
  * Takes `metadata.debug` off a message, where `has_debug_data` then stands (spec M3); any other event comes back as it is.
- * The debug data of a message without an id, which nobody could ask for, are dropped.
+ * Empty ones are none, and those of a message without an id, which nobody could ask for, are dropped.
  */
 export function splitDebug(event: ConversationEvent): SplitDebug {
   const payload: unknown = event.type === 'NEW_MESSAGE' ? event.payload : null
@@ -20,9 +20,14 @@ export function splitDebug(event: ConversationEvent): SplitDebug {
   }
   const { id } = payload
   const { debug: value } = metadata
-  const hasDebug = typeof id === 'string' && value !== null && value !== undefined
+  const hasDebug = typeof id === 'string' && !isEmpty(value)
   const split = { ...event, payload: { ...payload, metadata: withoutDebug(metadata, hasDebug) } }
   return { event: split as ConversationEvent, debug: hasDebug ? [id, redact(value)] : null }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === null || value === undefined || value === ''
 }
 
 /** In the place and order in which it was. */

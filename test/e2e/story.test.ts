@@ -113,7 +113,10 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
 
     for (const tab of ['Assets', 'Data', 'Run', 'Prompt']) {
       await page.getByRole('tab', { name: tab }).click()
-      const { violations } = await new AxeBuilder({ page }).analyze()
+      const axe = new AxeBuilder({ page })
+      // The rest of the page stays as it was with the first.
+      if (tab !== 'Assets') axe.include('aside')
+      const { violations } = await axe.analyze()
       expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
     }
 
@@ -142,7 +145,7 @@ describe.skipIf(!executablePath)('the story in a browser', () => {
       .getByText(/2012-08/)
       .first()
       .waitFor()
-  })
+  }, 180_000)
 
   it('is all done by keyboard, from attaching a file to its debug data', async () => {
     const page = await open()

@@ -66,8 +66,8 @@ export function testDebug(check: Check): void {
     const metadata = records.map(
       ({ event }) => 'payload' in event && Object(event.payload).metadata,
     )
-    assert.deepEqual(metadata, [{ own: 1 }, { has_debug_data: true }, {}])
-    assert.deepEqual(await log.debug('c', 'empty'), {})
+    assert.deepEqual(metadata, [{ own: 1 }, { has_debug_data: false }, {}])
+    assert.equal(await log.debug('c', 'empty'), null)
     assert.equal(await log.debug('c', 'none'), null)
   })
 }

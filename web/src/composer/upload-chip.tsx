@@ -18,7 +18,8 @@ export interface UploadChipProps {
 
 /** A file of the message that is being written: how far it is, what it became, or why it failed. */
 export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
-  const { file, status, progress, error } = upload
+  const { file, status, progress, imported, error } = upload
+  const done = imported ?? progress
   return (
     <li
       className={cn(
@@ -36,10 +37,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         className={cn('truncate text-ink-3 tabular-nums', error && 'text-bad')}
         title={error?.message}
       >
-        {status === 'sending' &&
-          (progress < 1
-            ? `${Math.round(progress * 100)}% of ${formatBytes(file.size)}`
-            : 'The server reads it…')}
+        {status === 'sending' && howFar(upload)}
         {status === 'done' && <Facts upload={upload} />}
         {error && `Not attached. ${error.message}`}
       </span>
@@ -60,15 +58,26 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         <span
           role="progressbar"
           aria-label={`Uploading ${file.name}`}
-          aria-valuenow={Math.round(progress * 100)}
+          aria-valuenow={Math.round(done * 100)}
           aria-valuemin={0}
           aria-valuemax={100}
           className="absolute bottom-0 left-0 h-0.5 bg-ring transition-[width]"
-          style={{ width: `${progress * 100}%` }}
+          style={{ width: `${done * 100}%` }}
         />
       )}
     </li>
   )
+}
+
+/** In words: sent so far, or read so far once all of it was sent. */
+function howFar({ file, progress, imported }: Upload): string {
+  if (imported !== undefined) return `${percent(imported)} made a table`
+  if (progress >= 1) return 'The server reads it…'
+  return `${percent(progress)} of ${formatBytes(file.size)}`
+}
+
+function percent(share: number): string {
+  return `${Math.round(Math.min(1, share) * 100)}%`
 }
 
 function Facts({ upload }: { upload: Upload }) {

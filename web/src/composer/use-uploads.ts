@@ -10,6 +10,8 @@ export interface Upload {
   status: 'sending' | 'done' | 'failed'
   /** The share that was sent, from 0 to 1. */
   progress: number
+  /** The share of it that the server made a table of, from 0 to 1; absent where it says nothing of that. */
+  imported?: number
   result?: UploadResult
   error?: { code?: string; message: string }
 }
@@ -45,6 +47,11 @@ export function useUploads(): {
       const result = await client.upload(file, {
         signal: controller.signal,
         onProgress: (progress) => change(key, { progress }),
+        // It is read twice: to know its columns, then to write it.
+        onImport: ({ phase, bytes, size }) => {
+          const share = size > 0 ? bytes / size : 0
+          change(key, { imported: (share + (phase === 'writing' ? 1 : 0)) / 2 })
+        },
       })
       change(key, { status: 'done', result })
       void queries.prefetchQuery(assetQuery((result.table ?? result.asset).assetId))
@@ -68,7 +75,7 @@ export function useUploads(): {
     retry(key) {
       const upload = uploads.find((candidate) => candidate.key === key)
       if (!upload) return
-      change(key, { status: 'sending', progress: 0, error: undefined })
+      change(key, { status: 'sending', progress: 0, imported: undefined, error: undefined })
       void start(key, upload.file)
     },
     remove(key) {

@@ -62,10 +62,15 @@ export function StepFrame({ title, openTitle, status, facts, open, children }: S
         className="-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9"
       >
         <StepIcon status={status} />
-        <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
+        <span
+          className={cn(
+            'min-w-0 shrink-1000 truncate',
+            status === 'failed' ? 'text-bad' : 'text-ink-2',
+          )}
+        >
           {isOpen ? openTitle : title}
         </span>
-        <span className="min-w-0 truncate text-xs tabular-nums sm:shrink-0">{facts}</span>
+        <span className="min-w-0 truncate text-xs tabular-nums">{facts}</span>
         <ChevronRight
           aria-hidden
           className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}

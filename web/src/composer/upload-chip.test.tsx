@@ -1,0 +1,27 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { UploadChip } from './upload-chip.tsx'
+import type { Upload } from './use-uploads.ts'
+
+const show = (change: Partial<Upload>) => {
+  const file = new File(['x'.repeat(2_000)], 'cars.csv')
+  const upload: Upload = { key: 1, file, status: 'sending', progress: 0, ...change }
+  return renderInApp(<UploadChip upload={upload} onRetry={() => {}} onRemove={() => {}} />)
+}
+
+describe('UploadChip', () => {
+  it('says how far a file is: on its way, then with its table', async () => {
+    for (const [change, text, now] of [
+      [{ progress: 0.25 }, '25% of 2.0 KB', '25'],
+      [{ progress: 1 }, 'The server reads it…', '100'],
+      [{ progress: 1, imported: 0.4 }, '40% made a table', '40'],
+    ] as const) {
+      const { unmount } = await show(change)
+      expect(screen.getByText(text)).toBeTruthy()
+      expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe(now)
+      unmount()
+    }
+  })
+})
