@@ -15,9 +15,10 @@ const weather = '/c/sample-weather'
 const every = '/c/sample-every-kind'
 
 async function lineMenu(page: Page): Promise<void> {
-  if (!(await page.getByRole('link', { name: 'Four years of weather' }).isVisible())) {
-    await page.getByRole('button', { name: 'Show conversations' }).click()
-  }
+  const line = page.getByRole('link', { name: 'Four years of weather' })
+  const show = page.getByRole('button', { name: 'Show conversations' })
+  await line.or(show).first().waitFor()
+  if (!(await line.isVisible())) await show.click()
   await page.getByRole('button', { name: 'Actions for Four years of weather' }).click()
 }
 

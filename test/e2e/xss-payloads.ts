@@ -129,6 +129,7 @@ export const PAYLOADS: readonly string[] = [
   'asset://../../evil?x=<script>alert(1)</script>',
   // Of frameworks and of names
   '{{constructor.constructor("alert(1)")()}}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is to be no template
   '${alert(1)}',
   '#{alert(1)}',
   '__proto__',

@@ -51,6 +51,8 @@ function Frame() {
         </div>
       </div>
       <Toasts />
+      {/* Where menus open: within a landmark, as all that is on the page. */}
+      <section id="floating" aria-label="Menus" />
       {palette && (
         <Suspense>
           <CommandPalette onClose={() => setPalette(false)} />

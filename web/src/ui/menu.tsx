@@ -1,14 +1,18 @@
 import type { LucideIcon } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import type { ReactElement, ReactNode } from 'react'
+import { type ReactElement, type ReactNode, useState } from 'react'
 import { cn } from './cn.ts'
 
 /** A menu behind a button: by press, or by keys from the button. The trigger must take a ref. */
 export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
+  const [container, setContainer] = useState<HTMLElement | null>(null)
+  // Within a landmark, and within a dialog that is open: what is outside of that takes no presses.
+  const place = () =>
+    document.querySelector<HTMLElement>('[role=dialog]') ?? document.getElementById('floating')
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} onOpenChange={(open) => open && setContainer(place())}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={container}>
         <DropdownMenu.Content
           align="end"
           sideOffset={4}

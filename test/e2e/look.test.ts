@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkView, type Ids } from '../../scripts/look/check-view.ts'
+import { openSamples } from '../../scripts/look/open-samples.ts'
+import { THEMES, VIEWS, WIDTHS } from '../../scripts/look/views.ts'
+import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
+
+// Some views, each in one theme and at one width; `node scripts/look/look.ts` goes through all of them.
+
+const executablePath = process.env.BYREF_TEST_BROWSER || undefined
+
+describe.skipIf(!executablePath)('every screen and dialog', () => {
+  const data = temporaryFolder()
+  let browser: Browser
+  let server: ServerProcess
+  let ids: Ids
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+    server = await serve(data.path)
+    ids = await openSamples(await browser.newPage(), server.url)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    data.remove()
+  })
+
+  const some = ['every-kind', 'table', 'run', 'prompt', 'checks', 'asset-sql', 'menu', 'save-page']
+  const cases = VIEWS.filter(({ name }) => some.includes(name)).map((view, place) => ({
+    ...{ name: view.name, view, theme: THEMES[place % 2] },
+    width: WIDTHS[place % 3] as number,
+  }))
+
+  it.each(cases)(
+    'has nothing against it from axe and layout: $name, $theme, $width',
+    async ({ view, theme, width }) => {
+      const viewport = { width, height: 800 }
+      const context = await browser.newContext({ viewport, colorScheme: theme })
+      expect(await checkView(await context.newPage(), server.url, view, ids)).toEqual([])
+      await context.close()
+    },
+  )
+
+  it('are there after less than 200 kB of scripts', async () => {
+    const page = await (await fetch(server.url)).text()
+    const scripts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(
+      ([, path]) => path,
+    )
+    expect(scripts.length).toBeGreaterThan(1)
+    let sent = 0
+    for (const path of scripts) {
+      const headers = { 'accept-encoding': 'br' }
+      const answer = await fetch(server.url + path, { headers })
+      const whole = Buffer.from(await answer.arrayBuffer()).byteLength
+      sent += Number(answer.headers.get('content-length') ?? whole)
+    }
+    expect(sent).toBeLessThan(200_000)
+  })
+
+  it('are saved in a page that needs no server, no network, and has no debug data unless asked', async () => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
+    await page.goto(`${server.url}/c/sample-weather`)
+    await page.getByRole('link', { name: 'Four years of weather' }).hover()
+    await page.getByRole('button', { name: 'Actions for Four years of weather' }).click()
+    await page.getByRole('menuitem', { name: /^Save as a page/ }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    const file = join(data.path, 'saved.html')
+    await (await download).saveAs(file)
+    await context.close()
+    expect(await readFile(file, 'utf8')).not.toContain('"debug":"')
+
+    const alone = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      offline: true,
+    })
+    const saved = await alone.newPage()
+    const asked: string[] = []
+    saved.on('request', (request) => asked.push(new URL(request.url()).protocol))
+    saved.on('pageerror', (error) => asked.push(error.message))
+    await saved.goto(`file://${file}`)
+    await saved.getByText('Which month was the wettest?').first().waitFor()
+    const loaded = 'document.querySelector("main img")?.naturalWidth'
+    await expect.poll(() => saved.evaluate(loaded)).toBeGreaterThan(100)
+    await saved.getByRole('link', { name: /^seattle-weather\.csv application/ }).click()
+    await saved.getByRole('table', { name: 'Rows' }).getByText('2012-01-01').first().waitFor()
+    expect([...new Set(asked)].sort()).toEqual(['blob:', 'file:'])
+    await alone.close()
+  })
+})
