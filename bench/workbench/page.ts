@@ -1,0 +1,55 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+/** A page that notes what held it up. */
+export interface Watched {
+  page: Page
+  /** The longest task since the last time, in milliseconds: the page answered nobody meanwhile. Tasks under 50 ms count as 0. */
+  longestTask(): Promise<number>
+  /** Requests since the last time. */
+  requests(): number
+}
+
+/** Opens a browser: BYREF_TEST_BROWSER, or Chromium where Debian puts it. */
+export function openBrowser(): Promise<Browser> {
+  const executablePath = process.env.BYREF_TEST_BROWSER ?? '/usr/bin/chromium'
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+}
+
+/** Opens a page of its own context, so that nothing is cached. */
+export async function watchedPage(browser: Browser): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  await context.addInitScript(`
+    globalThis.tasks = []
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
+      .observe({ type: 'longtask', buffered: true })`)
+  const page = await context.newPage()
+  let count = 0
+  page.on('request', () => count++)
+  return {
+    page,
+    async longestTask() {
+      await page.evaluate('new Promise((go) => setTimeout(go, 300))')
+      return page.evaluate<number>('Math.round(Math.max(0, ...tasks.splice(0)))')
+    },
+    requests() {
+      const since = count
+      count = 0
+      return since
+    },
+  }
+}
+
+/** When the page first painted something of its own, in milliseconds after it was asked for. */
+export function firstPaint(page: Page): Promise<number> {
+  return page.evaluate(
+    `Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1)`,
+  )
+}
+
+/** Runs something some times and says median and range. */
+export async function rounds(count: number, run: () => Promise<number>): Promise<string> {
+  const times: number[] = []
+  for (let i = 0; i < count; i++) times.push(await run())
+  times.sort((a, b) => a - b)
+  return `${Math.round(times[Math.floor(count / 2)] as number)} (${Math.round(times[0] as number)}–${Math.round(times.at(-1) as number)})`
+}
