@@ -48,4 +48,25 @@ describe('JsonExplorer', () => {
     await renderInApp(<JsonExplorer value="text" label="debug data" />)
     expect(screen.getAllByRole('treeitem').at(-1)?.textContent).toBe('"text"')
   })
+
+  it('expands and collapses all, each time anew', async () => {
+    const deep = {
+      a: { b: { c: { d: { e: { f: { g: { h: { i: { j: { k: { l: { m: 1 } } } } } } } } } } } },
+    }
+    await renderInApp(<JsonExplorer value={deep} label="debug data" />)
+    const lines = () => screen.getAllByRole('treeitem').length
+    const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
+    for (const _ of ['once', 'again']) {
+      press('Expand all')
+      expect(lines()).toBe(14)
+      fireEvent.click(screen.getByText('a'))
+      expect(lines()).toBe(2)
+    }
+    for (const _ of ['once', 'again']) {
+      press('Collapse all')
+      expect(lines()).toBe(2)
+      fireEvent.click(screen.getByText('a'))
+      expect(lines()).toBe(3)
+    }
+  })
 })
