@@ -1,4 +1,4 @@
-import { client } from '../../app/client.ts'
+import { client, debugObject } from '../../app/client.ts'
 import { findInJson } from '../../json/find-in-json.ts'
 import { type JsonPath, pointer } from '../../json/tree-rows.ts'
 import { isRecord } from '../../ui/is-record.ts'
@@ -62,7 +62,7 @@ async function hitsIn(line: unknown, text: string, signal: AbortSignal): Promise
   const messageId = isMessage ? String(event.payload.id) : debug
   const [part, searched] = isMessage
     ? (['message', event.payload] as const)
-    : (['debug', value] as const)
+    : (['debug', debugObject(value)] as const)
   const paths = await findInJson(searched, text, { signal, most: 20 })
   return paths.map((path) => {
     return { messageId, part, at: pointer(path), value: shortOf(searched, path) }
