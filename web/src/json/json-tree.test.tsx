@@ -27,6 +27,27 @@ describe('JsonTree', () => {
     expect(document.activeElement?.textContent).toContain('c:')
   })
 
+  it('copies the value and the path of the line that has the focus', async () => {
+    const copied = vi.fn(async (_: string) => {})
+    vi.stubGlobal('navigator', { clipboard: { writeText: copied } })
+    await renderInApp(<JsonTree value={{ 'a/b': { c: 'text' } }} label="Value" depth={9} />)
+    const copy = async (name: string) => {
+      copied.mockClear()
+      fireEvent.click(screen.getByRole('button', { name }))
+      await vi.waitFor(() => expect(copied).toHaveBeenCalled())
+      return copied.mock.lastCall?.[0]
+    }
+    screen.getAllByRole('treeitem')[0]?.focus()
+    press('ArrowDown')
+    expect(await copy('Copy value')).toBe('{\n  "c": "text"\n}')
+    expect(await copy('Copy path')).toBe('/a~1b')
+    screen.getAllByRole('treeitem')[1]?.focus()
+    press('ArrowDown')
+    expect(await copy('Copy value')).toBe('text')
+    expect(await copy('Copy path')).toBe('/a~1b/c')
+    vi.unstubAllGlobals()
+  })
+
   it('has one line that Tab reaches', async () => {
     await renderInApp(<JsonTree value={{ a: 1, b: 2 }} label="Value" />)
     const reached = screen.getAllByRole('treeitem').filter(({ tabIndex }) => tabIndex === 0)
