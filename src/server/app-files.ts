@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { packageFolder } from '../version.ts'
 
 /** Where the built workbench is. */
@@ -22,6 +22,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** Browsers keep the files whose names change with what is in them. */
+const kept: MiddlewareHandler = async (c, next) => {
+  await next()
+  if (c.res.ok) c.header('cache-control', 'public, max-age=31536000, immutable')
+}
+
 /** The workbench: its files, and its page for every other address, so that each can be opened directly. */
 export function appFiles(folder: string = BUILT): Hono {
   const app = new Hono()
@@ -31,16 +37,13 @@ export function appFiles(folder: string = BUILT): Hono {
       return c.text('The workbench is not built: npm run build:web. The API is at /api.', 404)
     })
   }
-  app.use(
-    '/assets/*',
-    serveStatic({
-      root: folder,
-      precompressed: true,
-      onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
-    }),
+  app.get(
+    '/assets/:file{[^/]+\\.(?:js|css)}',
+    kept,
+    serveStatic({ root: folder, precompressed: true }),
+    (c) => c.notFound(),
   )
-  app.get('/assets/:file{.+\\.[a-z0-9]+}', (c) => c.notFound())
-  app.use('/samples/*', serveStatic({ root: folder }))
+  app.get('/samples/*', serveStatic({ root: folder }), (c) => c.notFound())
   app.use('/offline.html', serveStatic({ root: folder }))
   app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', serveStatic({ root: folder }))
   app.get('*', async (c) => {
