@@ -10,7 +10,8 @@ const files = {
   'index.html': PAGE,
   'offline.html': '<p>saved</p>',
   'icon.svg': '<svg/>',
-  'assets/main-1a2b.js': 'main()',
+  'assets/main-DY4YfrkT.js': 'main()',
+  'assets/theme.js': 'theme()',
   'samples/index.json': '[]',
 }
 
@@ -26,15 +27,16 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const get = (path: string) => appFiles(folder).request(path)
 
 describe('appFiles', () => {
-  it('gives the files of the app, scripts for good', async () => {
+  it('gives the files of the app, those named by their content for good', async () => {
     for (const [name, text] of Object.entries(files)) {
       expect([name, await (await get(`/${name === 'index.html' ? '' : name}`)).text()]).toEqual([
         name,
         text,
       ])
     }
-    const script = await get('/assets/main-1a2b.js')
+    const script = await get('/assets/main-DY4YfrkT.js')
     expect(script.headers.get('cache-control')).toContain('immutable')
+    expect((await get('/assets/theme.js')).headers.get('cache-control')).toBeNull()
     expect((await get('/')).headers.get('cache-control')).toBe('no-cache')
   })
 
@@ -53,7 +55,7 @@ describe('appFiles', () => {
   })
 
   it('gives no page where a file was asked for', async () => {
-    for (const path of ['/assets/main-0000.js', '/samples/none.json']) {
+    for (const path of ['/assets/main-00000000.js', '/samples/none.json']) {
       expect([path, (await get(path)).status]).toEqual([path, 404])
     }
   })

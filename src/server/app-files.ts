@@ -22,10 +22,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Browsers keep the files whose names change with what is in them. */
+/** Browsers keep the files whose names change with what is in them, as the build's own do: `main-DY4YfrkT.js`. */
 const kept: MiddlewareHandler = async (c, next) => {
   await next()
-  if (c.res.ok) c.header('cache-control', 'public, max-age=31536000, immutable')
+  const isNamedByContent = /-[\w-]{8}\.\w+$/.test(c.req.path)
+  if (c.res.ok && isNamedByContent) c.header('cache-control', 'public, max-age=31536000, immutable')
 }
 
 /** The workbench: its files, and its page for every other address, so that each can be opened directly. */
