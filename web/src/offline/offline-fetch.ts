@@ -1,6 +1,8 @@
 import type { LogRecord } from 'byref/client'
 import type { SavedAsset, SavedPage } from './page.ts'
 
+const NO_SERVER = 'This is a saved page: it has no server to ask.'
+
 /** Answers the requests of a client from what is saved with a page, as the server would; anything else is refused. */
 export function offlineFetch(page: SavedPage): typeof fetch {
   const lines = page.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -30,8 +32,12 @@ export function offlineFetch(page: SavedPage): typeof fetch {
         headers: { 'content-type': 'application/x-ndjson' },
       })
     }
-    if (part === 'messages' && what === 'debug' && debug.has(message))
-      return json(debug.get(message))
+    if (part === 'messages' && what === 'debug') {
+      const saved = debug.has(message)
+      return saved
+        ? json(debug.get(message))
+        : refused(404, 'message_not_found', 'None were saved.')
+    }
     return null
   }
 
@@ -47,7 +53,8 @@ export function offlineFetch(page: SavedPage): typeof fetch {
     return refused(404, 'asset_not_found', 'Its body was not saved with this page.')
   }
 
-  return async (input) => {
+  return async (input, { method = 'GET' } = {}) => {
+    if (method !== 'GET') return refused(404, 'not_found', NO_SERVER)
     const { pathname, searchParams } = new URL(String(input), 'http://saved.invalid')
     const own = `/api/conversations/${encodeURIComponent(page.id)}`
     const answer =
@@ -60,7 +67,7 @@ export function offlineFetch(page: SavedPage): typeof fetch {
             : pathname.startsWith('/api/assets/')
               ? asset(pathname.slice('/api/assets'.length), searchParams)
               : null
-    return answer ?? refused(404, 'not_found', 'This is a saved page: it has no server to ask.')
+    return answer ?? refused(404, 'not_found', NO_SERVER)
   }
 }
 
