@@ -2,17 +2,8 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useSta
 import { cn } from '../ui/cn.ts'
 import { More } from '../ui/more.tsx'
 import { TreeLine } from './tree-line.tsx'
-import {
-  fittingDepth,
-  type JsonPath,
-  openTo,
-  PAGE,
-  pointer,
-  type Span,
-  type TreeRow,
-  type TreeShape,
-  treeRows,
-} from './tree-rows.ts'
+import { type JsonPath, pointer, type Span, type TreeRow } from './tree-rows.ts'
+import { useTreeRows } from './use-tree-rows.ts'
 
 /** Properties of {@link JsonTree}. */
 export interface JsonTreeProps {
@@ -117,36 +108,6 @@ export function JsonTree(props: JsonTreeProps) {
       />
     </div>
   )
-}
-
-const CLOSED: Pick<TreeShape, 'toggled' | 'shown'> = { toggled: new Set(), shown: new Map() }
-
-/** The lines of the tree as it is opened by depth, by hand and, when it becomes current, on the way to a path. */
-function useTreeRows({ value, depth: wanted, current }: JsonTreeProps) {
-  const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
-  const [shape, setShape] = useState<Pick<TreeShape, 'toggled' | 'shown'>>(CLOSED)
-  const [reached, setReached] = useState<JsonPath>()
-  if (current !== reached) {
-    setReached(current)
-    if (current) setShape(openTo(value, current, { depth, ...shape }))
-  }
-  const rows = useMemo(() => treeRows(value, { depth, ...shape }), [value, depth, shape])
-
-  function toggle(row: TreeRow): void {
-    if (row.type === 'more') {
-      const id = pointer(row.path)
-      const { from, to } = shape.shown.get(id) ?? { from: 0, to: PAGE }
-      const more = PAGE * 5
-      const span =
-        row.side === 'after' ? { from, to: to + more } : { from: Math.max(0, from - more), to }
-      setShape({ ...shape, shown: new Map(shape.shown).set(id, span) })
-    } else if (row.type === 'branch') {
-      const toggled = new Set(shape.toggled)
-      if (!toggled.delete(row.id)) toggled.add(row.id)
-      setShape({ ...shape, toggled })
-    }
-  }
-  return { rows, toggle }
 }
 
 const isExpanded = (row: TreeRow) => row.type === 'branch' && row.expanded

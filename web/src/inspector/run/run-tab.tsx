@@ -1,6 +1,6 @@
 import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
 import { useMay } from '../../app/role.ts'
@@ -13,8 +13,9 @@ import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { tellError } from '../../ui/toasts.tsx'
+import { RunAxis } from './run-axis.tsx'
 import { RunBar } from './run-bar.tsx'
-import { runBars, ticksOf, timesOf } from './run-timeline.ts'
+import { runBars, timesOf } from './run-timeline.ts'
 import { useNow } from './use-now.ts'
 
 /** Runs that are drawn at a time. */
@@ -88,7 +89,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
           {run.error.message}
         </Notice>
       )}
-      <Axis length={length}>
+      <RunAxis length={length}>
         {bars.map((bar) => (
           <li key={bar.key}>
             <RunBar bar={bar} length={length} />
@@ -99,7 +100,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
             )}
           </li>
         ))}
-      </Axis>
+      </RunAxis>
       <footer className="flex flex-wrap gap-x-4 border-t border-line px-3 py-1.5 text-2xs text-ink-3 tabular-nums">
         {run.model && <span className="font-mono">{run.model}</span>}
         {factsOf(run, timesOf(bars)).map((fact) => (
@@ -107,30 +108,6 @@ function Run({ run, number }: { run: RunState; number: number }) {
         ))}
       </footer>
     </article>
-  )
-}
-
-/** The time axis: marks at round times, behind the bars. */
-function Axis({ length, children }: { length: number; children: ReactNode }) {
-  return (
-    <div className="relative px-1.5 pt-5 pb-1.5">
-      <div aria-hidden className="pointer-events-none absolute inset-x-3 inset-y-0">
-        {ticksOf(length).map((tick) => (
-          <span
-            key={tick}
-            className="absolute inset-y-0 border-l border-line/70"
-            style={{ left: `${(tick / length) * 100}%` }}
-          >
-            {tick / length < 0.92 && (
-              <span className="block pt-0.5 pl-1 text-2xs whitespace-nowrap text-ink-3 tabular-nums">
-                {tick === 0 ? '0' : formatDuration(tick)}
-              </span>
-            )}
-          </span>
-        ))}
-      </div>
-      <ol className="relative space-y-px">{children}</ol>
-    </div>
   )
 }
 
