@@ -3,6 +3,7 @@ import { render, screen } from '@testing-library/react'
 import type { AssetDetails } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderers } from '../../examples/workbench/renderers.tsx'
+import { queries } from './app/client.ts'
 import { AssetPreview } from './preview/asset-preview.tsx'
 import { findRenderer, RenderersContext } from './renderers/renderers-context.ts'
 import { message, stateOf } from './testing/messages.ts'
@@ -12,6 +13,7 @@ import { timeline } from './thread/timeline.ts'
 import { Workbench } from './workbench.tsx'
 
 beforeEach(() => {
+  queries.clear()
   vi.stubGlobal('fetch', async (path: string) =>
     path === '/api/info'
       ? Response.json({ agents: [], caller: { role: 'owner', subject: 'local' } })

@@ -81,6 +81,5 @@ describe('JsonExplorer', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Copy all' }))
     await vi.waitFor(() => expect(copied).toHaveBeenCalled())
     expect(copied.mock.lastCall?.[0] === JSON.stringify(large, null, 2)).toBe(true)
-    vi.unstubAllGlobals()
   })
 })

@@ -45,7 +45,6 @@ describe('JsonTree', () => {
     press('ArrowDown')
     expect(await copy('Copy value')).toBe('text')
     expect(await copy('Copy path')).toBe('/a~1b/c')
-    vi.unstubAllGlobals()
   })
 
   it('has one line that Tab reaches', async () => {
