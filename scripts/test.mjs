@@ -14,6 +14,8 @@ const report = join(root, 'node_modules', '.cache', 'byref-tests.json')
 mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
 rmSync(report, { force: true })
 
+// Tests start hundreds of processes; what one of them compiled the others need not.
+const compiled = join(root, 'node_modules', '.cache', 'compiled')
 const failed = []
 step('lint', [node, 'node_modules/@biomejs/biome/bin/biome', 'ci', '.'])
 step('types', [node, 'node_modules/typescript/bin/tsc', '-p', '.'])
@@ -32,7 +34,7 @@ close()
 /** Runs a step and goes on when it fails, so that one run tells everything that is wrong. */
 function step(name, [command, ...args]) {
   say(`\n── ${name}`)
-  const extra = { BYREF_TEST_BROWSER: chromium ?? '' }
+  const extra = { BYREF_TEST_BROWSER: chromium ?? '', NODE_COMPILE_CACHE: compiled }
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',

@@ -6,6 +6,11 @@ export default mergeConfig(vite, {
   test: {
     name: 'web',
     include: ['src/**/*.test.{ts,tsx}'],
+    // A page costs more than its tests: files share one, and leave it as they found it.
+    pool: 'threads',
+    isolate: false,
+    unstubGlobals: true,
+    restoreMocks: true,
     setupFiles: ['src/testing/setup.ts'],
     testTimeout: 30_000,
     expect: { poll: { timeout: 15_000 } },

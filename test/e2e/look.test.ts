@@ -28,7 +28,7 @@ describe.skipIf(!executablePath)('every screen and dialog', () => {
     data.remove()
   })
 
-  const some = ['every-kind', 'table', 'run', 'prompt', 'checks', 'asset-sql', 'menu', 'save-page']
+  const some = ['every-kind', 'run', 'prompt', 'checks', 'asset-sql', 'menu']
   const cases = VIEWS.filter(({ name }) => some.includes(name)).map((view, place) => ({
     ...{ name: view.name, view, theme: THEMES[place % 2] },
     width: WIDTHS[place % 3] as number,

@@ -18,13 +18,13 @@ function newFolder(name: string): string {
 
 describe('a process that is killed in the middle of a run', () => {
   it('costs nothing, at points of its own choice', async () => {
-    const { kills } = await crashAtPoints({ folder: newFolder('points'), every: 31 })
-    expect(kills).toBeGreaterThan(5)
+    const { kills } = await crashAtPoints({ folder: newFolder('points'), every: 43 })
+    expect(kills).toBeGreaterThan(3)
   })
 
   it('costs nothing, at random moments', async () => {
-    const { kills, conversations } = await crashAtRandom({ folder: newFolder('random'), kills: 8 })
-    expect(kills).toBe(8)
+    const { kills, conversations } = await crashAtRandom({ folder: newFolder('random'), kills: 6 })
+    expect(kills).toBe(6)
     expect(conversations).toBeGreaterThan(0)
   })
 })
@@ -33,7 +33,7 @@ describe('processes that work on the same conversations', () => {
   it.each([{ count: 2 }, { count: 8 }])(
     'run one at a time and agree, $count of them',
     async ({ count }) => {
-      const options = { processes: count, conversations: 25, seconds: 6 / Math.sqrt(count) }
+      const options = { processes: count, conversations: 25, seconds: 4 / Math.sqrt(count) }
       const report = await processes({ folder: newFolder(`${count}`), ...options })
       expect(Math.min(report.messages, report.approvals, report.cancels)).toBeGreaterThan(0)
     },

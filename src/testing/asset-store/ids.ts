@@ -46,16 +46,15 @@ export function testIds(check: Check): void {
   })
 
   check('takes ids of any letters, and keeps them apart', async (store) => {
-    for (const id of ODD_IDS) {
-      await store.save(Buffer.from(id), 'text/plain', { assetId: id })
-    }
-    for (const id of ODD_IDS) {
+    const each = (act: (id: string) => Promise<unknown>) => Promise.all(ODD_IDS.map(act))
+    await each((id) => store.save(Buffer.from(id), 'text/plain', { assetId: id }))
+    await each(async (id) => {
       assertBytes(await read(store, id), Buffer.from(id))
       assert.equal((await store.info(id))?.assetId, id)
-    }
+    })
     const { records } = await store.list()
     assert.deepEqual(records.map((record) => record.assetId).sort(), [...ODD_IDS].sort())
-    for (const id of ODD_IDS) assert.equal(await store.delete(id), true)
+    await each(async (id) => assert.equal(await store.delete(id), true))
   })
 
   check('refuses what is no id, no namespace or no type', async (store) => {
@@ -117,9 +116,8 @@ export function testNamespaces(check: Check): void {
         [own],
       )
       assert.equal((await store.usage({ namespace })).assets, 1)
-      for (const foreign of spaces) {
-        if (foreign !== namespace) await assertUnknown(store, own, { namespace: foreign })
-      }
+      const others = spaces.filter((other) => other !== namespace)
+      await Promise.all(others.map((other) => assertUnknown(store, own, { namespace: other })))
     }
     assert.deepEqual(new Set(await store.namespaces()), new Set(spaces))
     await store.delete(ids.get('a') as string, { namespace: 'a' })

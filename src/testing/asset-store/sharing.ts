@@ -37,7 +37,7 @@ export function testSharing(check: Check): void {
     const live = new Map<string, Uint8Array>()
     await Promise.all(
       Array.from({ length: 8 }, async (_, worker) => {
-        for (let i = 0; i < 12; i++) {
+        for (let i = 0; i < 6; i++) {
           const bytes = bodies[(i + worker) % bodies.length] as Uint8Array
           const { assetId } = await store.save(i % 2 ? bytes : streamOf(bytes, 999), 'image/png')
           if ((i + worker) % 3 === 0) live.set(assetId, bytes)

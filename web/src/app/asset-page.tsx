@@ -22,7 +22,7 @@ export function AssetPage() {
   return (
     <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
       {parsed ? (
-        <Asset id={parsed.id} field={parsed.fieldPath ? reference : null} />
+        <Asset key={reference} id={parsed.id} field={parsed.fieldPath ? reference : null} />
       ) : (
         <>
           <Header title="Asset" />

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError } from 'byref/client'
+import { isRecord } from '../ui/is-record.ts'
 import { client } from './api.ts'
 
 export { client, isOffline } from './api.ts'
@@ -72,11 +73,19 @@ export function assetQuery(ref: string) {
   })
 }
 
-/** A message's debug data, loaded when something shows it. */
+/** Debug data as they are shown, and as addresses point into them: what is no object stands under `debug`. */
+export function debugObject(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : { debug: value }
+}
+
+/** A message's debug data, loaded when something shows it; null where there are none. */
 export function debugQuery(conversation: string, message: string) {
   return queryOptions({
     queryKey: ['debug', conversation, message],
-    queryFn: ({ signal }) => client.debug(conversation, message, { signal }),
+    queryFn: async ({ signal }) => {
+      const value = await client.debug(conversation, message, { signal })
+      return value === null ? null : debugObject(value)
+    },
     staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
   })
 }

@@ -101,6 +101,7 @@ function Rename({
       <input
         // biome-ignore lint/a11y/noAutofocus: it takes the place of what was pressed
         autoFocus
+        data-own-escape
         value={text}
         maxLength={200}
         aria-label="New title"

@@ -35,7 +35,7 @@ function Panes({ id, title }: { id: string | null; title: string }) {
         <Composer key={`composer ${id}`} />
       </main>
       <SidePane panel="inspector" side="right" label="Inspector" width={460}>
-        <Inspector />
+        <Inspector key={id} />
       </SidePane>
     </>
   )

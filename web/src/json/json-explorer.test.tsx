@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { JsonExplorer } from './json-explorer.tsx'
 
@@ -47,5 +47,40 @@ describe('JsonExplorer', () => {
     unmount()
     await renderInApp(<JsonExplorer value="text" label="debug data" />)
     expect(screen.getAllByRole('treeitem').at(-1)?.textContent).toBe('"text"')
+  })
+
+  it('expands and collapses all, each time anew', async () => {
+    const deep = {
+      a: { b: { c: { d: { e: { f: { g: { h: { i: { j: { k: { l: { m: 1 } } } } } } } } } } } },
+    }
+    await renderInApp(<JsonExplorer value={deep} label="debug data" />)
+    const lines = () => screen.getAllByRole('treeitem').length
+    const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
+    for (const _ of ['once', 'again']) {
+      press('Expand all')
+      expect(lines()).toBe(14)
+      fireEvent.click(screen.getByText('a'))
+      expect(lines()).toBe(2)
+    }
+    for (const _ of ['once', 'again']) {
+      press('Collapse all')
+      expect(lines()).toBe(2)
+      fireEvent.click(screen.getByText('a'))
+      expect(lines()).toBe(3)
+    }
+  })
+
+  it('draws a part of 5 MB, says how much there is, and copies all of it', async () => {
+    const copied = vi.fn(async (_: string) => {})
+    vi.stubGlobal('navigator', { clipboard: { writeText: copied } })
+    const large = { rows: Array.from({ length: 50_000 }, (_, i) => ({ i, text: 'x'.repeat(80) })) }
+    await renderInApp(<JsonExplorer value={large} label="debug data" />)
+    expect(screen.getAllByRole('treeitem').length).toBeLessThan(310)
+    expect(screen.getByText('[50,000]')).toBeTruthy()
+    expect(screen.getByText('… 49,900 more')).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Copy all' }))
+    await vi.waitFor(() => expect(copied).toHaveBeenCalled())
+    expect(copied.mock.lastCall?.[0] === JSON.stringify(large, null, 2)).toBe(true)
+    vi.unstubAllGlobals()
   })
 })

@@ -18,16 +18,21 @@ export interface JsonExplorerProps {
 
 const NO_HITS: readonly JsonPath[] = []
 
+/** Levels that are opened for all: what is nested deeper than that is opened by hand. */
+const ALL = 500
+
 /** A large JSON value to open, search and copy from: hits are gone through one by one. */
 export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
   const [query, setQuery] = useState('')
-  const [depth, setDepth] = useState(2)
+  const [shape, setShape] = useState({ depth: 2, presses: 0 })
   const [place, setPlace] = useState({ text: '', index: 0 })
   const wanted = useDeferredValue(query.trim())
   const hits = useHits(value, wanted)
-  const index = place.text === wanted ? place.index : 0
+  const index = place.text === wanted && place.index < (hits?.length ?? 0) ? place.index : 0
   const first = useMemo(() => (at ? pathOf(at) : undefined), [at])
   const current = wanted ? hits?.[index] : first
+  // Anew with each press: what was opened or closed by hand counts no more.
+  const openDown = (depth: number) => setShape({ depth, presses: shape.presses + 1 })
   const step = (by: number) =>
     hits && setPlace({ text: wanted, index: (index + by + hits.length) % hits.length })
 
@@ -59,20 +64,20 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
             </Button>
           </>
         )}
-        <Button icon aria-label="Expand all" title="Expand all" onClick={() => setDepth(12)}>
+        <Button icon aria-label="Expand all" title="Expand all" onClick={() => openDown(ALL)}>
           <ChevronsUpDown aria-hidden />
         </Button>
-        <Button icon aria-label="Collapse all" title="Collapse all" onClick={() => setDepth(1)}>
+        <Button icon aria-label="Collapse all" title="Collapse all" onClick={() => openDown(1)}>
           <ChevronsDownUp aria-hidden />
         </Button>
         <CopyButton label="Copy all" text={() => JSON.stringify(value, null, 2)} />
       </div>
       <div className="min-h-0 flex-1 overflow-auto p-3">
         <JsonTree
-          key={depth}
+          key={shape.presses}
           value={value}
           label={label}
-          depth={depth}
+          depth={shape.depth}
           marked={wanted ? hits : undefined}
           current={current}
         />

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { useState } from 'react'
+import { describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { JsonTree } from './json-tree.tsx'
 
@@ -24,6 +25,27 @@ describe('JsonTree', () => {
     expect(lines()).toHaveLength(3)
     press('End')
     expect(document.activeElement?.textContent).toContain('c:')
+  })
+
+  it('copies the value and the path of the line that has the focus', async () => {
+    const copied = vi.fn(async (_: string) => {})
+    vi.stubGlobal('navigator', { clipboard: { writeText: copied } })
+    await renderInApp(<JsonTree value={{ 'a/b': { c: 'text' } }} label="Value" depth={9} />)
+    const copy = async (name: string) => {
+      copied.mockClear()
+      fireEvent.click(screen.getByRole('button', { name }))
+      await vi.waitFor(() => expect(copied).toHaveBeenCalled())
+      return copied.mock.lastCall?.[0]
+    }
+    screen.getAllByRole('treeitem')[0]?.focus()
+    press('ArrowDown')
+    expect(await copy('Copy value')).toBe('{\n  "c": "text"\n}')
+    expect(await copy('Copy path')).toBe('/a~1b')
+    screen.getAllByRole('treeitem')[1]?.focus()
+    press('ArrowDown')
+    expect(await copy('Copy value')).toBe('text')
+    expect(await copy('Copy path')).toBe('/a~1b/c')
+    vi.unstubAllGlobals()
   })
 
   it('has one line that Tab reaches', async () => {
@@ -56,4 +78,39 @@ describe('JsonTree', () => {
     await renderInApp(<JsonTree value={value} label="Value" depth={9} current={[40, 7]} />)
     expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('7: 40')
   })
+
+  it('lets what was opened on the way be closed, and comes back to it for another path only', async () => {
+    const seen = vi.spyOn(Element.prototype, 'scrollIntoView')
+    const value = { a: { b: { c: 1 } }, z: { y: 2 } }
+    const path = ['a', 'b', 'c']
+    await renderInApp(<JsonTree value={value} label="Value" depth={1} current={path} />)
+    expect(lines()).toHaveLength(5)
+    expect(seen).toHaveBeenCalledTimes(1)
+    fireEvent.click(screen.getByText('z'))
+    expect(lines()).toHaveLength(6)
+    fireEvent.click(screen.getByText('a'))
+    expect(lines()).toHaveLength(4)
+    expect(seen).toHaveBeenCalledTimes(1)
+  })
+
+  it('shows the lines that are left when there are far less than before', async () => {
+    const many = Array.from({ length: 50 }, (_, i) => Array.from({ length: 50 }, () => i))
+    function Changing() {
+      const [value, setValue] = useState<unknown>(many)
+      return (
+        <>
+          <button type="button" onClick={() => setValue(['left'])}>
+            Less
+          </button>
+          <JsonTree value={value} label="Value" depth={9} current={PATH} />
+        </>
+      )
+    }
+    await renderInApp(<Changing />)
+    expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('7: 40')
+    fireEvent.click(screen.getByRole('button', { name: 'Less' }))
+    expect(lines()).toEqual(['[1]', '0: "left"'])
+  })
 })
+
+const PATH = [40, 7]

@@ -5,11 +5,12 @@ import { TreeLine } from './tree-line.tsx'
 import {
   fittingDepth,
   type JsonPath,
+  openTo,
   PAGE,
   pointer,
   type Span,
-  spansTo,
   type TreeRow,
+  type TreeShape,
   treeRows,
 } from './tree-rows.ts'
 
@@ -22,7 +23,7 @@ export interface JsonTreeProps {
   depth?: number
   /** Paths to mark where they are in sight, such as search hits. */
   marked?: readonly JsonPath[]
-  /** The path to open, mark strongly and bring into view. */
+  /** The path to open, mark strongly and bring into view, once for each array that is given. */
   current?: JsonPath
   className?: string
 }
@@ -36,20 +37,24 @@ export function JsonTree(props: JsonTreeProps) {
   const element = useRef<HTMLDivElement>(null)
   const { rows, toggle } = useTreeRows(props)
   const [active, setActive] = useState('')
-  const [lines, setLines] = useState<Span>({ from: 0, to: LINES })
+  const [asked, setLines] = useState<Span>({ from: 0, to: LINES })
+  const lines = { ...asked, from: Math.min(asked.from, Math.max(0, rows.length - LINES)) }
   const marks = useMemo(() => new Set(marked?.map(pointer)), [marked])
   const wanted = current && pointer(current)
+  const shown = useRef<JsonPath>(undefined)
 
   useEffect(() => {
-    if (wanted === undefined) return
+    // Once: who opens or scrolls to something else afterwards is not taken back.
+    if (!current || shown.current === current) return
     const at = rows.findIndex(({ id }) => id === wanted)
     if (at < lines.from || at >= lines.to) {
       if (at >= 0) setLines({ from: Math.max(0, at - 50), to: at + LINES })
       return
     }
+    shown.current = current
     const line = element.current?.querySelectorAll('[role="treeitem"]')[at - lines.from]
     line?.scrollIntoView({ block: 'nearest' })
-  }, [wanted, rows, lines])
+  }, [current, wanted, rows, lines.from, lines.to])
 
   const drawn = rows.slice(lines.from, lines.to)
   const rowOf = (target: EventTarget) => {
@@ -114,21 +119,17 @@ export function JsonTree(props: JsonTreeProps) {
   )
 }
 
-/** The lines of the tree as it is opened by depth, by hand and on the way to the current path. */
+const CLOSED: Pick<TreeShape, 'toggled' | 'shown'> = { toggled: new Set(), shown: new Map() }
+
+/** The lines of the tree as it is opened by depth, by hand and, when it becomes current, on the way to a path. */
 function useTreeRows({ value, depth: wanted, current }: JsonTreeProps) {
   const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
-  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
-  const [shown, setShown] = useState<ReadonlyMap<string, Span>>(new Map())
-  const shape = useMemo(() => {
-    if (!current) return { toggled, shown }
-    const open = new Set(toggled)
-    for (let end = 0; end < current.length; end++) {
-      const id = pointer(current.slice(0, end))
-      if (end + 1 > depth) open.add(id)
-      else open.delete(id)
-    }
-    return { toggled: open, shown: new Map([...shown, ...spansTo(value, current)]) }
-  }, [value, depth, toggled, shown, current])
+  const [shape, setShape] = useState<Pick<TreeShape, 'toggled' | 'shown'>>(CLOSED)
+  const [reached, setReached] = useState<JsonPath>()
+  if (current !== reached) {
+    setReached(current)
+    if (current) setShape(openTo(value, current, { depth, ...shape }))
+  }
   const rows = useMemo(() => treeRows(value, { depth, ...shape }), [value, depth, shape])
 
   function toggle(row: TreeRow): void {
@@ -138,11 +139,11 @@ function useTreeRows({ value, depth: wanted, current }: JsonTreeProps) {
       const more = PAGE * 5
       const span =
         row.side === 'after' ? { from, to: to + more } : { from: Math.max(0, from - more), to }
-      setShown(new Map(shape.shown).set(id, span))
+      setShape({ ...shape, shown: new Map(shape.shown).set(id, span) })
     } else if (row.type === 'branch') {
-      const next = new Set(shape.toggled)
-      if (!next.delete(row.id)) next.add(row.id)
-      setToggled(next)
+      const toggled = new Set(shape.toggled)
+      if (!toggled.delete(row.id)) toggled.add(row.id)
+      setShape({ ...shape, toggled })
     }
   }
   return { rows, toggle }

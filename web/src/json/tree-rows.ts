@@ -78,6 +78,17 @@ export function treeRows(
   return rows
 }
 
+/** The shape with every branch on the way to `path` open, and what `path` names among the children that are shown. */
+export function openTo(value: unknown, path: JsonPath, shape: TreeShape): TreeShape {
+  const toggled = new Set(shape.toggled)
+  for (let end = 0; end < path.length; end++) {
+    const id = pointer(path.slice(0, end))
+    if (end < shape.depth) toggled.delete(id)
+    else toggled.add(id)
+  }
+  return { ...shape, toggled, shown: new Map([...shape.shown, ...spansTo(value, path)]) }
+}
+
 /** The children to show of each branch on the way, so that what `path` names is among them. */
 export function spansTo(value: unknown, path: JsonPath): [string, Span][] {
   const spans: [string, Span][] = []

@@ -1,3 +1,4 @@
+import { formatAssetRef, parseAssetRef } from 'byref/client'
 import { client } from '../app/api.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 
@@ -22,12 +23,13 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
   const { debug, signal, onProgress } = options
   const response = await client.exportConversation(id, { debug, signal })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
-  const ids = [...new Set(lines.join('\n').match(/asset:\/\/[^/\s"\\|>#?]+/g) ?? [])]
+  const refs = refsIn(lines)
   const assets: SavedAsset[] = []
   const leftOut: string[] = []
   let bytes = 0
-  for (const [place, ref] of ids.entries()) {
-    onProgress({ assets: place, of: ids.length })
+  for (const [place, ref] of refs.entries()) {
+    signal.throwIfAborted()
+    onProgress({ assets: place, of: refs.length })
     const saved = await saveAsset(ref, LIMITS.all - bytes, signal)
     if (!saved) continue
     bytes += saved.body?.length ?? 0
@@ -41,13 +43,24 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
   return { html: await htmlOf(page, signal), assets: assets.length, leftOut }
 }
 
+/** The assets that the lines name, each once. Text goes on right behind a reference, as in `![rain](asset://a1).` */
+function refsIn(lines: readonly string[]): readonly string[] {
+  const refs = lines.flatMap((line) =>
+    [...line.matchAll(/asset:\/\/[^\s"'`\\|<>#?(){}[\],;*]+/gi)].flatMap(([text]) => {
+      const parts = parseAssetRef(text.replace(/[.:!]+$/, ''))
+      return parts ? formatAssetRef({ id: parts.id, namespace: parts.namespace }) : []
+    }),
+  )
+  return [...new Set(refs)]
+}
+
 /** An asset with its body, as far as there is room; null for one that is not there (any more). */
 async function saveAsset(
   ref: string,
   room: number,
   signal: AbortSignal,
 ): Promise<SavedAsset | null> {
-  const details = await client.asset(ref).catch(() => null)
+  const details = await client.asset(ref)
   if (!details) return null
   const { asset, meta } = details
   if (asset.table) {

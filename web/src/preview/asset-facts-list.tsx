@@ -20,11 +20,9 @@ export function AssetFactsList({
       <Fact name="Type">
         {mime} <span className="text-ink-3">· {kind}</span>
       </Fact>
-      {size !== null && (
-        <Fact name="Size">
-          {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>
-        </Fact>
-      )}
+      <Fact name="Size">
+        {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>
+      </Fact>
       {digest && (
         <Fact name="SHA-256" copy={digest} mono>
           {digest}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AssetInfo } from 'byref/client'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { client } from '../app/client.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { Button } from '../ui/button.tsx'
@@ -20,7 +20,7 @@ export function isText(mime: string): boolean {
 
 /** A text file as text, JSON as a tree; of large ones the beginning. */
 export function TextPreview({ asset }: { asset: AssetInfo }) {
-  const isJson = /[/+]json\b|^<class/.test(asset.mime) && (asset.size ?? 0) < MOST_JSON
+  const isJson = /[/+]json\b|^<class/.test(asset.mime) && asset.size < MOST_JSON
   const { data, error, refetch } = useQuery({
     queryKey: ['text', asset.assetId],
     queryFn: async ({ signal }) => {
@@ -30,9 +30,9 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   })
+  const json = useMemo(() => (isJson && data ? parseJson(data.text) : null), [isJson, data])
   if (error) return <LoadError what="The content" error={error} onRetry={() => void refetch()} />
   if (!data) return <Spinner label="Loading the content" />
-  const json = isJson ? parseJson(data.text) : null
   if (json) {
     return (
       <JsonTree
@@ -42,17 +42,14 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
       />
     )
   }
+  // What calls itself JSON and is none may be large too.
+  const text = data.text.slice(0, MOST_TEXT)
   return (
     <>
-      {/^text\/html\b/.test(asset.mime) ? (
-        <HtmlPreview html={data.text} />
-      ) : (
-        <Source text={data.text} />
-      )}
-      {data.cut && (
+      {/^text\/html\b/.test(asset.mime) ? <HtmlPreview html={text} /> : <Source text={text} />}
+      {(data.cut || text.length < data.text.length) && (
         <p className="mt-1 text-xs text-ink-3">
-          The beginning of {asset.size === null ? 'it' : formatBytes(asset.size)}; download it for
-          the rest.
+          The beginning of {formatBytes(asset.size)}; download it for the rest.
         </p>
       )}
     </>

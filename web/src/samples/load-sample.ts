@@ -13,9 +13,10 @@ interface Sample {
   files: readonly { asset: string; table?: string; name: string; mime: string; base64: string }[]
 }
 
-/** The samples that come with the app. */
-export function listSamples(): Promise<SampleInfo[]> {
-  return load('index')
+/** The samples that come with the app; none where what serves it has none. */
+export async function listSamples(): Promise<SampleInfo[]> {
+  const list = await load<unknown>('index')
+  return Array.isArray(list) ? list : []
 }
 
 /**

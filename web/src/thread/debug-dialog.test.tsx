@@ -63,7 +63,15 @@ describe('Debug', () => {
     }
     answers = [() => Response.json(['first', 'second'])]
     await show()
-    expect((await within(await press()).findByRole('tree')).textContent).toContain('"second"')
+    const tree = await within(await press()).findByRole('tree')
+    expect(tree.textContent).toMatch(/debug: .*"second"/)
+  })
+
+  it('says that there are none where the address names no message', async () => {
+    const missing = { error: { code: 'message_not_found', message: 'none' } }
+    answers = [() => Response.json(missing, { status: 404 })]
+    await renderInApp(<Debug />, { state: stateOf(message()), at: '/?debug=#m-%' })
+    expect(await screen.findByText(/no debug data for this message/)).toBeTruthy()
   })
 
   it('says what is slow, missing or failed, and tries again, and never shows an empty tree', async () => {

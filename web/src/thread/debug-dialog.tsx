@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { debugQuery } from '../app/client.ts'
 import { JsonExplorer } from '../json/json-explorer.tsx'
-import { isBranch } from '../json/tree-rows.ts'
 import { Button } from '../ui/button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Modal } from '../ui/modal.tsx'
@@ -63,7 +62,7 @@ export function DebugDialog({ conversation, message, at, onClose }: DebugDialogP
         </div>
       )}
       {data !== undefined && data !== null && (
-        <JsonExplorer value={isBranch(data) ? data : { debug: data }} label="debug data" at={at} />
+        <JsonExplorer value={data} label="debug data" at={at} />
       )}
     </Modal>
   )

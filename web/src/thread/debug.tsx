@@ -2,6 +2,7 @@ import { useLocation } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { useChangeView, useView } from '../app/view.tsx'
+import { readHash } from './read-hash.ts'
 
 const DebugDialog = lazy(async () => ({
   default: (await import('./debug-dialog.tsx')).DebugDialog,
@@ -18,7 +19,7 @@ export function Debug() {
     <Suspense>
       <DebugDialog
         conversation={conversation}
-        message={decodeURIComponent(hash.slice(2))}
+        message={readHash(hash).slice(2)}
         at={debug}
         onClose={() => change({ debug: undefined })}
       />

@@ -12,16 +12,19 @@ export function formatCount(value: number): string {
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
   const units = ['KB', 'MB', 'GB', 'TB']
-  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3))
+  // What rounds up to 1,000 of a unit is 1.0 of the next.
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes * 1.0005) / 3))
   const value = bytes / 1_000 ** power
   return `${value < 100 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`
 }
 
 /** How long something took: `42 ms`, `1.3 s`, `2 min 5 s`. */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`
-  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1_000)} s`
+  // Rounded first: there are no 60 seconds beside minutes.
+  if (Math.round(milliseconds) < 1_000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 59_950) return `${(milliseconds / 1_000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1_000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 /** The time of day, with the date where it is not today; empty for what is no time. */

@@ -15,7 +15,10 @@ export interface ModalProps {
   children: ReactNode
 }
 
-/** Something over the page: keeps focus, closes by Escape and a press outside, and gives focus back. */
+/**
+ * Something over the page: keeps focus, closes by Escape and a press outside, and gives focus back. What has
+ * `data-own-escape` has another use for Escape.
+ */
 export function Modal({
   title,
   onClose,
@@ -31,6 +34,10 @@ export function Modal({
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
           aria-describedby={undefined}
+          onEscapeKeyDown={(event) => {
+            // Radix listens before anything within does.
+            if ((event.target as Element).closest('[data-own-escape]')) event.preventDefault()
+          }}
           onOpenAutoFocus={(event) => {
             if (focusFirst) return
             // The frame has the focus, not its first button: that would open the button's tooltip.

@@ -22,6 +22,7 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
       <input
         ref={field}
         type="search"
+        data-own-escape={value !== '' || undefined}
         aria-label={label}
         placeholder={placeholder}
         value={value}

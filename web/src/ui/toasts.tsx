@@ -37,7 +37,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Where it is told: at the foot of the page, until a person dismisses it. */
+/** Where it is told: at the top of the page, until a person dismisses it. */
 export function Toasts() {
   const shown = useSyncExternalStore(
     (listener) => {

@@ -77,4 +77,41 @@ describe('AssetsTab', () => {
     await screen.findByRole('link', { name: 'Download' })
     expect(screen.queryByRole('button', { name: 'Delete' })).toBeNull()
   })
+
+  it('shows another asset as if it were the first: nothing stays of the table before', async () => {
+    const meta = {
+      'content/columns/0/name': 'city',
+      'content/rows': [],
+      'content/rows/0/city': 'Rom',
+    }
+    const table = { rows: 1, columns: 1, source: null }
+    const rows = vi.spyOn(client, 'rows').mockResolvedValue({
+      ...{ rows: [{ city: 'Rom' }], total: 1, offset: 0, next: null, columns: [] },
+    })
+    vi.spyOn(client, 'asset').mockImplementation(async (ref) => {
+      const assetId = ref.replace('asset://', '')
+      const asset = {
+        ...file,
+        assetId,
+        ref: `asset://${assetId}`,
+        digest: 'd',
+        createdAt: '',
+        table,
+      }
+      return { asset, meta } as unknown as AssetDetails
+    })
+    const state = stateOf(message())
+    const { router } = await renderInApp(<AssetsTab />, { at: '/?asset=b', state })
+    const open = (asset: string) => router.navigate({ to: '/', search: { asset } as never })
+    const asked = () => rows.mock.calls.map(([ref, { sort } = {}]) => `${ref} ${sort}`)
+    await vi.waitFor(() => expect(asked()).toContain('asset://b undefined'))
+    await open('a')
+    await vi.waitFor(() => expect(asked()).toContain('asset://a undefined'))
+    fireEvent.click(await screen.findByRole('button', { name: /^city/ }))
+    await vi.waitFor(() => expect(asked()).toContain('asset://a city'))
+    await open('b')
+    await vi.waitFor(() => expect(router.state.location.search).toEqual({ asset: 'b' }))
+    expect(screen.getByRole('columnheader', { name: /^city/ }).ariaSort ?? 'none').toBe('none')
+    expect(asked()).not.toContain('asset://b city')
+  })
 })

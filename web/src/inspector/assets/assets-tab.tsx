@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
 import { useView } from '../../app/view.tsx'
 import { AssetDetail } from './asset-detail.tsx'
@@ -9,9 +10,10 @@ export function AssetsTab() {
   const { asset } = useView()
   const assets = useConversation((state) => state.assets)
   const messages = useConversation((state) => state.messages)
-  const entries = conversationAssets({ assets, messages })
+  const entries = useMemo(() => conversationAssets({ assets, messages }), [assets, messages])
   if (asset) {
-    return <AssetDetail id={asset} entry={entries.find(({ id }) => id === asset) ?? null} />
+    const entry = entries.find(({ id }) => id === asset) ?? null
+    return <AssetDetail key={asset} id={asset} entry={entry} />
   }
   return <AssetGallery entries={entries} />
 }

@@ -30,8 +30,10 @@ export function CallLedger({
   open: ReadonlySet<string>
 }) {
   const { calls, counts } = useMemo(() => auditOf(messages, open), [messages, open])
-  const [kind, setKind] = useState<keyof Audit['counts'] | null>(null)
+  const [chosen, setKind] = useState<keyof Audit['counts'] | null>(null)
   const [most, setMost] = useState(FIRST)
+  // What has none any more has no button either, with which the choice could be taken back.
+  const kind = chosen && counts[chosen] > 0 ? chosen : null
   const shown = kind ? calls.filter(KINDS[kind]) : calls
   const kinds = (Object.keys(KINDS) as (keyof Audit['counts'])[]).filter((one) => counts[one] > 0)
   return (
@@ -69,7 +71,8 @@ export function CallLedger({
               {call.state}
             </span>
             {call.announced.map((messageId, index) => (
-              <JumpText key={messageId} to={`m-${messageId}`}>
+              // biome-ignore lint/suspicious/noArrayIndexKey: one message can announce an id twice
+              <JumpText key={index} to={`m-${messageId}`}>
                 call{call.announced.length > 1 && ` ${index + 1}`}
               </JumpText>
             ))}

@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, within } from '@testing-library/react'
+import { useState } from 'react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { CallLedger } from './call-ledger.tsx'
 import { ChecksTab } from './checks-tab.tsx'
 
 const call = (id: string) =>
@@ -64,6 +66,27 @@ describe('ChecksTab', () => {
     expect(calls()).toHaveLength(3)
   })
 
+  it('shows all calls again where none of the chosen kind are left', async () => {
+    const messages = [call('a'), result('a'), call('b')]
+    function Running() {
+      const [open, setOpen] = useState<ReadonlySet<string>>(new Set('b'))
+      return (
+        <>
+          <CallLedger messages={messages} open={open} />
+          <button type="button" onClick={() => setOpen(new Set())}>
+            End
+          </button>
+        </>
+      )
+    }
+    await renderInApp(<Running />)
+    const calls = () => within(screen.getByRole('list', { name: 'Calls' })).getAllByRole('listitem')
+    fireEvent.click(screen.getByRole('button', { name: 'pending 1' }))
+    expect(calls()).toHaveLength(1)
+    fireEvent.click(screen.getByRole('button', { name: 'End' }))
+    expect(calls()).toHaveLength(2)
+  })
+
   it('searches messages and debug data, and leads to the place of each hit', async () => {
     const lines = vi
       .spyOn(client, 'exportConversation')
@@ -89,11 +112,20 @@ describe('ChecksTab', () => {
     expect(lines.mock.lastCall?.[1]).toMatchObject({ debug: true })
   })
 
+  it('says that there are more hits than it shows', async () => {
+    const lines = Array.from({ length: 320 }, (_, i) => line(`m${i}`, { content: 'needle' }))
+    const text = lines.map((one) => JSON.stringify(one)).join('\n')
+    vi.spyOn(client, 'exportConversation').mockResolvedValue(new Response(text))
+    await renderInApp(<ChecksTab />, { state })
+    search('needle')
+    await screen.findByText('300 hits in 300 lines, the first of more')
+  })
+
   it('does not ask for debug data that a member may not see, and says when it failed', async () => {
     const lines = vi.spyOn(client, 'exportConversation').mockRejectedValue(new Error('cut off'))
     await renderInApp(<ChecksTab />, { state, role: 'member' })
     search('x')
-    await screen.findByText('cut off')
+    await screen.findByText(/cut off/)
     expect(lines.mock.lastCall?.[1]).toMatchObject({ debug: false })
   })
 })

@@ -40,14 +40,16 @@ export function Hits() {
         </Button>
       </form>
       {error !== null && (
-        <Notice tone="bad" live>
-          {errorText(error).message}
+        <Notice tone="bad" code={errorText(error).code} live>
+          The search ended before its end. {errorText(error).message}
         </Notice>
       )}
       {progress && (
         <p role="status" className="text-xs text-ink-3 tabular-nums">
           {formatCount(progress.hits.length)} {progress.hits.length === 1 ? 'hit' : 'hits'} in{' '}
-          {formatCount(progress.lines)} lines{progress.done ? '' : ', reading on…'}
+          {formatCount(progress.lines)} lines
+          {progress.state === 'cut' && ', the first of more'}
+          {progress.state === 'reading' && error === null && ', reading on…'}
         </p>
       )}
       <ul aria-label="Hits" className="space-y-1 text-xs">
@@ -91,7 +93,7 @@ function useSearch(conversation: string | null, search: { text: string } | null,
     const controller = new AbortController()
     const { signal } = controller
     searchConversation(conversation, search.text, { debug, signal, onProgress: setProgress }).then(
-      setProgress,
+      (all) => signal.aborted || setProgress(all),
       (error: unknown) => signal.aborted || setError(error),
     )
     return () => controller.abort()

@@ -1,4 +1,4 @@
-import { client } from '../../app/client.ts'
+import { client, debugObject } from '../../app/client.ts'
 import { findInJson } from '../../json/find-in-json.ts'
 import { type JsonPath, pointer } from '../../json/tree-rows.ts'
 import { isRecord } from '../../ui/is-record.ts'
@@ -19,7 +19,8 @@ export interface SearchProgress {
   hits: readonly Hit[]
   /** How many lines of the conversation were read. */
   lines: number
-  done: boolean
+  /** Whether it goes on, has read all, or ended with as many hits as are shown. */
+  state: 'reading' | 'done' | 'cut'
 }
 
 /** Hits after which a search ends. */
@@ -50,9 +51,9 @@ export async function searchConversation(
     }
     signal.throwIfAborted()
     if (hits.length >= MOST) break
-    if (lines % 200 === 0) onProgress({ hits: [...hits], lines, done: false })
+    if (lines % 200 === 0) onProgress({ hits: [...hits], lines, state: 'reading' })
   }
-  return { hits: hits.slice(0, MOST), lines, done: true }
+  return { hits: hits.slice(0, MOST), lines, state: hits.length < MOST ? 'done' : 'cut' }
 }
 
 async function hitsIn(line: unknown, text: string, signal: AbortSignal): Promise<Hit[]> {
@@ -62,7 +63,7 @@ async function hitsIn(line: unknown, text: string, signal: AbortSignal): Promise
   const messageId = isMessage ? String(event.payload.id) : debug
   const [part, searched] = isMessage
     ? (['message', event.payload] as const)
-    : (['debug', value] as const)
+    : (['debug', debugObject(value)] as const)
   const paths = await findInJson(searched, text, { signal, most: 20 })
   return paths.map((path) => {
     return { messageId, part, at: pointer(path), value: shortOf(searched, path) }
@@ -77,13 +78,19 @@ function shortOf(value: unknown, path: JsonPath): string {
 async function* linesOf(response: Response): AsyncGenerator<string> {
   if (!response.body) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
+  /** The pieces of the line that is not over yet: a line may be many megabytes long. */
+  let pieces: string[] = []
   try {
     for (;;) {
-      const { done, value } = await reader.read()
-      const lines = (rest + (value ?? '')).split('\n')
-      rest = done ? '' : (lines.pop() ?? '')
-      for (const line of lines) if (line !== '') yield line
+      const { done, value = '' } = await reader.read()
+      const ends = value.split('\n')
+      for (const [place, end] of ends.entries()) {
+        pieces.push(end)
+        if (place === ends.length - 1 && !done) break
+        const line = pieces.join('')
+        pieces = []
+        if (line !== '') yield line
+      }
       if (done) return
     }
   } finally {

@@ -30,6 +30,12 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
   const mayEdit = useMay('member') && at === null
   const isDeclared = entry.writes.every(({ method }) => method === 'declare')
   const found = readVariable(messages, reference, at ?? undefined)
+  const edit = useRef<HTMLButtonElement>(null)
+  const wasEditing = useRef(false)
+  useEffect(() => {
+    if (wasEditing.current && !editing) edit.current?.focus()
+    wasEditing.current = editing
+  }, [editing])
   useEffect(() => {
     if (wanted) element.current?.scrollIntoView({ block: 'nearest' })
   }, [wanted])
@@ -48,6 +54,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
         </h2>
         {mayEdit && !editing && (
           <Button
+            ref={edit}
             icon
             aria-label={`Edit ${reference}`}
             title="Edit"

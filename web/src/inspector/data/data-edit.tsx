@@ -22,7 +22,7 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
 
   async function save(): Promise<void> {
-    if (conversation === null) return
+    if (conversation === null || sending) return
     setProblem(null)
     let data: unknown
     try {
@@ -46,6 +46,7 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
   return (
     <form
       aria-label={`Edit †${entry.label}`}
+      data-own-escape
       className="space-y-2"
       onSubmit={(event) => {
         event.preventDefault()

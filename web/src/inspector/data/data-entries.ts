@@ -34,21 +34,16 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
     const label = formatLabel(kind, block._instance)
     const known = { label, kind, instance, schema: null, description: null, writes: [] }
     const entry: DataEntry = entries.get(label) ?? known
-    entries.set(label, {
-      ...entry,
-      schema: block.schema ?? entry.schema,
-      description: block.description ?? entry.description,
-      writes: [
-        ...entry.writes,
-        {
-          messageId: message.id,
-          at: message.timestamp,
-          method: 'data' in block ? methodOf(block) : 'declare',
-          target: variableOf(block),
-          block,
-        },
-      ],
+    entry.schema = block.schema ?? entry.schema
+    entry.description = block.description ?? entry.description
+    entry.writes.push({
+      messageId: message.id,
+      at: message.timestamp,
+      method: 'data' in block ? methodOf(block) : 'declare',
+      target: variableOf(block),
+      block,
     })
+    entries.set(label, entry)
   }
   return [...entries.values()]
 }

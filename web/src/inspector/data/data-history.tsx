@@ -5,8 +5,8 @@ import { ledgerOf } from '../../thread/ledger.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { formatCount, formatFullTime, formatTime } from '../../ui/format.ts'
-import type { DataWrite } from './data-entries.ts'
 import { JumpText } from '../jump-text.tsx'
+import type { DataWrite } from './data-entries.ts'
 
 /** Writes that are shown at first. */
 const FIRST = 20

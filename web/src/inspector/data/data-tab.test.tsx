@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { Modal } from '../../ui/modal.tsx'
 import { DataTab } from './data-tab.tsx'
 
 const write = (id: string, content: object) =>
@@ -64,6 +65,34 @@ describe('DataTab', () => {
     await vi.waitFor(() => expect(screen.queryByLabelText('Value as JSON')).toBeNull())
     const wanted = { kind: 'user', _instance: 'a', data: { name: 1 }, _outputMethod: 'set' }
     expect(edit).toHaveBeenLastCalledWith('c1', wanted)
+  })
+
+  it('gives the focus back on Escape, which does not close the drawer around it', async () => {
+    const close = vi.fn()
+    const drawer = (
+      <Modal title="Inspector" onClose={close}>
+        <DataTab />
+      </Modal>
+    )
+    await renderInApp(drawer, { state, role: 'member' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Edit †state' }))
+    fireEvent.keyDown(screen.getByLabelText('Value as JSON'), { key: 'Escape' })
+    expect(screen.queryByLabelText('Value as JSON')).toBeNull()
+    const edit = screen.getByRole('button', { name: 'Edit †state' })
+    expect(document.activeElement).toBe(edit)
+    expect(close).not.toHaveBeenCalled()
+    fireEvent.keyDown(edit, { key: 'Escape' })
+    expect(close).toHaveBeenCalledTimes(1)
+  })
+
+  it('writes once, however often it is told to', async () => {
+    const edit = vi.spyOn(client, 'editData').mockReturnValue(new Promise(() => {}))
+    await renderInApp(<DataTab />, { state, role: 'member' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Edit †state' }))
+    for (const _ of ['once', 'again']) {
+      fireEvent.keyDown(screen.getByLabelText('Value as JSON'), { key: 'Enter', ctrlKey: true })
+    }
+    expect(edit).toHaveBeenCalledTimes(1)
   })
 
   it('offers a reader no edit', async () => {

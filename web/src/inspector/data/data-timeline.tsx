@@ -1,8 +1,8 @@
 import { useChangeView } from '../../app/view.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatFullTime, formatTime } from '../../ui/format.ts'
-import type { DataWrite } from './data-entries.ts'
 import { JumpText } from '../jump-text.tsx'
+import type { DataWrite } from './data-entries.ts'
 
 /** Goes back over the writes of a conversation, one by one; all values of the tab are shown as they were then. */
 export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at: number }) {

@@ -7,17 +7,24 @@ import { pointer } from '../../json/tree-rows.ts'
 import { cn } from '../../ui/cn.ts'
 import { formatCount } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 
 /** Differences that are shown. */
 const MOST = 200
 
 /** What debug data have that those of the message `against` have not, and the other way round, place by place. */
-export function DebugDifference({ data, against }: { data: unknown; against: string }) {
+export function DebugDifference({
+  data,
+  against,
+}: {
+  data: Record<string, unknown>
+  against: string
+}) {
   const conversation = useConversationId() as string
   const other = useQuery(debugQuery(conversation, against))
   const found = useMemo(
-    () => (other.data === undefined ? null : difference({ debug: other.data }, { debug: data })),
+    () => (other.data ? difference(other.data, data) : null),
     [other.data, data],
   )
   if (other.error) {
@@ -29,6 +36,9 @@ export function DebugDifference({ data, against }: { data: unknown; against: str
       />
     )
   }
+  if (other.data === null) {
+    return <Notice tone="warn">The other message has no debug data (any more).</Notice>
+  }
   if (!found) return <Spinner label="Comparing" />
   if (found.length === 0) return <p className="text-xs text-ink-3">They are the same.</p>
   return (
@@ -39,10 +49,7 @@ export function DebugDifference({ data, against }: { data: unknown; against: str
       </p>
       <ul aria-label="Differences" className="space-y-1 font-mono">
         {found.slice(0, MOST).map((one) => (
-          <li
-            key={`${one.type} ${one.path.join('/')}`}
-            className="rounded-md border border-line px-2 py-1"
-          >
+          <li key={pointer(one.path)} className="rounded-md border border-line px-2 py-1">
             <DifferenceLine one={one} />
           </li>
         ))}
@@ -54,7 +61,7 @@ export function DebugDifference({ data, against }: { data: unknown; against: str
 function DifferenceLine({ one }: { one: Difference }) {
   return (
     <>
-      <span className="block truncate text-ink-2">{pointer(one.path.slice(1)) || '/'}</span>
+      <span className="block truncate text-ink-2">{pointer(one.path)}</span>
       {one.type !== 'CREATE' && <Side mark="−" value={one.oldValue} tone="text-bad" />}
       {one.type !== 'REMOVE' && <Side mark="+" value={one.value} tone="text-good" />}
     </>

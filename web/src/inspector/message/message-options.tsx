@@ -5,8 +5,14 @@ import { formatTime } from '../../ui/format.ts'
 export function MessageOptions({ messages }: { messages: readonly Message[] }) {
   return messages.map(({ id, sender, content, timestamp }) => (
     <option key={id} value={id}>
-      {formatTime(timestamp)} {sender.name ?? sender.participant_role}:{' '}
-      {(typeof content === 'string' ? content : JSON.stringify(content))?.slice(0, 40)}
+      {formatTime(timestamp)} {sender.name ?? sender.participant_role}: {shortOf(content)}
     </option>
   ))
+}
+
+/** How a content begins; an object is said by its keys, since it may be large. */
+function shortOf(content: Message['content']): string {
+  if (typeof content !== 'object' || content === null) return String(content).slice(0, 40)
+  if (Array.isArray(content)) return '[…]'
+  return `{ ${Object.keys(content).slice(0, 4).join(', ')} }`.slice(0, 40)
 }

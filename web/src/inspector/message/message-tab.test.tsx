@@ -28,6 +28,9 @@ describe('MessageTab', () => {
     const { unmount } = await renderInApp(<MessageTab />, { state, at: '/#m-a' })
     expect(tree()).toContain('id: "a"')
     unmount()
+    const broken = await renderInApp(<MessageTab />, { state, at: '/#m-%' })
+    expect(tree()).toContain('id: "b"')
+    broken.unmount()
     await renderInApp(<MessageTab />, { state })
     expect(tree()).toContain('id: "b"')
     fireEvent.change(screen.getByRole('combobox', { name: 'Message' }), { target: { value: 'a' } })
@@ -52,6 +55,24 @@ describe('MessageTab', () => {
     expect(lines.join('\n')).toContain('/model− "model a"+ "model b"')
     expect(lines.join('\n')).toContain('/gone− true')
     expect(lines.join('\n')).toContain('/added+ [1]')
+  })
+
+  it('says that the other message has none any more', async () => {
+    vi.spyOn(client, 'debug').mockImplementation(async (_, id) => (id === 'a' ? null : { x: 1 }))
+    await renderInApp(<MessageTab />, { state })
+    fireEvent.click(screen.getByRole('button', { name: 'Show debug data' }))
+    const select = await screen.findByLabelText('Compare with')
+    fireEvent.change(select, { target: { value: 'a' } })
+    await screen.findByText('The other message has no debug data (any more).')
+  })
+
+  it('names messages by how they begin, objects by their keys', async () => {
+    const content = { rows: [1], at: 'here' }
+    const odd = stateOf(message({ content }), message({ content: 'x'.repeat(90) }))
+    await renderInApp(<MessageTab />, { state: odd })
+    const options = screen.getAllByRole('option').map(({ textContent }) => textContent)
+    expect(options[0]).toMatch(/Bot: \{ rows, at \}$/)
+    expect(options[1]).toMatch(/: x{40}$/)
   })
 
   it('has no debug data for readers', async () => {

@@ -6,6 +6,7 @@ import { useConversation, useConversationId } from '../../app/conversation-conte
 import { useSeesDebug } from '../../app/role.ts'
 import { useChangeView, useView } from '../../app/view.tsx'
 import { JsonExplorer } from '../../json/json-explorer.tsx'
+import { readHash } from '../../thread/read-hash.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { JumpText } from '../jump-text.tsx'
 import { Section } from '../section.tsx'
@@ -21,7 +22,7 @@ export function MessageTab() {
   const { hash } = useLocation()
   const change = useChangeView()
   const seesDebug = useSeesDebug()
-  const linked = hash.startsWith('m-') ? decodeURIComponent(hash.slice(2)) : undefined
+  const linked = hash.startsWith('m-') ? readHash(hash).slice(2) : undefined
   const there = useMemo(() => messages.filter((message) => !isDeleted(message)), [messages])
   const find = (id: string | undefined) => there.find((message) => message.id === id)
   const message = find(named) ?? find(linked) ?? there.at(-1)

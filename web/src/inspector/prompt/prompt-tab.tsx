@@ -96,6 +96,7 @@ function Prompt({ conversation, message, against }: PromptProps) {
     queryFn: () => client.prompt(conversation, message, { against: against ?? undefined }),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
   })
   if (isPending) return <Spinner label="Loading the prompt" className="m-2" />
   if (error) return <LoadError what="The prompt" error={error} onRetry={() => void refetch()} />

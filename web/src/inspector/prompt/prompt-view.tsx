@@ -1,4 +1,5 @@
 import type { PromptInfo } from 'byref/client'
+import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
 import { JsonTree } from '../../json/json-tree.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -14,7 +15,7 @@ export function PromptView({ info }: { info: PromptInfo }) {
   const assets = useConversation((state) => state.assets)
   const assetsAfter = useConversation((state) => state.assetsAfter)
   const messages = useConversation((state) => state.messages)
-  const prompt = readPrompt(info)
+  const prompt = useMemo(() => readPrompt(info), [info])
   const sizes = { promptBytes: prompt.total, mediaBytes: prompt.sizes.media }
   const savings = savingsOf({ assets, assetsAfter, messages }, info.messageId, sizes)
   return (
@@ -41,8 +42,9 @@ function Tools({ tools }: Pick<ReadPrompt, 'tools'>) {
   return (
     <Section title="Tools">
       <ul className="space-y-1.5">
-        {tools.map(({ name, description, value, bytes }) => (
-          <li key={name}>
+        {tools.map(({ name, description, value, bytes }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a prompt never changes, and tools may lack a name
+          <li key={index}>
             <details className="rounded-lg border border-line text-xs">
               <summary className="flex items-baseline gap-2 px-2.5 py-1.5">
                 <span className="font-mono font-medium">{name}</span>

@@ -1,6 +1,6 @@
 import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
 import { useMay } from '../../app/role.ts'
@@ -10,14 +10,20 @@ import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
+import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { tellError } from '../../ui/toasts.tsx'
 import { RunBar } from './run-bar.tsx'
 import { runBars, ticksOf, timesOf } from './run-timeline.ts'
 import { useNow } from './use-now.ts'
 
+/** Runs that are drawn at a time. */
+const PAGE = 20
+
 /** Every run of the conversation, the newest first: its steps and calls on a time axis. */
 export function RunTab() {
   const runs = useConversation((state) => state.runs)
+  const [most, setMost] = useState(PAGE)
   if (runs.length === 0) {
     return (
       <Empty icon={Activity} title="No runs yet">
@@ -26,13 +32,23 @@ export function RunTab() {
     )
   }
   return (
-    <ol className="space-y-3 p-3">
-      {runs.toReversed().map((run, index) => (
-        <li key={run.runId}>
-          <Run run={run} number={runs.length - index} />
-        </li>
-      ))}
-    </ol>
+    <div className="space-y-3 p-3">
+      <ol className="space-y-3">
+        {runs
+          .slice(-most)
+          .reverse()
+          .map((run, index) => (
+            <li key={run.runId}>
+              <Run run={run} number={runs.length - index} />
+            </li>
+          ))}
+      </ol>
+      <More
+        what="runs"
+        count={Math.max(0, runs.length - most)}
+        onReach={() => setMost(most + PAGE)}
+      />
+    </div>
   )
 }
 
@@ -57,7 +73,11 @@ function Run({ run, number }: { run: RunState; number: number }) {
           <Button
             look="outline"
             className="h-6 text-xs"
-            onClick={() => void client.cancel(id).catch(() => {})}
+            onClick={() =>
+              void client
+                .cancel(id)
+                .catch((error: unknown) => tellError('The run was not stopped.', error))
+            }
           >
             <Square className="fill-current" aria-hidden /> Stop
           </Button>

@@ -64,7 +64,8 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
           event.preventDefault()
           if (column === '') return
           const added = is === 'missing' ? { column, is } : { column, is, to: cellOf(to, type) }
-          onChange([...where, added])
+          const isNew = !where.some((one) => JSON.stringify(one) === JSON.stringify(added))
+          if (isNew) onChange([...where, added])
           setTo('')
         }}
       >

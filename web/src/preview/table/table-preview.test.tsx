@@ -81,6 +81,10 @@ describe('TablePreview', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Add' }))
     const wanted = { where: [{ column: 'n', is: 'more', to: 7 }] }
     await vi.waitFor(() => expect(asked.mock.lastCall?.[1]).toMatchObject(wanted))
+    fireEvent.change(screen.getByLabelText('Value'), { target: { value: '7' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Add' }))
+    const conditions = within(screen.getByRole('list', { name: 'Conditions' }))
+    expect(conditions.getAllByRole('listitem')).toHaveLength(1)
     fireEvent.click(screen.getByRole('button', { name: 'Remove the condition on n' }))
     await vi.waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
   })

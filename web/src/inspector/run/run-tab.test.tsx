@@ -1,0 +1,49 @@
+// @vitest-environment jsdom
+import { fireEvent, screen } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { client } from '../../app/client.ts'
+import { asked, runStarted, stateOf } from '../../testing/messages.ts'
+import { renderInApp } from '../../testing/render-in-app.tsx'
+import { clearToasts, Toasts } from '../../ui/toasts.tsx'
+import { RunTab } from './run-tab.tsx'
+
+const many = Array.from({ length: 45 }, (_, i) => [
+  runStarted(`r${i}`),
+  { type: 'RUN_FINISHED', threadId: 'c', runId: `r${i}`, result: { reason: 'done' } } as const,
+])
+
+afterEach(() => {
+  clearToasts()
+  vi.restoreAllMocks()
+})
+
+describe('RunTab', () => {
+  it('shows the newest of many runs, and more of them when asked', async () => {
+    await renderInApp(<RunTab />, { state: stateOf(...(many.flat() as never[])) })
+    const names = () => screen.getAllByRole('article').map((run) => run.getAttribute('aria-label'))
+    expect([names().length, names()[0]]).toEqual([20, 'Run 45'])
+    fireEvent.click(screen.getByRole('button', { name: '… 25 more runs' }))
+    expect(names().at(-1)).toBe('Run 6')
+  })
+
+  it('has a person answer a call and stop the run, and says why it could not be stopped', async () => {
+    vi.spyOn(client, 'cancel').mockRejectedValue(new Error('The server is gone.'))
+    await renderInApp(
+      <>
+        <RunTab />
+        <Toasts />
+      </>,
+      { state: stateOf(...asked({ sum: 3 })) },
+    )
+    expect(screen.getByText('waits for you')).toBeTruthy()
+    expect(screen.getByRole('button', { name: /^Approve/ })).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('The server is gone.')
+  })
+
+  it('shows a reader neither', async () => {
+    await renderInApp(<RunTab />, { state: stateOf(...asked({ sum: 3 })), role: 'reader' })
+    expect(screen.getByText('waits for you')).toBeTruthy()
+    expect(screen.queryAllByRole('button')).toEqual([])
+  })
+})
