@@ -1,6 +1,7 @@
 export { createAgent } from './agent/agent.ts'
 export type { Agent, AgentOptions } from './agent/agent-contract.ts'
 export type { ApprovalAnswer } from './agent/approve.ts'
+export type { AroundWork, CallWork, StepWork, Work } from './agent/around-work.ts'
 export type { Run } from './agent/follow-run.ts'
 export type { ForkOptions } from './agent/fork.ts'
 export type { Limits } from './agent/limits.ts'

@@ -144,6 +144,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     modelSettings: modelSettings(options.settings),
     plugins,
     retry: options.retry,
+    around: options.callbacks ?? {},
   }
 }
 

@@ -4,10 +4,11 @@ import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { type ConversationEvent, isDurable } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
+import type { AroundWork } from './around-work.ts'
 import type { Thread } from './thread.ts'
 
-/** Hears of what happens. */
-export interface EventHandlers {
+/** Hears of what happens, and wraps what takes time. */
+export interface EventHandlers extends AroundWork {
   /**
    * Told of every event, in order; a run waits for it. In `ASSET_CREATED`, `payload.base64` and `.dataUrl` are read on
    * demand. What it throws ends the run with `RUN_ERROR`. `conversation` is null for assets that are saved outside one.

@@ -1,5 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import type { RunState } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { Work } from './around-work.ts'
 import type { Slots } from './calls/slots.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Thread } from './thread.ts'
@@ -31,4 +33,16 @@ export interface RunScope {
   ): Promise<void>
   /** Tells of an event that only streams, unless the run is over. Waits for its handlers, where there are any. */
   stream(event: ConversationEvent): Promise<void> | undefined
+}
+
+/** The work of a run that is under way. */
+export function workOf({ thread, runId, namespace, signal }: RunScope): Work {
+  const run = thread.state.runs.findLast((one) => one.runId === runId) as RunState
+  return {
+    ...{ conversation: thread.id, namespace, run, signal },
+    messages() {
+      const given = new Set(run.messageIds)
+      return thread.state.messages.filter(({ id }) => given.has(id))
+    },
+  }
 }

@@ -2,6 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
+import type { AroundWork } from './around-work.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { Plugins } from './plugins/command-message.ts'
 import type { PromptSettings } from './prompt-settings.ts'
@@ -29,4 +30,5 @@ export interface AgentSettings {
   /** By name. */
   plugins: Plugins
   retry?: RetryOptions
+  around: AroundWork
 }

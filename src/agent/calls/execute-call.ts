@@ -2,7 +2,7 @@ import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { CallError, ConversationEvent } from '../../content/events.ts'
-import type { RunScope } from '../run-scope.ts'
+import { type RunScope, workOf } from '../run-scope.ts'
 import { fetchedByReference } from '../tools/native-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
@@ -32,7 +32,15 @@ export function failed(error: CallError): CallOutcome {
  *
  * @throws the signal's reason, where the run is over
  */
-export async function executeCall(scope: RunScope, execution: Execution): Promise<CallOutcome> {
+export function executeCall(scope: RunScope, execution: Execution): Promise<CallOutcome> {
+  const { around } = scope.settings
+  const perform = (): Promise<CallOutcome> => execute(scope, execution)
+  if (!around.aroundCall) return perform()
+  const { plan, ...rest } = execution
+  return around.aroundCall({ ...workOf(scope), ...rest, tool: plan.tool as Tool }, perform)
+}
+
+async function execute(scope: RunScope, execution: Execution): Promise<CallOutcome> {
   const { plan, toolCallId } = execution
   const tool = plan.tool as Tool
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const

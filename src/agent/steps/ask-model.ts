@@ -10,7 +10,7 @@ import type { ModelCallOptions } from '../../model/language-model.ts'
 import { callSettings } from '../../model/model-settings.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
-import type { RunScope } from '../run-scope.ts'
+import { type RunScope, workOf } from '../run-scope.ts'
 import { toolsForModel } from '../tools/tool-schema.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
@@ -35,22 +35,24 @@ export async function askModel(
   const shown = toolsForModel(tools, laterTools(settings, scope.thread.state))
   const answer = createAnswer(scope, messageId)
   try {
-    await callModel({
-      model,
-      options: {
-        prompt,
-        tools: shown.length > 0 ? [...shown] : undefined,
-        ...optionsOf(scope, shown.length > 0),
-      },
-      signal,
-      retry,
-      silenceMs: limits.modelMs,
-      onPart: answer.reader.take,
+    const response = await around(scope, messageId, async () => {
+      await callModel({
+        model,
+        options: {
+          prompt,
+          tools: shown.length > 0 ? [...shown] : undefined,
+          ...optionsOf(scope, shown.length > 0),
+        },
+        signal,
+        retry,
+        silenceMs: limits.modelMs,
+        onPart: answer.reader.take,
+      })
+      answer.reader.end()
+      await answer.accepted()
+      return priced(answer.reader.response, (await prompts.ready()).price)
     })
-    answer.reader.end()
-    await answer.accepted()
-    const { price } = await prompts.ready()
-    await logAnswer(scope, messageId, priced(answer.reader.response, price))
+    await logAnswer(scope, messageId, response)
   } catch (error) {
     signal.throwIfAborted()
     const calls = await answer.accepted()
@@ -59,6 +61,18 @@ export async function askModel(
   }
   answer.calls()?.close()
   return answer.calls()
+}
+
+/** Asks, within what the caller has around it. */
+function around(
+  scope: RunScope,
+  messageId: string,
+  perform: () => Promise<ModelResponse>,
+): Promise<ModelResponse> {
+  const { around, model } = scope.settings
+  return around.aroundStep
+    ? around.aroundStep({ ...workOf(scope), messageId, model }, perform)
+    : perform()
 }
 
 /** The prompt of the step, compacted first where bodies that it showed are gone. */

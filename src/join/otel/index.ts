@@ -1,0 +1,1 @@
+export { createTracedAgent, type TracingOptions } from './traced-agent.ts'
