@@ -7,6 +7,7 @@ import { errorText } from '../ui/error-text.ts'
 import { formatBytes, formatCount } from '../ui/format.ts'
 import { Modal } from '../ui/modal.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { saveFile } from '../ui/save-file.ts'
 import { useMay } from './role.ts'
 
 /** Properties of {@link SavePageDialog}. */
@@ -34,7 +35,7 @@ export function SavePageDialog({ conversation, name, onClose }: SavePageDialogPr
     setProgress({ assets: 0, of: 0 })
     try {
       const made = await savePage(conversation, { debug, signal, onProgress: setProgress })
-      download(
+      saveFile(
         made.html,
         `${name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '').trim() || 'conversation'}.html`,
       )
@@ -109,12 +110,4 @@ function Outcome({ saved: { html, assets, leftOut } }: { saved: Saved }) {
       .{leftOut.length > 0 && ` Too large and left out: ${leftOut.join(', ')}.`}
     </Notice>
   )
-}
-
-function download(file: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

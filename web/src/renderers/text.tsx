@@ -1,14 +1,54 @@
-import { lazy, Suspense } from 'react'
+import { Download } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { isAsset } from '../references/kinds.ts'
 import { PlainText } from '../thread/plain-text.tsx'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { saveFile } from '../ui/save-file.ts'
 
 // Asked for at once, beside what it will show.
 const loading = import('../thread/markdown.tsx')
 const Markdown = lazy(async () => ({ default: (await loading).Markdown }))
 
-/** Text, as Markdown unless it is plain; one that is an asset's URL as a whole shows what that names. */
+/** Characters that are drawn at first, and with each "Show more"; what is a little longer is drawn whole. */
+const FIRST = 20_000
+const SPARE = 5_000
+
+/**
+ * Text, as Markdown unless it is plain; one that is an asset's URL as a whole shows what that names. Of a very long one the
+ * beginning is drawn, and all of it can be copied and saved.
+ */
 export function Text({ text, plain = false }: { text: string; plain?: boolean }) {
+  const [most, setMost] = useState(FIRST)
+  if (text.length <= most + SPARE) return <Drawn text={text} plain={plain} />
+  return (
+    <>
+      <Drawn text={text.slice(0, most)} plain={plain} />
+      <div className="mt-1 flex flex-wrap items-center gap-1 text-xs text-ink-3 tabular-nums">
+        <span>
+          The first {formatCount(most)} of {formatCount(text.length)} characters.
+        </span>
+        <Button className="h-6 px-1.5 text-xs text-ring" onClick={() => setMost(most + 2 * FIRST)}>
+          Show more
+        </Button>
+        <CopyButton label="Copy all" text={text} className="size-6 [&_svg]:size-3.5" />
+        <Button
+          icon
+          aria-label="Save all"
+          title="Save all"
+          className="size-6 [&_svg]:size-3.5"
+          onClick={() => saveFile(new Blob([text], { type: 'text/plain' }), 'text.txt')}
+        >
+          <Download aria-hidden />
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function Drawn({ text, plain }: { text: string; plain: boolean }) {
   if (plain) return <PlainText text={text} />
   if (isAsset(text)) return <AssetChip reference={text} />
   return (
