@@ -7,7 +7,7 @@ const source = {
 }
 
 /** How long tests wait for what must come: long, since a machine may be busy; what is there is seen at once. */
-const expect = { poll: { timeout: 15_000 } }
+const expect = { poll: { timeout: 30_000 } }
 
 export default defineConfig({
   test: {
@@ -29,9 +29,9 @@ export default defineConfig({
         test: {
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           expect,
-          hookTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
     ],

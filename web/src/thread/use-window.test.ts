@@ -36,6 +36,18 @@ describe('useWindow', () => {
     expect(result.current.end).toBe(10_000)
   })
 
+  it.each([950, 990])(
+    'neither leaves n%i nor grows by what is still loading behind it',
+    (place) => {
+      const { result, rerender } = hook(1_000, `m-n${place}`)
+      rerender({ items: timeline(stateOf(...messages(3_000))), at: `m-n${place}` })
+      const { start, end } = result.current
+      expect(start).toBeLessThanOrEqual(place)
+      expect(end).toBeGreaterThan(place)
+      expect(end - start).toBeLessThan(2 * PAGE)
+    },
+  )
+
   it('finds what the address names once it has come, and stays for one that is not there', () => {
     const { result, rerender } = hook(0, 'm-n3')
     const items = timeline(stateOf(...messages(500)))

@@ -37,10 +37,10 @@ export function useWindow(items: readonly TimelineItem[], hash: string): Window 
   if (hash !== shownHash && all > 0) {
     const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
     if (linked >= 0 || hash === '') setShownHash(hash)
-    if (linked >= 0 && (linked < from || linked >= to)) {
-      const last = linked + PAGE - BEFORE
-      setRange({ start: linked - BEFORE, end: last < all ? last : null })
-    }
+    const around = { start: linked - BEFORE, end: linked + PAGE - BEFORE }
+    // The end stays where it is: what is still loading behind it neither is drawn nor moves the part away.
+    if (linked >= 0 && (linked < from || linked >= to)) setRange(around)
+    else if (linked >= 0 && range === null) setRange({ start: from, end: Math.max(to, around.end) })
   }
 
   return {
