@@ -4,10 +4,10 @@ import { readHash } from './read-hash.ts'
 import type { TimelineItem } from './timeline.ts'
 
 /** How many items are in the page at first, and how many come with each extension. */
-export const PAGE = 40
+export const PAGE = 24
 
 /** How many of them stand before the one that the address names. */
-const BEFORE = 12
+const BEFORE = 8
 
 /** The items that are in the page: those from `start` to before `end`. */
 export interface Window {
