@@ -3,9 +3,10 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { openBrowser } from '../../test/e2e/browser.ts'
 import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
 import { printMachine } from '../content/measure.ts'
-import { firstPaint, openBrowser, rounds, watchedPage } from './page.ts'
+import { firstPaint, rounds, watchedPage } from './page.ts'
 
 const AT = '2026-01-01T12:00:00.000Z'
 const data = temporaryFolder()

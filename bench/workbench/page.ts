@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 /** A page that notes what held it up. */
 export interface Watched {
@@ -7,12 +7,6 @@ export interface Watched {
   longestTask(): Promise<number>
   /** Requests since the last time. */
   requests(): number
-}
-
-/** Opens a browser: BYREF_TEST_BROWSER, or Chromium where Debian puts it. */
-export function openBrowser(): Promise<Browser> {
-  const executablePath = process.env.BYREF_TEST_BROWSER ?? '/usr/bin/chromium'
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 }
 
 /** Opens a page of its own context, so that nothing is cached. */

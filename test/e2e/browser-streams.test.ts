@@ -1,10 +1,9 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG } from '../../src/assets/fixtures/stores.ts'
 import type { LogRecord } from '../../src/content/events.ts'
+import { browserPath, openBrowser } from './browser.ts'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
-
-const executablePath = process.env.BYREF_TEST_BROWSER || undefined
 
 // The browser's, in functions that run there.
 interface Source {
@@ -20,7 +19,7 @@ interface Watching {
   records: { id: string; data: string }[]
 }
 
-describe.skipIf(!executablePath)("a browser's EventSource, fetch and pictures, with tokens", () => {
+describe.skipIf(!browserPath)("a browser's EventSource, fetch and pictures, with tokens", () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
@@ -28,13 +27,7 @@ describe.skipIf(!executablePath)("a browser's EventSource, fetch and pictures, w
   const authorized = () => ({ authorization: `Bearer ${token}` })
 
   beforeAll(async () => {
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-    ]
-    browser = await chromium.launch({ executablePath, args })
+    browser = await openBrowser()
     server = await serve(data.path, {}, { args: ['--auth'] })
     const { stdout } = await byref(['token', '--namespace', 'team', '--data', data.path])
     token = stdout.trim()

@@ -1,24 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkView, type Ids } from '../../scripts/look/check-view.ts'
 import { openSamples } from '../../scripts/look/open-samples.ts'
 import { THEMES, VIEWS, WIDTHS } from '../../scripts/look/views.ts'
+import { browserPath, openBrowser } from './browser.ts'
 import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
 // Some views, each in one theme and at one width; `node scripts/look/look.ts` goes through all of them.
 
-const executablePath = process.env.BYREF_TEST_BROWSER || undefined
-
-describe.skipIf(!executablePath)('every screen and dialog', () => {
+describe.skipIf(!browserPath)('every screen and dialog', () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
   let ids: Ids
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await openBrowser()
     server = await serve(data.path)
     ids = await openSamples(await browser.newPage(), server.url)
   })

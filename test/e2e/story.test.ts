@@ -1,36 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LogRecord } from '../../src/content/events.ts'
+import { browserPath, openBrowser } from './browser.ts'
 import { dataset, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
-
-const executablePath = process.env.BYREF_TEST_BROWSER || undefined
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 describe('a browser for the end-to-end tests', () => {
   it('is there where BYREF_REQUIRE_BROWSER asks for it', () => {
-    const found = executablePath !== undefined || !process.env.BYREF_REQUIRE_BROWSER
+    const found = browserPath !== undefined || !process.env.BYREF_REQUIRE_BROWSER
     expect(found, 'no BYREF_TEST_BROWSER, which npm test sets where it finds one').toBe(true)
   })
 })
 
-describe.skipIf(!executablePath)('the story in a browser', () => {
+describe.skipIf(!browserPath)('the story in a browser', () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
   const pages: Page[] = []
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: FLAGS })
+    browser = await openBrowser()
     server = await serve(data.path)
   })
   afterEach(async () => {

@@ -1,31 +1,20 @@
 import { AxeBuilder } from '@axe-core/playwright'
-import {
-  type Browser,
-  type BrowserContext,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/server/index.ts'
+import { browserPath, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
-
-const executablePath = process.env.BYREF_TEST_BROWSER || undefined
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
 type Json = Record<string, unknown>
 
-describe.skipIf(!executablePath)('the workbench in a browser', () => {
+describe.skipIf(!browserPath)('the workbench in a browser', () => {
   let browser: Browser
   let server: ScriptedServer
   let count = 0
   const contexts: BrowserContext[] = []
 
   beforeAll(async () => {
-    ;[browser, server] = await Promise.all([
-      chromium.launch({ executablePath, args: FLAGS }),
-      scriptedServer(),
-    ])
+    ;[browser, server] = await Promise.all([openBrowser(), scriptedServer()])
   })
   afterEach(async () => {
     server.mend()

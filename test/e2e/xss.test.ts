@@ -1,10 +1,9 @@
-import { type Browser, chromium, type Page, type Request } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserPath, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 import { PAYLOADS } from './xss-payloads.ts'
 
-const executablePath = process.env.BYREF_TEST_BROWSER || undefined
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 const OWNER = { authorization: 'Bearer owner' }
 const AT = '2026-01-01T12:00:00.000Z'
 
@@ -70,14 +69,14 @@ function moreMessagesOf(payload: string): Json[] {
   ]
 }
 
-describe.skipIf(!executablePath)('texts that would run', () => {
+describe.skipIf(!browserPath)('texts that would run', () => {
   let browser: Browser
   let server: ScriptedServer
   /** What ran, or asked a stranger. */
   const ran: string[] = []
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: FLAGS })
+    browser = await openBrowser()
     server = await scriptedServer()
   })
   afterAll(async () => {

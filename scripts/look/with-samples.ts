@@ -1,0 +1,27 @@
+import type { Browser } from 'playwright-core'
+import { openBrowser } from '../../test/e2e/browser.ts'
+import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
+import type { Ids } from './check-view.ts'
+import { openSamples } from './open-samples.ts'
+
+/** A browser before a server that has the samples. */
+export interface Stage {
+  browser: Browser
+  url: string
+  ids: Ids
+}
+
+/** Does something with a browser and a server of its own, and ends both. */
+export async function withSamples(act: (stage: Stage) => Promise<void>): Promise<void> {
+  const data = temporaryFolder()
+  const server = await serve(data.path)
+  const browser = await openBrowser()
+  try {
+    const ids = await openSamples(await browser.newPage(), server.url)
+    await act({ browser, url: server.url, ids })
+  } finally {
+    await browser.close()
+    await server.stop()
+    data.remove()
+  }
+}
