@@ -1,5 +1,6 @@
 import { createClient, parseAssetRef } from 'byref/client'
-import { bytesOf, offlineFetch } from './offline-fetch.ts'
+import { bytesOf } from './base64.ts'
+import { offlineFetch } from './offline-fetch.ts'
 import { DATA_ID, type SavedPage } from './page.ts'
 
 /** What is saved with this page. */

@@ -1,4 +1,5 @@
 import type { LogRecord } from 'byref/client'
+import { bytesOf } from './base64.ts'
 import type { SavedAsset, SavedPage } from './page.ts'
 
 const NO_SERVER = 'This is a saved page: it has no server to ask.'
@@ -104,11 +105,6 @@ function rowsOf({ rows = [], columns = [], asset }: SavedAsset, query: URLSearch
   const end = offset + some.length
   const total = Math.min(asset.table?.rows ?? rows.length, rows.length)
   return json({ columns, rows: some, offset, next: end < rows.length ? end : null, total })
-}
-
-/** The bytes of a body in Base64. */
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
 }
 
 function firstWords(records: readonly LogRecord[]): string {

@@ -1,5 +1,6 @@
 import { formatAssetRef, parseAssetRef } from 'byref/client'
 import { client } from '../app/api.ts'
+import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 
 /** What a saved page has and lacks. */
@@ -70,15 +71,6 @@ async function saveAsset(
   if (asset.size > LIMITS.each || asset.size > room) return { asset, meta, body: null }
   const body = await (await client.assetContent(ref, { signal })).blob()
   return { asset, meta, body: await base64Of(body) }
-}
-
-async function base64Of(blob: Blob): Promise<string> {
-  const bytes = new Uint8Array(await blob.arrayBuffer())
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 30_000) {
-    text += String.fromCharCode(...bytes.subarray(i, i + 30_000))
-  }
-  return btoa(text)
 }
 
 /** The page of the app that needs no server, with the conversation in it. */

@@ -1,4 +1,5 @@
 import { client } from '../app/client.ts'
+import { bytesOf } from '../offline/base64.ts'
 
 /** A sample as it stands in the list of them. */
 export interface SampleInfo {
@@ -29,8 +30,7 @@ export async function loadSample(name: string): Promise<string> {
   const { lines, files } = await load<Sample>(name)
   let text = lines.join('\n')
   for (const { asset, table, name, mime, base64 } of files) {
-    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
-    const saved = await client.upload(new File([bytes], name, { type: mime }))
+    const saved = await client.upload(new File([bytesOf(base64)], name, { type: mime }))
     text = text.replaceAll(asset, saved.asset.assetId)
     if (table && saved.table) text = text.replaceAll(table, saved.table.assetId)
   }

@@ -30,3 +30,8 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
   const cut = /^<cut: (\d+) items>$/.exec(String(content.rows.at(-1)))
   return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
 }
+
+/** Whether the cells of a column of this type are numbers. */
+export function isNumeric(type: string | null): boolean {
+  return /^(number|integer|decimal)$/.test(type ?? '')
+}

@@ -2,7 +2,7 @@ import type { RowCondition } from 'byref/client'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
-import type { TableSample } from './read-table.ts'
+import { isNumeric, type TableSample } from './read-table.ts'
 
 const WORDS: Record<RowCondition['is'], string> = {
   equal: '=',
@@ -114,8 +114,7 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
 function cellOf(text: string, type: string | null): string | number | boolean {
   const trimmed = text.trim()
   if (type === 'boolean' && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true'
-  const isNumeric = type === 'number' || type === 'integer' || type === 'decimal'
   const number = Number(trimmed)
   const isExact = trimmed !== '' && Number.isFinite(number) && !/^-?\d{16,}$/.test(trimmed)
-  return isNumeric && isExact ? number : text
+  return isNumeric(type) && isExact ? number : text
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { formatCount } from '../../ui/format.ts'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
-import type { TableSample } from './read-table.ts'
+import { isNumeric, type TableSample } from './read-table.ts'
 import { useRowWindow } from './use-row-window.ts'
 
 /** Properties of {@link TableGrid}. */
@@ -30,10 +30,13 @@ export function TableGrid(props: TableGridProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const { first, last, y, height, onScroll } = useRowWindow(scroller, { count, rowHeight: ROW })
   useEffect(() => onSight({ first, last }), [first, last, onSight])
-  useEffect(() => {
-    // Another order begins at its top.
-    if (scroller.current && sort !== null) scroller.current.scrollTop = 0
-  }, [sort])
+
+  /** Another order begins at its top. */
+  function order(next: string | undefined): void {
+    if (scroller.current) scroller.current.scrollTop = 0
+    onSort(next)
+  }
+
   const widths = useMemo(() => widthsOf(columns, sample, count), [columns, sample, count])
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at)
   return (
@@ -57,7 +60,7 @@ export function TableGrid(props: TableGridProps) {
                 <span className="sr-only">Row</span>
               </th>
               {columns.map((column) => (
-                <Head key={column.name} column={column} sort={sort} onSort={onSort} />
+                <Head key={column.name} column={column} sort={sort} onSort={order} />
               ))}
             </tr>
           </thead>
@@ -132,8 +135,6 @@ function Cell({ value }: { value: unknown }) {
   const text = textOf(value)
   return text.length > 20 ? <span title={text.slice(0, 2_000)}>{text.slice(0, 500)}</span> : text
 }
-
-const isNumeric = (type: string | null) => /^(number|integer|decimal)$/.test(type ?? '')
 
 function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)

@@ -1,0 +1,14 @@
+/** A body in Base64. */
+export async function base64Of(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer())
+  let text = ''
+  for (let i = 0; i < bytes.length; i += 30_000) {
+    text += String.fromCharCode(...bytes.subarray(i, i + 30_000))
+  }
+  return btoa(text)
+}
+
+/** The bytes of a body in Base64. */
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+}
