@@ -1,0 +1,88 @@
+import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import type { JsonValue } from '../../content/json.ts'
+import type { Message } from '../../content/message.ts'
+import { resultItem, type ShownResult } from '../../prompt/result-item.ts'
+import { outputValue, urlOf } from './earlier-results.ts'
+import type { ModelOutput } from './model-output.ts'
+
+type ResultPart = LanguageModelV4ToolResultPart
+
+/** How the results of prompts are shown, worked out once for each. */
+export interface ResultViews {
+  /** Of each result that is not shown as it is, in the order of the prompt. */
+  in(prompt: LanguageModelV4Prompt): Promise<ReadonlyMap<ResultPart, ShownResult>>
+}
+
+/** A result under its number; `shown` is null where it stays as it is. */
+interface View {
+  output: ModelOutput
+  number: number
+  shown: ShownResult | null
+}
+
+/**
+ * Shows results by their names.
+ *
+ * @param byReference A result with its bodies as references: also of tools that are not wrapped.
+ */
+export function createResultViews(
+  byReference: (part: ResultPart) => Promise<ModelOutput>,
+): ResultViews {
+  /** The AI SDK keeps what came of a call from step to step. */
+  const views = new WeakMap<object, View>()
+
+  async function make(part: ResultPart, number: number): Promise<void> {
+    const output = views.get(part.output)?.output ?? (await byReference(part))
+    views.set(part.output, { output, number, shown: showOutput(part, output, number) })
+  }
+
+  return {
+    async in(prompt) {
+      const parts = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []))
+      const results = parts.filter((part) => part.type === 'tool-result')
+      const isNew = (part: ResultPart, i: number): boolean =>
+        views.get(part.output)?.number !== i + 1
+      const made = results.flatMap((part, i) => (isNew(part, i) ? make(part, i + 1) : []))
+      if (made.length > 0) await Promise.all(made)
+      const found = new Map<ResultPart, ShownResult>()
+      for (const part of results) {
+        const shown = views.get(part.output)?.shown
+        if (shown) found.set(part, shown)
+      }
+      return found
+    },
+  }
+}
+
+/** A result of fewer characters, without a reference in it, is shown as it is. */
+const SHORT_CHARS = 200
+
+function showOutput(
+  { toolCallId, toolName }: ResultPart,
+  output: ModelOutput,
+  number: number,
+): ShownResult | null {
+  if (!isValue(output)) return null
+  const value = outputValue(output)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length <= SHORT_CHARS && !/"assetRef"|<\|/.test(text)) return null
+  const call = { id: toolCallId, name: toolName, arguments: {} }
+  const logged = { message: messageOf(value as JsonValue), number, index: 0 }
+  return resultItem(call, logged, { known: { get: () => undefined }, whole: true })
+}
+
+/** Whether an output is a value, or content with an asset in it. */
+function isValue(output: ModelOutput): boolean {
+  if (output.type === 'text' || output.type === 'json') return true
+  if (output.type !== 'content') return false
+  return output.value.some((part) => {
+    return part.type === 'file' && urlOf(part.data)?.startsWith('asset:')
+  })
+}
+
+function messageOf(content: JsonValue): Message {
+  return {
+    ...{ id: '', message_type: 'note', content_type: 'application/json', timestamp: '' },
+    ...{ sender: { participant_id: '', participant_role: 'tool' }, content, metadata: {} },
+  }
+}
