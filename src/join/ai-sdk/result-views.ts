@@ -13,11 +13,10 @@ export interface ResultViews {
   in(prompt: LanguageModelV4Prompt): Promise<ReadonlyMap<ResultPart, ShownResult>>
 }
 
-/** A result under its number; `shown` is null where it stays as it is. */
+/** A result with its bodies as references, and how it is shown by its numbers; null where it stays as it is. */
 interface View {
   output: ModelOutput
-  number: number
-  shown: ShownResult | null
+  shown: Map<number, ShownResult | null>
 }
 
 /**
@@ -28,25 +27,32 @@ interface View {
 export function createResultViews(
   byReference: (part: ResultPart) => Promise<ModelOutput>,
 ): ResultViews {
-  /** The AI SDK keeps what came of a call from step to step. */
+  /** The AI SDK keeps what came of a call from step to step; two calls may have come to the same. */
   const views = new WeakMap<object, View>()
 
-  async function make(part: ResultPart, number: number): Promise<void> {
-    const output = views.get(part.output)?.output ?? (await byReference(part))
-    views.set(part.output, { output, number, shown: showOutput(part, output, number) })
+  async function make(part: ResultPart): Promise<void> {
+    const output = await byReference(part)
+    views.set(part.output, { output, shown: new Map() })
+  }
+
+  function shownAs(part: ResultPart, number: number): ShownResult | null {
+    const view = views.get(part.output)
+    const known = view?.shown.get(number)
+    if (!view || known !== undefined) return known ?? null
+    const shown = showOutput(part, view.output, number)
+    view.shown.set(number, shown)
+    return shown
   }
 
   return {
     async in(prompt) {
       const parts = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []))
       const results = parts.filter((part) => part.type === 'tool-result')
-      const isNew = (part: ResultPart, i: number): boolean =>
-        views.get(part.output)?.number !== i + 1
-      const made = results.flatMap((part, i) => (isNew(part, i) ? make(part, i + 1) : []))
-      if (made.length > 0) await Promise.all(made)
+      const fresh = results.filter(({ output }) => !views.has(output))
+      if (fresh.length > 0) await Promise.all(fresh.map(make))
       const found = new Map<ResultPart, ShownResult>()
-      for (const part of results) {
-        const shown = views.get(part.output)?.shown
+      for (const [i, part] of results.entries()) {
+        const shown = shownAs(part, i + 1)
         if (shown) found.set(part, shown)
       }
       return found

@@ -115,7 +115,7 @@ function asked(needsApproval: Execute, resolving: Resolving): Execute {
 }
 
 function showing(name: string, tool: Tool, options: WrapOptions): Tool['toModelOutput'] {
-  const shown = new WeakMap<object, Promise<ModelOutput>>()
+  const shown = new WeakMap<object, { id: string; output: Promise<ModelOutput> }>()
   const show = async (call: { toolCallId: string; input: never; output: never }) => {
     const { assets, maxResultChars } = options
     const { toolCallId, output } = call
@@ -124,12 +124,13 @@ function showing(name: string, tool: Tool, options: WrapOptions): Tool['toModelO
     return outputByReference(await tool.toModelOutput(call), how)
   }
   return (call) => {
-    const key: unknown = call.output
+    const { output: key, toolCallId: id } = call
     if (typeof key !== 'object' || key === null) return show(call as never)
     // A stream in it can be read once.
-    const known = shown.get(key) ?? show(call as never)
-    shown.set(key, known)
-    return known
+    const known = shown.get(key)
+    const made = known?.id === id ? known : { id, output: show(call as never) }
+    shown.set(key, made)
+    return made.output
   }
 }
 
@@ -207,7 +208,8 @@ function issuesOf(error: Error): readonly StandardSchemaV1.Issue[] {
 /** The tool's schema, also where it has what only references can stand for, such as bytes. */
 async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
   try {
-    return (await schema.jsonSchema) as JsonSchema
+    // What zod gives of itself would pass for a schema of a library.
+    return { ...(await schema.jsonSchema) }
   } catch (error) {
     const given = Object(tool.inputSchema) as ToolSchema
     if (!given['~standard']?.jsonSchema) throw error
