@@ -111,11 +111,14 @@ const PROVIDERS: Record<string, Provider> = {
   },
 }
 
-const noise = await noisePng(590)
-/** Ten pictures of 1 MB, each another one. */
-const photos = Array.from({ length: 10 }, (_, i) => Buffer.concat([noise, Buffer.from([i])]))
+const large = await noisePng(590)
+const small = await noisePng(60)
 
-describe.each(Object.entries(PROVIDERS))('ten pictures of 1 MB, with %s', (_, provider) => {
+describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provider) => {
+  // Of 1 MB where that shows something new: each API's form is the same for small ones.
+  const noise = name.includes('chat') || !provider.takesImages ? large : small
+  const photos = Array.from({ length: 10 }, (_, i) => Buffer.concat([noise, Buffer.from([i])]))
+
   it('are sent as the model takes them, once each, and go to a tool by reference', async () => {
     const script: Call[] = [
       { name: 'shoot', input: {} },
