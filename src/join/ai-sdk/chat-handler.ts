@@ -1,0 +1,199 @@
+import { createUIMessageStreamResponse, isToolUIPart, type UIMessage } from 'ai'
+import type { Agent } from '../../agent/agent-contract.ts'
+import type { LogRecord } from '../../content/events.ts'
+import { isPlainObject } from '../../content/json.ts'
+import { ByrefError } from '../../errors.ts'
+import { readAll } from '../../log/conversation-log.ts'
+import { type ChatFeed, openFeed } from './chat-feed.ts'
+import type { UIChunkOptions } from './ui-chunks.ts'
+import { toInput, uiMessages } from './ui-messages.ts'
+
+/** Options of {@link createChatHandler}. */
+export interface ChatHandlerOptions extends UIChunkOptions {
+  /**
+   * The agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is
+   * the answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
+   */
+  agent: Agent | ((request: Request) => Agent | Response | Promise<Agent | Response>)
+  /** Where it is served. Default: `/api/chat`, as `DefaultChatTransport` has it. */
+  path?: string
+  /** Bytes of a request, with the files in it. Default: 32 MiB. */
+  maxBytes?: number
+}
+
+/**
+ * Serves an agent to `useChat`: `POST /api/chat` says something or answers about a call, and streams what comes of it;
+ * `GET /api/chat/:id/stream` goes on with that after a reload, `DELETE` of the same stops it; `GET /api/chat/:id` has the
+ * messages so far. The log is what counts: of the messages that a browser sends only the last is read.
+ */
+export function createChatHandler(
+  options: ChatHandlerOptions,
+): (request: Request) => Promise<Response> {
+  const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...how } = options
+  const feeds = new Map<string, ChatFeed>()
+
+  async function feedOf(
+    agent: Agent,
+    id: string,
+    isRun: Parameters<typeof openFeed>[2]['isRun'],
+  ): Promise<ChatFeed> {
+    const key = JSON.stringify([agent.log.namespace, id])
+    const onEnd = (): void => void (feeds.get(key) === feed && feeds.delete(key))
+    const feed: ChatFeed = await openFeed(agent, id, { ...how, isRun, onEnd })
+    feeds.set(key, feed)
+    return feed
+  }
+
+  /** The run that is under way, also one that another process began, or null. */
+  async function current(agent: Agent, id: string): Promise<ChatFeed | null> {
+    const known = feeds.get(JSON.stringify([agent.log.namespace, id]))
+    if (known && !known.isOver) return known
+    const runId = await openRunOf(agent, id)
+    if (runId === null) return null
+    const feed = await feedOf(agent, id, (started) => started.runId === runId)
+    // Where nobody works on it, this process does.
+    agent.resume(id).result.catch(() => {})
+    return feed.isOver ? null : feed
+  }
+
+  async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
+    const feed = await feedOf(agent, id, ({ messageIds }) => messageIds.includes(message.id))
+    try {
+      const run = await agent.start({ conversation: id, messages: [toInput(message)] })
+      run.result.catch(() => {})
+      return streamed(feed, 'start')
+    } catch (error) {
+      feed.close()
+      throw error
+    }
+  }
+
+  async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
+    const feed = await current(agent, id)
+    if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
+    const answered: string[] = []
+    for (const part of parts.filter(isToolUIPart)) {
+      if (part.state !== 'approval-responded') continue
+      const { approved, reason } = part.approval
+      try {
+        const { toolCallId } = part
+        await agent.approve(id, toolCallId, { approved, reason })
+        answered.push(toolCallId)
+      } catch (error) {
+        // Earlier ones of the same message are sent again with each request.
+        if (!(error instanceof ByrefError && error.code === 'approval_answered')) throw error
+      }
+    }
+    feed.answered(answered)
+    return streamed(feed, 'pause')
+  }
+
+  async function post(agent: Agent, request: Request): Promise<Response> {
+    const { id, messages, trigger } = await bodyOf(request, maxBytes)
+    if (trigger === 'regenerate-message') {
+      throw new ByrefError('bad_request', 'What was said stays: ask again with a new message')
+    }
+    const last = messages.at(-1) as UIMessage
+    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last)
+  }
+
+  async function serve(request: Request, [id, more]: (string | undefined)[]): Promise<Response> {
+    const { method } = request
+    const isStream = more === 'stream'
+    const agent = typeof given === 'function' ? await given(request) : given
+    if (agent instanceof Response) return agent
+    if (id === undefined && method === 'POST') return post(agent, request)
+    if (id !== undefined && more === undefined && method === 'GET') {
+      return Response.json(await uiMessages(agent, id, how))
+    }
+    if (id !== undefined && isStream && method === 'GET') {
+      const feed = await current(agent, id)
+      return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
+    }
+    if (id !== undefined && isStream && method === 'DELETE') {
+      await agent.cancel(id)
+      return new Response(null, { status: 204 })
+    }
+    const isThere = more === undefined || isStream
+    return new Response('There is nothing here', { status: isThere ? 405 : 404 })
+  }
+
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname !== path && !pathname.startsWith(`${path}/`)) {
+      return new Response('There is nothing here', { status: 404 })
+    }
+    try {
+      const rest = pathname.slice(path.length + 1)
+      const [id, more, tooMuch] = rest === '' ? [] : rest.split('/').map(decodeURIComponent)
+      if (tooMuch !== undefined) return new Response('There is nothing here', { status: 404 })
+      return await serve(request, [id, more])
+    } catch (error) {
+      return failure(error)
+    }
+  }
+}
+
+function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
+  return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
+}
+
+/** The message is what `useChat` has as its error. */
+function failure(error: unknown): Response {
+  if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
+  if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
+  const status = STATUS[error.code] ?? 400
+  return new Response(error.message, { status })
+}
+
+const STATUS: Partial<Record<ByrefError['code'], number>> = {
+  approval_answered: 409,
+  conversation_busy: 409,
+  message_exists: 409,
+  body_too_large: 413,
+  log_failed: 503,
+  storage_failed: 503,
+  shutting_down: 503,
+}
+
+async function openRunOf(agent: Agent, id: string): Promise<string | null> {
+  let open: string | null = null
+  for await (const { event } of readAll(agent.log, id) as AsyncIterable<LogRecord>) {
+    if (event.type === 'RUN_STARTED') open = event.runId
+    else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') open = null
+  }
+  return open
+}
+
+async function bodyOf(
+  request: Request,
+  maxBytes: number,
+): Promise<{ id: string; messages: UIMessage[]; trigger?: unknown }> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) {
+      throw new ByrefError(
+        'body_too_large',
+        `A message and its files have at most ${maxBytes} bytes`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  const body = parsed(Buffer.concat(chunks).toString())
+  const { id, messages, trigger } = Object(body)
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
+  if (typeof id !== 'string' || !isPlainObject(last) || !Array.isArray(last.parts)) {
+    throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
+  }
+  return { id, messages, trigger }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is no JSON', { cause })
+  }
+}
