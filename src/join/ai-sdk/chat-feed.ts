@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { readAll } from '../../log/conversation-log.ts'
-import { createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
+import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /** One run, for all who watch it: it goes on whether or not anybody does. */
 export interface ChatFeed {
@@ -42,6 +42,7 @@ export async function openFeed(
   const chunks: UIMessageChunk[] = []
   const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
   let pausedAt = 0
+  let hasPaused = false
   let position = 0
   let meanwhile: LogRecord[] | null = []
 
@@ -71,7 +72,9 @@ export async function openFeed(
   }
 
   function pause(): void {
-    pausedAt = chunks.length
+    // Who answers has seen what came until the first time, whatever others have set going since.
+    if (!hasPaused) pausedAt = chunks.length
+    hasPaused = true
     for (const reader of readers) reader.enqueue(PAUSE)
     letGo()
   }
@@ -91,7 +94,10 @@ export async function openFeed(
     onEnd()
   }
 
-  for await (const record of readAll(log, conversation)) takeRecord(record)
+  const before: LogRecord[] = []
+  for await (const record of readAll(log, conversation)) before.push(record)
+  for (const event of answersFirst(before)) take(event)
+  position = before.at(-1)?.position ?? 0
   for (const record of meanwhile) takeRecord(record)
   meanwhile = null
 
@@ -104,6 +110,7 @@ export async function openFeed(
     },
     answered(ids) {
       for (const id of ids) made.answered(id)
+      if (ids.length > 0) hasPaused = false
     },
     close,
     stream(from) {

@@ -1,7 +1,7 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
 import { createBoard } from '../../content/board.ts'
 import { isData } from '../../content/data-block.ts'
-import type { ConversationEvent, FinishReason } from '../../content/events.ts'
+import type { ConversationEvent, FinishReason, LogRecord } from '../../content/events.ts'
 import type { DataBlock, Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import { formatVariable } from '../../refs/variable-ref.ts'
@@ -219,4 +219,22 @@ export function createUIChunks(
       return isOver
     },
   }
+}
+
+/**
+ * What the log has, with each answer where it began: there its calls stand before it, since they are kept while it is
+ * still written.
+ */
+export function answersFirst(records: readonly LogRecord[]): ConversationEvent[] {
+  const answers = new Map<string, ConversationEvent>()
+  for (const { event } of records) {
+    if (event.type === 'NEW_MESSAGE') answers.set(event.payload.id, event)
+  }
+  const placed = new Set<ConversationEvent>()
+  return records.flatMap(({ event }) => {
+    if (placed.has(event)) return []
+    const answer = event.type === 'STEP_STARTED' ? answers.get(event.messageId) : undefined
+    if (answer) placed.add(answer)
+    return answer ? [event, answer] : event
+  })
 }

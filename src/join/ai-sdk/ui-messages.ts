@@ -1,11 +1,12 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../agent/agent-contract.ts'
+import type { LogRecord } from '../../content/events.ts'
 import type { Message } from '../../content/message.ts'
 import { type ReadMedia, readParts } from '../../content/message-parts.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { readAll } from '../../log/conversation-log.ts'
-import { createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
+import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**
  * A conversation as `useChat` has it, for a page that opens it: what people said, and each run that has ended as a message
@@ -29,7 +30,9 @@ export async function uiMessages(
   }
   let run = createUIChunks(() => true, options)
   let chunks: UIMessageChunk[] = []
-  for await (const { event } of readAll(log, conversation)) {
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, conversation)) records.push(record)
+  for (const event of answersFirst(records)) {
     if (event.type === 'NEW_MESSAGE' && deleted.has(event.payload.id)) continue
     if (event.type === 'NEW_MESSAGE' && isSaid(event.payload)) {
       said.set(event.payload.id, event.payload)
