@@ -32,6 +32,8 @@ export default defineConfig({
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
+          // A browser on a busy machine may miss a beat once; what fails twice is broken, and the report tells of both.
+          retry: 1,
           expect,
           hookTimeout: 180_000,
         },
