@@ -1,11 +1,11 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
-import type { Agent } from '../../agent/agent-contract.ts'
-import type { LogRecord } from '../../content/events.ts'
-import type { Message } from '../../content/message.ts'
-import { type ReadMedia, readParts } from '../../content/message-parts.ts'
-import { readMetadata } from '../../content/read-metadata.ts'
-import type { MessageInput } from '../../content/to-message.ts'
-import { readAll } from '../../log/conversation-log.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import type { LogRecord } from '../../../content/events.ts'
+import type { Message } from '../../../content/message.ts'
+import { type ReadMedia, readParts } from '../../../content/message-parts.ts'
+import { readMetadata } from '../../../content/read-metadata.ts'
+import type { MessageInput } from '../../../content/to-message.ts'
+import { readAll } from '../../../log/conversation-log.ts'
 import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai'
-import type { Agent } from '../../agent/agent-contract.ts'
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
-import { readAll } from '../../log/conversation-log.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import type { ConversationEvent, LogRecord } from '../../../content/events.ts'
+import { readAll } from '../../../log/conversation-log.ts'
 import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /** One run, for all who watch it: it goes on whether or not anybody does. */
@@ -96,7 +96,11 @@ export async function openFeed(
 
   const before: LogRecord[] = []
   for await (const record of readAll(log, conversation)) before.push(record)
-  for (const event of answersFirst(before)) take(event)
+  for (const event of answersFirst(before)) {
+    // What was seen of it is not known any more: until the last question, as it seems.
+    if (event.type === 'APPROVAL_ANSWERED') hasPaused = false
+    take(event)
+  }
   position = before.at(-1)?.position ?? 0
   for (const record of meanwhile) takeRecord(record)
   meanwhile = null

@@ -5,14 +5,14 @@ import {
   type UIMessage,
 } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { createAgent } from '../../agent/agent.ts'
-import { camera } from '../../agent/fixtures/agent.ts'
-import { defineTool } from '../../agent/tools/tool.ts'
-import { PNG } from '../../assets/fixtures/stores.ts'
-import { createMemoryLog } from '../../log/memory.ts'
-import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
+import { createAgent } from '../../../agent/agent.ts'
+import { camera } from '../../../agent/fixtures/agent.ts'
+import { defineTool } from '../../../agent/tools/tool.ts'
+import { PNG } from '../../../assets/fixtures/stores.ts'
+import { createMemoryLog } from '../../../log/memory.ts'
+import { type ScriptedTurn, scriptedModel } from '../../../testing/scripted-model.ts'
+import { calls } from '../fixtures/models.ts'
 import { createChatHandler } from './chat-handler.ts'
-import { calls } from './fixtures/models.ts'
 import { uiMessages } from './ui-messages.ts'
 
 const object = { type: 'object' } as const
@@ -115,14 +115,15 @@ describe('createChatHandler', () => {
   })
 
   it('asks people, also after a reload, and goes on in the same message', async () => {
-    const { handler, model } = setup([calls(['pay', {}], ['camera', {}]), 'Paid.'], {
+    const { handler, model, agent } = setup([calls(['pay', {}], ['camera', {}]), 'Paid.'], {
       tools: [pay, camera],
     })
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
     expect(chat.status).toBe('ready')
+    // Another process, too.
     const again = open(
-      handler,
+      createChatHandler({ agent, assetUrl }),
       (await (await handler(new Request('http://app.test/api/chat/c'))).json()) as UIMessage[],
     )
     await again.resumeStream()
@@ -308,6 +309,13 @@ describe('createChatHandler', () => {
     for (const chat of [ada, bob, nobody]) await chat.sendMessage({ text: 'Hi' })
     expect([textIn(ada), textIn(bob)]).toEqual(['Hello Ada.', 'Hello Bob.'])
     expect(nobody.error?.message).toBe('Who are you?')
+    const said = { id: 'c', messages: ada.messages.slice(0, 1) }
+    const again = await handler(
+      new Request('http://app.test/api/chat', {
+        ...{ method: 'POST', headers: { 'x-user': 'ada' }, body: JSON.stringify(said) },
+      }),
+    )
+    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('message')])
     expect(await uiMessages(agent.scoped('ada'), 'c')).toHaveLength(2)
     await ada.sendMessage({ text: 'x'.repeat(1000) })
     expect(ada.error?.message).toMatch(/at most 1000 bytes/)

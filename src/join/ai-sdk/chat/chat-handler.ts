@@ -1,10 +1,9 @@
 import { createUIMessageStreamResponse, isToolUIPart, type UIMessage } from 'ai'
-import type { Agent } from '../../agent/agent-contract.ts'
-import type { LogRecord } from '../../content/events.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { ByrefError } from '../../errors.ts'
-import { readAll } from '../../log/conversation-log.ts'
-import { type ChatFeed, openFeed } from './chat-feed.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { ByrefError } from '../../../errors.ts'
+import type { ChatFeed } from './chat-feed.ts'
+import { createChatFeeds } from './chat-feeds.ts'
+import { readChatRequest } from './chat-request.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { toInput, uiMessages } from './ui-messages.ts'
 
@@ -30,34 +29,10 @@ export function createChatHandler(
   options: ChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
   const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...how } = options
-  const feeds = new Map<string, ChatFeed>()
-
-  async function feedOf(
-    agent: Agent,
-    id: string,
-    isRun: Parameters<typeof openFeed>[2]['isRun'],
-  ): Promise<ChatFeed> {
-    const key = JSON.stringify([agent.log.namespace, id])
-    const onEnd = (): void => void (feeds.get(key) === feed && feeds.delete(key))
-    const feed: ChatFeed = await openFeed(agent, id, { ...how, isRun, onEnd })
-    feeds.set(key, feed)
-    return feed
-  }
-
-  /** The run that is under way, also one that another process began, or null. */
-  async function current(agent: Agent, id: string): Promise<ChatFeed | null> {
-    const known = feeds.get(JSON.stringify([agent.log.namespace, id]))
-    if (known && !known.isOver) return known
-    const runId = await openRunOf(agent, id)
-    if (runId === null) return null
-    const feed = await feedOf(agent, id, (started) => started.runId === runId)
-    // Where nobody works on it, this process does.
-    agent.resume(id).result.catch(() => {})
-    return feed.isOver ? null : feed
-  }
+  const feeds = createChatFeeds(how)
 
   async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
-    const feed = await feedOf(agent, id, ({ messageIds }) => messageIds.includes(message.id))
+    const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(message.id))
     try {
       const run = await agent.start({ conversation: id, messages: [toInput(message)] })
       run.result.catch(() => {})
@@ -69,7 +44,7 @@ export function createChatHandler(
   }
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
-    const feed = await current(agent, id)
+    const feed = await feeds.current(agent, id)
     if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
     const answered: string[] = []
     for (const part of parts.filter(isToolUIPart)) {
@@ -89,11 +64,10 @@ export function createChatHandler(
   }
 
   async function post(agent: Agent, request: Request): Promise<Response> {
-    const { id, messages, trigger } = await bodyOf(request, maxBytes)
+    const { id, last, trigger } = await readChatRequest(request, maxBytes)
     if (trigger === 'regenerate-message') {
       throw new ByrefError('bad_request', 'What was said stays: ask again with a new message')
     }
-    const last = messages.at(-1) as UIMessage
     return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last)
   }
 
@@ -107,7 +81,7 @@ export function createChatHandler(
       return Response.json(await uiMessages(agent, id, how))
     }
     if (id !== undefined && isStream && method === 'GET') {
-      const feed = await current(agent, id)
+      const feed = await feeds.current(agent, id)
       return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
     }
     if (id !== undefined && isStream && method === 'DELETE') {
@@ -154,46 +128,4 @@ const STATUS: Partial<Record<ByrefError['code'], number>> = {
   log_failed: 503,
   storage_failed: 503,
   shutting_down: 503,
-}
-
-async function openRunOf(agent: Agent, id: string): Promise<string | null> {
-  let open: string | null = null
-  for await (const { event } of readAll(agent.log, id) as AsyncIterable<LogRecord>) {
-    if (event.type === 'RUN_STARTED') open = event.runId
-    else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') open = null
-  }
-  return open
-}
-
-async function bodyOf(
-  request: Request,
-  maxBytes: number,
-): Promise<{ id: string; messages: UIMessage[]; trigger?: unknown }> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) {
-      throw new ByrefError(
-        'body_too_large',
-        `A message and its files have at most ${maxBytes} bytes`,
-      )
-    }
-    chunks.push(chunk)
-  }
-  const body = parsed(Buffer.concat(chunks).toString())
-  const { id, messages, trigger } = Object(body)
-  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
-  if (typeof id !== 'string' || !isPlainObject(last) || !Array.isArray(last.parts)) {
-    throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
-  }
-  return { id, messages, trigger }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new ByrefError('bad_request', 'The body is no JSON', { cause })
-  }
 }

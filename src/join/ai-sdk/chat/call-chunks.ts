@@ -1,0 +1,81 @@
+import type { UIMessageChunk } from 'ai'
+import type { ConversationEvent } from '../../../content/events.ts'
+import type { Message } from '../../../content/message.ts'
+import { readMetadata } from '../../../content/read-metadata.ts'
+
+/** The calls of one run. */
+export interface CallChunks {
+  take(event: ConversationEvent): UIMessageChunk[]
+  /** What a call came to; null for a message that is no result. */
+  result(message: Message): UIMessageChunk[] | null
+  /** Says that a person's answer is in the log. */
+  answered(toolCallId: string): void
+  /** Whether people are asked, and no call goes on. */
+  readonly isWaiting: boolean
+}
+
+/** Begins with no calls. */
+export function createCallChunks(): CallChunks {
+  const calls = new Map<string, 'streaming' | 'planned' | 'running' | 'waiting'>()
+
+  function take(event: ConversationEvent): UIMessageChunk[] {
+    switch (event.type) {
+      case 'TOOL_CALL_START': {
+        const { toolCallId, toolCallName: toolName } = event
+        if (calls.has(toolCallId)) return []
+        calls.set(toolCallId, 'streaming')
+        return [{ type: 'tool-input-start', toolCallId, toolName }]
+      }
+      case 'TOOL_CALL_ARGS': {
+        const { toolCallId, delta: inputTextDelta } = event
+        if (calls.get(toolCallId) !== 'streaming') return []
+        return [{ type: 'tool-input-delta', toolCallId, inputTextDelta }]
+      }
+      case 'TOOL_CALL_END': {
+        const { toolCallId, call } = event
+        calls.set(toolCallId, 'planned')
+        const { name: toolName, arguments: input } = call
+        return [{ type: 'tool-input-available', toolCallId, toolName, input }]
+      }
+      case 'TOOL_STARTED':
+        calls.set(event.toolCallId, 'running')
+        return []
+      case 'APPROVAL_REQUESTED': {
+        const { toolCallId, arguments: args, items } = event
+        calls.set(toolCallId, 'waiting')
+        const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
+        const ids = { approvalId: toolCallId, toolCallId }
+        return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
+      }
+      case 'APPROVAL_ANSWERED': {
+        const { toolCallId: approvalId, approved, reason } = event
+        calls.set(approvalId, 'running')
+        const why = reason === undefined ? {} : { reason }
+        return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
+      }
+      case 'TOOL_PROGRESS':
+        return [{ type: 'data-progress', data: event.payload, transient: true }]
+      default:
+        return []
+    }
+  }
+
+  return {
+    take,
+    result(message) {
+      const { result } = readMetadata(message)
+      if (!result) return null
+      const { callId: toolCallId, error } = result
+      if (!calls.delete(toolCallId)) return []
+      if (!error) return [{ type: 'tool-output-available', toolCallId, output: message.content }]
+      if (error.code === 'approval_denied') return [{ type: 'tool-output-denied', toolCallId }]
+      const errorText = `${error.code}: ${error.message}`
+      return [{ type: 'tool-output-error', toolCallId, errorText }]
+    },
+    answered: (toolCallId) => void (calls.has(toolCallId) && calls.set(toolCallId, 'running')),
+    get isWaiting() {
+      const states = [...calls.values()]
+      return states.includes('waiting') && !states.includes('running')
+    },
+  }
+}
