@@ -312,7 +312,8 @@ describe('createChatHandler', () => {
     const said = { id: 'c', messages: ada.messages.slice(0, 1) }
     const again = await handler(
       new Request('http://app.test/api/chat', {
-        ...{ method: 'POST', headers: { 'x-user': 'ada' }, body: JSON.stringify(said) },
+        ...{ method: 'POST', body: JSON.stringify(said) },
+        headers: { 'x-user': 'ada', 'content-type': 'application/json' },
       }),
     )
     expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('message')])

@@ -16,6 +16,10 @@ export interface ChatRequest {
  * @throws ByrefError `body_too_large`, `bad_request`
  */
 export async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
+  // A form of another site can send none.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new ByrefError('bad_request', 'The body is to be application/json')
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
