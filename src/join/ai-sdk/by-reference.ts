@@ -74,7 +74,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   }
 
   function within(namespace: string | null): ByReference {
-    const assets = sameAssets(opened.in(namespace))
+    const own = opened.in(namespace)
+    const assets = sameAssets(own)
     const reading = readingTools(assets)
     const views = createResultViews(async (part) => outputByReference(part.output, howFor(part)))
 
@@ -118,7 +119,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
 
     return {
-      assets,
+      assets: own,
       middleware,
       model: (model) => wrapLanguageModel({ model, middleware }),
       tools<Tools extends ToolSet>(tools: Tools) {

@@ -1,11 +1,13 @@
 import type { AssetInfo } from '../../assets/asset-info.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { sha256 } from '../../assets/bodies/digest.ts'
+import { SPILLED_TYPE } from '../../content/spilled.ts'
 import { ByrefError } from '../../errors.ts'
 
 /**
- * The assets, with one asset for equal content: an application hands the same results in again with every request, and
- * the model is to find them under the names that it knows. What a stream or a Blob holds is a new asset each time.
+ * The assets for results of tools, with one asset for equal bytes, and for equal results that are too long: an application
+ * hands the same results in again with every request, and the model is to find them under the names that it knows. What a
+ * stream or a Blob holds is a new asset each time.
  */
 export function sameAssets(assets: Assets): Assets {
   return withIds(assets, new Map())
@@ -43,11 +45,14 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
     scoped: (scope) => withIds(assets.scoped(scope), saving),
     save(body, mime, options) {
       if (!(body instanceof Uint8Array)) return assets.save(body, mime, options)
-      const about = [sha256(body), mime ?? null, options?.name ?? null]
-      const assetId = idOf(about)
-      return once(assetId, () => assets.save(body, mime, { ...options, assetId }))
+      // As they are now: it is asked for before it is saved.
+      const bytes = options?.owned ? body : body.slice()
+      const assetId = idOf([sha256(bytes), mime ?? null, options?.name ?? null])
+      return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
     },
     saveAsset(asset, options) {
+      // Of what else is structured, JSON may not tell one from another.
+      if (asset.asset_type !== SPILLED_TYPE) return assets.saveAsset(asset, options)
       const asset_id = idOf(asset)
       return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
     },
