@@ -481,6 +481,24 @@ describe('byReference', () => {
     expect(model.requests[0]?.tools?.map(({ name }) => name)).toContain('fetch_asset')
   })
 
+  it('calls what tools are made of as theirs', async () => {
+    class Counter {
+      description = 'Counts'
+      inputSchema = z.object({ by: z.number() })
+      count = 0
+      needsApproval({ by }: { by: number }): boolean {
+        return by + this.count < 0
+      }
+      execute({ by }: { by: number }): number {
+        this.count += by
+        return this.count
+      }
+    }
+    const turns = [calls(['count', { by: 2 }]), calls(['count', { by: '†result#1' }]), 'Done.']
+    const { prompts } = await run(turns, { count: new Counter() as ToolSet[string] })
+    expect(outputs(prompts[2])).toEqual([2, 4].map((value) => ({ type: 'json', value })))
+  })
+
   it('keeps namespaces apart', async () => {
     const refs = byReference({ assets: { config: {} } })
     const saved = await refs.in('a').assets.save(png, 'image/png')

@@ -28,9 +28,9 @@ export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
     ...tool,
     ...(tool.type === 'dynamic' ? {} : { inputSchema: schema }),
     ...(typeof needsApproval === 'function'
-      ? { needsApproval: asked(needsApproval as Execute, resolve) }
+      ? { needsApproval: asked((needsApproval as Execute).bind(tool), resolve) }
       : {}),
-    execute: executing(tool.execute as Execute, resolve),
+    execute: executing((tool.execute as Execute).bind(tool), resolve),
     toModelOutput,
   } as Tool
 }

@@ -28,7 +28,8 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
     let feed: ChatFeed | null = null
     const onEnd = (): void => void (feeds.get(key) === feed && feeds.delete(key))
     feed = await openFeed(agent, id, { ...options, isRun, onEnd })
-    if (feed.isOver) return feed
+    // One that waits for the run before it is watched by who asked for it.
+    if (feed.isOver || feeds.has(key)) return feed
     feeds.set(key, feed)
     // What waits for people may do so for days.
     const [idle] = feeds.size > MAX_FEEDS ? [...feeds.values()].filter((one) => one.isPaused) : []

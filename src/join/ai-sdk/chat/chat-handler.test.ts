@@ -150,6 +150,10 @@ describe('createChatHandler', () => {
     const { handler, model } = setup([calls(['pay', {}]), 'Not paid.'], { tools: [pay] })
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
+    await chat.sendMessage({ text: 'And?' })
+    expect(chat.error?.message).toMatch(/waits for an answer/)
+    chat.messages = chat.messages.slice(0, 2)
+    chat.clearError()
     await chat.addToolApprovalResponse({ id: 'pay-0', approved: false, reason: 'Too much' })
     await expect.poll(() => textIn(chat)).toBe('Not paid.')
     expect(partsOf(chat).find(({ type }) => type === 'tool-pay')).toMatchObject({

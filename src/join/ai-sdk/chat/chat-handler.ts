@@ -32,6 +32,11 @@ export function createChatHandler(
   const feeds = createChatFeeds(how)
 
   async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
+    const before = await feeds.current(agent, id)
+    if (before?.isPaused) {
+      const why = 'A call waits for an answer: approve or refuse it before you say more'
+      throw new ByrefError('conversation_busy', why)
+    }
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(message.id))
     try {
       const run = await agent.start({ conversation: id, messages: [toInput(message)] })
