@@ -16,7 +16,7 @@ export interface ResultViews {
 /** A result with its bodies as references, and how it is shown by its numbers; null where it stays as it is. */
 interface View {
   output: ModelOutput
-  shown: Map<number, ShownResult | null>
+  shown: { number: number; as: ShownResult | null }[]
 }
 
 /**
@@ -30,31 +30,39 @@ export function createResultViews(
   /** The AI SDK keeps what came of a call from step to step; two calls may have come to the same. */
   const views = new WeakMap<object, View>()
 
-  async function make(part: ResultPart): Promise<void> {
-    const output = await byReference(part)
-    views.set(part.output, { output, shown: new Map() })
-  }
-
-  function shownAs(part: ResultPart, number: number): ShownResult | null {
-    const view = views.get(part.output)
-    const known = view?.shown.get(number)
-    if (!view || known !== undefined) return known ?? null
-    const shown = showOutput(part, view.output, number)
-    view.shown.set(number, shown)
-    return shown
+  function shownAs(view: View, part: ResultPart, number: number): ShownResult | null {
+    const known = view.shown.find((one) => one.number === number)
+    if (known) return known.as
+    const as = showOutput(part, view.output, number)
+    view.shown.push({ number, as })
+    return as
   }
 
   return {
     async in(prompt) {
-      const parts = prompt.flatMap((message) => (message.role === 'tool' ? message.content : []))
-      const results = parts.filter((part) => part.type === 'tool-result')
-      const fresh = results.filter(({ output }) => !views.has(output))
-      if (fresh.length > 0) await Promise.all(fresh.map(make))
       const found = new Map<ResultPart, ShownResult>()
-      for (const [i, part] of results.entries()) {
-        const shown = shownAs(part, i + 1)
+      const fresh: { part: ResultPart; number: number }[] = []
+      const note = (view: View, part: ResultPart, number: number): void => {
+        const shown = shownAs(view, part, number)
         if (shown) found.set(part, shown)
       }
+      let number = 0
+      for (const message of prompt) {
+        if (message.role !== 'tool') continue
+        for (const part of message.content) {
+          if (part.type !== 'tool-result') continue
+          number++
+          const view = views.get(part.output)
+          if (view) note(view, part, number)
+          else fresh.push({ part, number })
+        }
+      }
+      const made = fresh.map(async ({ part, number }) => {
+        const view: View = { output: await byReference(part), shown: [] }
+        views.set(part.output, view)
+        note(view, part, number)
+      })
+      await Promise.all(made)
       return found
     },
   }
