@@ -1,0 +1,53 @@
+import type { Agent } from '../agent/agent-contract.ts'
+import { eventQueue } from '../agent/event-queue.ts'
+import { type Board, createBoard } from '../content/board.ts'
+import type { ConversationState } from '../content/conversation-state.ts'
+import type { LogRecord } from '../content/events.ts'
+import { createFold, type Foldable } from '../content/fold.ts'
+import { readAll } from '../log/conversation-log.ts'
+
+/** A conversation as it is, and everything that happens in it from then on, in order: also what only streams. */
+export interface FollowedConversation extends AsyncIterable<Foldable> {
+  /** As of the event that was iterated last; before the first, of the beginning. */
+  readonly state: ConversationState
+  readonly board: Board
+  /** Watches no more. */
+  close(): void
+}
+
+/** Begins to follow a conversation of the agent's namespace; one that there is not yet is empty. */
+export async function followConversation(agent: Agent, id: string): Promise<FollowedConversation> {
+  const { log } = agent
+  const queue = eventQueue<Foldable>()
+  const coming = queue[Symbol.asyncIterator]()
+  const board = createBoard()
+  const folded = createFold(undefined, { onMessage: (message) => void board.append(message) })
+  const offLog = log.subscribe(({ conversation, records, deleted }) => {
+    if (conversation !== id) return
+    for (const record of records) queue.push(record, false)
+    if (deleted) queue.end()
+  })
+  const offStream = agent.onStream((conversation, event, { namespace }) => {
+    if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
+  })
+  for await (const record of readAll(log, id) as AsyncIterable<LogRecord>) folded.apply(record)
+
+  async function* iterate(): AsyncGenerator<Foldable> {
+    for (;;) {
+      const { value, done } = await coming.next()
+      if (done) return
+      if (folded.apply(value)) yield value
+    }
+  }
+
+  return {
+    state: folded.state,
+    board,
+    close() {
+      offLog()
+      offStream()
+      queue.end()
+    },
+    [Symbol.asyncIterator]: iterate,
+  }
+}
