@@ -1,7 +1,9 @@
 import type { Agent } from '../agent/agent-contract.ts'
 import { eventQueue } from '../agent/event-queue.ts'
+import { resolveLimits } from '../agent/limits.ts'
+import { next } from '../agent/next.ts'
 import { type Board, createBoard } from '../content/board.ts'
-import type { ConversationState } from '../content/conversation-state.ts'
+import type { CallState, ConversationState } from '../content/conversation-state.ts'
 import type { LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
 import { readAll } from '../log/conversation-log.ts'
@@ -11,6 +13,8 @@ export interface FollowedConversation extends AsyncIterable<Foldable> {
   /** As of the event that was iterated last; before the first, of the beginning. */
   readonly state: ConversationState
   readonly board: Board
+  /** The calls that wait for somebody's word, where nothing else goes on; null where something does. */
+  waiting(): readonly CallState[] | null
   /** Watches no more. */
   close(): void
 }
@@ -43,6 +47,14 @@ export async function followConversation(agent: Agent, id: string): Promise<Foll
   return {
     state: folded.state,
     board,
+    waiting() {
+      const { state } = folded
+      const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
+      const due = next(state, { limits: resolveLimits(), tools, board, now: Date.now() })
+      if (due.do !== 'wait') return null
+      const ids = due.run.steps.at(-1)?.callIds ?? []
+      return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
+    },
     close() {
       offLog()
       offStream()

@@ -2,12 +2,11 @@ import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { knownOptions } from '../../agent/known-options.ts'
-import { resolveLimits } from '../../agent/limits.ts'
-import { next } from '../../agent/next.ts'
-import { defineTool, type Tool } from '../../agent/tools/tool.ts'
-import { type CallState, openRun } from '../../content/conversation-state.ts'
+import type { Tool } from '../../agent/tools/tool.ts'
+import { openRun } from '../../content/conversation-state.ts'
 import type { JsonValue } from '../../content/json.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { agentsByTools } from '../agents-by-tools.ts'
 import { type FollowedConversation, followConversation } from '../follow-conversation.ts'
 import { type AgUiEvent, createAgUiEvents, jsonPatch, outcomeOf, usageOf } from './events.ts'
 import { agUiMessages, type Brought, readInput, stateOf } from './messages.ts'
@@ -28,9 +27,6 @@ export interface AgUiOptions {
   keepRunning?: boolean
 }
 
-/** So many sets of tools have an agent at once; the one that was not used for longest is let go. */
-const MAX_AGENTS = 32
-
 const HEARTBEAT_MS = 15_000
 
 /**
@@ -43,35 +39,16 @@ const HEARTBEAT_MS = 15_000
 export function createAgUiHandler(options: AgUiOptions): (request: Request) => Promise<Response> {
   knownOptions('createAgUiHandler', options, ['agent', 'namespace', 'keepRunning'])
   const { agent: given, namespace = () => undefined, keepRunning = false } = options
-  const agents = new Map<string, Agent>()
-
-  function agentFor(tools: RunAgentInput['tools']): Agent {
-    if (typeof given !== 'function') {
-      if (tools.length === 0) return given
-      const names = tools.map(({ name }) => name).join(', ')
-      throw new ByrefError(
-        'bad_request',
-        `The app brings tools (${names}): createAgUiHandler({ agent: (tools) => createAgent({ …, tools }) }) lets the agent have them`,
-      )
-    }
-    const key = JSON.stringify(tools)
-    const agent = agents.get(key) ?? given(tools.map(toTool))
-    agents.delete(key)
-    agents.set(key, agent)
-    const [oldest] = agents
-    if (agents.size > MAX_AGENTS && oldest) {
-      agents.delete(oldest[0])
-      void oldest[1].close()
-    }
-    return agent
-  }
+  const agentFor = agentsByTools(given, 'createAgUiHandler')
 
   return async (request) => {
     try {
       const input = await inputOf(request)
       const space = await namespace(request)
       if (space instanceof Response) return space
-      const agent = agentFor(input.tools)
+      const agent = agentFor(
+        input.tools.map(({ parameters, ...tool }) => ({ ...tool, inputSchema: parameters })),
+      )
       const own = space === undefined ? agent : agent.scoped(space)
       return await answer(own, input, keepRunning)
     } catch (error) {
@@ -79,12 +56,6 @@ export function createAgUiHandler(options: AgUiOptions): (request: Request) => P
       return Response.json({ code: error.code, message: error.message }, { status: 400 })
     }
   }
-}
-
-/** A tool of the app's: it runs there. */
-function toTool({ name, description, parameters }: RunAgentInput['tools'][number]): Tool {
-  const inputSchema = { type: 'object', properties: {}, ...Object(parameters) }
-  return defineTool({ id: name, description, inputSchema }) as Tool
 }
 
 async function inputOf(request: Request): Promise<RunAgentInput> {
@@ -105,7 +76,7 @@ async function answer(agent: Agent, input: RunAgentInput, keepRunning: boolean):
     const { state, board } = followed
     const brought = await readInput(input, { state, board, assets: agent.assets })
     const runId = await tell(agent, input, { brought, followed })
-    const events = runEvents(agent, input, { brought, followed, runId })
+    const events = runEvents(input, { brought, followed, runId })
     return eventStream(events, (isCut) => {
       followed.close()
       if (isCut && runId !== null && !keepRunning) agent.cancel(threadId).catch(() => {})
@@ -149,7 +120,6 @@ function isAsking(message: object): boolean {
 }
 
 async function* runEvents(
-  agent: Agent,
   { threadId, runId: id, tools, protocolVersion }: RunAgentInput,
   { brought, followed, runId }: Talk & { runId: string | null },
 ): AsyncGenerator<AgUiEvent> {
@@ -166,7 +136,7 @@ async function* runEvents(
   yield { type: 'STATE_SNAPSHOT', snapshot: state }
   const finished = { type: 'RUN_FINISHED', threadId, runId: id }
   if (runId === null) return yield finished
-  let waiting = waitingIn(agent, followed)
+  let waiting = followed.waiting()
   if (waiting && brought.answers.size > 0) waiting = null
   for await (const { event } of waiting ? [] : followed) {
     if (event.type === 'APPROVAL_ANSWERED') unanswered.delete(event.toolCallId)
@@ -175,7 +145,7 @@ async function* runEvents(
     const delta = jsonPatch(state, now)
     if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
     state = now
-    waiting = unanswered.size === 0 ? waitingIn(agent, followed) : null
+    waiting = unanswered.size === 0 ? followed.waiting() : null
     const isOver = followed.state.runs.some(isEnded(runId))
     if (waiting || isOver) break
   }
@@ -194,18 +164,6 @@ async function* runEvents(
 function isEnded(runId: string) {
   return (run: { runId: string; status: string }): boolean =>
     run.runId === runId && run.status !== 'running'
-}
-
-/** The calls that wait for somebody's word, where nothing else goes on; null where something does. */
-function waitingIn(
-  agent: Agent,
-  { state, board }: FollowedConversation,
-): readonly CallState[] | null {
-  const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
-  const due = next(state, { limits: resolveLimits(), tools, board, now: Date.now() })
-  if (due.do !== 'wait') return null
-  const isBusy = due.run.steps.at(-1)?.callIds.some((id) => state.calls[id]?.status === 'running')
-  return isBusy ? null : due.calls
 }
 
 /** The events as server-sent events; comments in between keep proxies from hanging up. */
