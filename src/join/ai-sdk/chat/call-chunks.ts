@@ -8,15 +8,11 @@ export interface CallChunks {
   take(event: ConversationEvent): UIMessageChunk[]
   /** What a call came to; null for a message that is no result. */
   result(message: Message): UIMessageChunk[] | null
-  /** Says that a person's answer is in the log. */
-  answered(toolCallId: string): void
-  /** Whether people are asked, and no call goes on. */
-  readonly isWaiting: boolean
 }
 
 /** Begins with no calls. */
 export function createCallChunks(): CallChunks {
-  const calls = new Map<string, 'streaming' | 'planned' | 'running' | 'waiting'>()
+  const calls = new Map<string, 'streaming' | 'complete'>()
 
   function take(event: ConversationEvent): UIMessageChunk[] {
     switch (event.type) {
@@ -33,23 +29,18 @@ export function createCallChunks(): CallChunks {
       }
       case 'TOOL_CALL_END': {
         const { toolCallId, call } = event
-        calls.set(toolCallId, 'planned')
+        calls.set(toolCallId, 'complete')
         const { name: toolName, arguments: input } = call
         return [{ type: 'tool-input-available', toolCallId, toolName, input }]
       }
-      case 'TOOL_STARTED':
-        calls.set(event.toolCallId, 'running')
-        return []
       case 'APPROVAL_REQUESTED': {
         const { toolCallId, arguments: args, items } = event
-        calls.set(toolCallId, 'waiting')
         const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
         const ids = { approvalId: toolCallId, toolCallId }
         return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
       case 'APPROVAL_ANSWERED': {
         const { toolCallId: approvalId, approved, reason } = event
-        calls.set(approvalId, 'running')
         const why = reason === undefined ? {} : { reason }
         return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
       }
@@ -71,11 +62,6 @@ export function createCallChunks(): CallChunks {
       if (error.code === 'approval_denied') return [{ type: 'tool-output-denied', toolCallId }]
       const errorText = `${error.code}: ${error.message}`
       return [{ type: 'tool-output-error', toolCallId, errorText }]
-    },
-    answered: (toolCallId) => void (calls.has(toolCallId) && calls.set(toolCallId, 'running')),
-    get isWaiting() {
-      const states = [...calls.values()]
-      return states.includes('waiting') && !states.includes('running')
     },
   }
 }

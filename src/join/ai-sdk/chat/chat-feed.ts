@@ -2,6 +2,7 @@ import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../../content/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
+import { followConversation } from '../../follow-conversation.ts'
 import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /** One run, for all who watch it: it goes on whether or not anybody does. */
@@ -13,8 +14,8 @@ export interface ChatFeed {
   stream(from: 'start' | 'pause'): ReadableStream<UIMessageChunk>
   /** Says that people's answers are in the log. */
   answered(toolCallIds: readonly string[]): void
-  /** Whether it waits for people alone. */
-  readonly isPaused: boolean
+  /** The calls that wait for people, where nothing else goes on; none where something does. */
+  waiting(): readonly string[]
   readonly isOver: boolean
   /** Watches no more. */
   close(): void
@@ -37,38 +38,27 @@ export async function openFeed(
     onEnd(): void
   },
 ): Promise<ChatFeed> {
-  const { log } = agent
+  const followed = await followConversation(agent, conversation)
   const made = createUIChunks(isRun, options)
   const chunks: UIMessageChunk[] = []
   const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
+  const answered = new Set<string>()
   let pausedAt = 0
   let hasPaused = false
-  let position = 0
-  let meanwhile: LogRecord[] | null = []
+  let isClosed = false
 
-  const offLog = log.subscribe((change) => {
-    if (change.conversation !== conversation) return
-    if (change.deleted) return close()
-    if (meanwhile) meanwhile.push(...change.records)
-    else for (const record of change.records) takeRecord(record)
-  })
-  const offStream = agent.onStream((id, event, { namespace }) => {
-    if (id === conversation && namespace === log.namespace) take(event)
-  })
-
-  function takeRecord(record: LogRecord): void {
-    if (record.position <= position) return
-    position = record.position
-    take(record.event)
+  /** The calls that wait for people, where nothing else goes on. */
+  function waiting(): readonly string[] {
+    if (made.runId === '' || made.isOver) return []
+    const ids = followed.waiting()?.map(({ id }) => id) ?? []
+    return ids.some((id) => answered.has(id)) ? [] : ids
   }
 
-  function take(event: ConversationEvent): void {
+  function push(event: ConversationEvent): void {
     for (const chunk of made.take(event)) {
       chunks.push(chunk)
       for (const reader of readers) reader.enqueue(chunk)
     }
-    if (made.isOver) close()
-    else if (made.isPaused) pause()
   }
 
   function pause(): void {
@@ -84,36 +74,44 @@ export async function openFeed(
     readers.clear()
   }
 
-  let isClosed = false
   function close(): void {
     if (isClosed) return
     isClosed = true
-    offLog()
-    offStream()
+    followed.close()
     letGo()
     onEnd()
   }
 
-  const before: LogRecord[] = []
-  for await (const record of readAll(log, conversation)) before.push(record)
-  for (const event of answersFirst(before)) {
-    // What was seen of it is not known any more: until the last question, as it seems.
-    if (event.type === 'APPROVAL_ANSWERED') hasPaused = false
-    take(event)
+  async function follow(): Promise<void> {
+    for await (const { event } of followed) {
+      push(event)
+      if (made.isOver) break
+      if (waiting().length > 0) pause()
+    }
+    close()
   }
-  position = before.at(-1)?.position ?? 0
-  for (const record of meanwhile) takeRecord(record)
-  meanwhile = null
+
+  const before: LogRecord[] = []
+  for await (const record of readAll(agent.log, conversation)) {
+    if (record.position <= followed.state.position) before.push(record)
+  }
+  for (const event of answersFirst(before)) {
+    push(event)
+    // What was seen is not known any more: all until the last question, as it seems.
+    if (event.type === 'APPROVAL_REQUESTED') pausedAt = chunks.length
+  }
+  hasPaused = waiting().length > 0
+  if (hasPaused) pausedAt = chunks.length
+  if (made.isOver) close()
+  else void follow()
 
   return {
-    get isPaused() {
-      return made.isPaused
-    },
+    waiting,
     get isOver() {
       return made.isOver
     },
     answered(ids) {
-      for (const id of ids) made.answered(id)
+      for (const id of ids) answered.add(id)
       if (ids.length > 0) hasPaused = false
     },
     close,
@@ -123,10 +121,11 @@ export async function openFeed(
         start(controller) {
           own = controller
           const start: UIMessageChunk = { type: 'start', messageId: made.runId }
-          const before = from === 'start' ? chunks : [start, ...chunks.slice(pausedAt)]
-          for (const chunk of before) controller.enqueue(chunk)
-          if (made.isPaused) controller.enqueue(PAUSE)
-          if (isClosed || made.isPaused) controller.close()
+          const shown = from === 'start' ? chunks : [start, ...chunks.slice(pausedAt)]
+          for (const chunk of shown) controller.enqueue(chunk)
+          const isPaused = waiting().length > 0
+          if (isPaused) controller.enqueue(PAUSE)
+          if (isClosed || isPaused) controller.close()
           else readers.add(controller)
         },
         cancel: () => void readers.delete(own),

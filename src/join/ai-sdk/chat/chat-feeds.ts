@@ -32,7 +32,8 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
     if (feed.isOver || feeds.has(key)) return feed
     feeds.set(key, feed)
     // What waits for people may do so for days.
-    const [idle] = feeds.size > MAX_FEEDS ? [...feeds.values()].filter((one) => one.isPaused) : []
+    const [idle] =
+      feeds.size > MAX_FEEDS ? [...feeds.values()].filter((one) => one.waiting().length > 0) : []
     idle?.close()
     return feed
   }

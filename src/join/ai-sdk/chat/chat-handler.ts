@@ -1,5 +1,12 @@
-import { createUIMessageStreamResponse, isToolUIPart, type UIMessage } from 'ai'
+import {
+  createUIMessageStreamResponse,
+  type DynamicToolUIPart,
+  isToolUIPart,
+  type ToolUIPart,
+  type UIMessage,
+} from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import type { ApprovalAnswer } from '../../../agent/approve.ts'
 import { ByrefError } from '../../../errors.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
@@ -33,7 +40,7 @@ export function createChatHandler(
 
   async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
     const before = await feeds.current(agent, id)
-    if (before?.isPaused) {
+    if (before && before.waiting().length > 0) {
       const why = 'A call waits for an answer: approve or refuse it before you say more'
       throw new ByrefError('conversation_busy', why)
     }
@@ -51,18 +58,14 @@ export function createChatHandler(
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
     const feed = await feeds.current(agent, id)
     if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
+    const waiting = new Set(feed.waiting())
     const answered: string[] = []
     for (const part of parts.filter(isToolUIPart)) {
-      if (part.state !== 'approval-responded') continue
-      const { approved, reason } = part.approval
-      try {
-        const { toolCallId } = part
-        await agent.approve(id, toolCallId, { approved, reason })
-        answered.push(toolCallId)
-      } catch (error) {
-        // Earlier ones of the same message are sent again with each request.
-        if (!(error instanceof ByrefError && error.code === 'approval_answered')) throw error
-      }
+      const given = answerIn(part)
+      // Earlier ones of the same message are sent again with each request.
+      if (!given || !waiting.has(part.toolCallId)) continue
+      await agent.approve(id, part.toolCallId, given)
+      answered.push(part.toolCallId)
     }
     feed.answered(answered)
     return streamed(feed, 'pause')
@@ -112,6 +115,18 @@ export function createChatHandler(
     }
   }
 }
+
+/** What a person says about a call, or a tool in the browser gives; null for neither. */
+function answerIn(part: Part): ApprovalAnswer | null {
+  if (part.state === 'approval-responded') {
+    const { approved, reason } = part.approval
+    return { approved, reason }
+  }
+  if (part.state === 'output-error') return { approved: false, reason: part.errorText }
+  return part.state === 'output-available' ? { approved: true, result: part.output } : null
+}
+
+type Part = ToolUIPart | DynamicToolUIPart
 
 function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
   return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })

@@ -12,12 +12,8 @@ import { createTextChunks } from './text-chunks.ts'
 export interface UIChunks {
   /** The chunks of an event, in the order of the conversation: of runs before it too, for the data that they wrote. */
   take(event: ConversationEvent): UIMessageChunk[]
-  /** Says that a person's answer is in the log. */
-  answered(toolCallId: string): void
   /** The run's id, which is the message's; empty before it begins. */
   readonly runId: string
-  /** Nothing goes on but that people are asked. */
-  readonly isPaused: boolean
   readonly isOver: boolean
 }
 
@@ -46,7 +42,6 @@ export function createUIChunks(
   const { assetUrl = (ref) => ref } = options
   let runId = ''
   let isInStep = false
-  let isAnswering = false
   let isOver = false
 
   function endStep(): UIMessageChunk[] {
@@ -80,12 +75,8 @@ export function createUIChunks(
       case 'STEP_STARTED': {
         const before = endStep()
         isInStep = true
-        isAnswering = true
         return [...before, { type: 'start-step' }]
       }
-      case 'STEP_FINISHED':
-        isAnswering = false
-        return []
       case 'ASSET_CREATED': {
         const { meta: _, ...asset } = event.payload
         const data = { ...asset, url: assetUrl(asset.ref) }
@@ -111,12 +102,8 @@ export function createUIChunks(
       if (event.type === 'NEW_MESSAGE') return event.deliver ? [] : takeAnyMessage(event.payload)
       return runId !== '' && !isOver ? takeOfRun(event) : []
     },
-    answered: calls.answered,
     get runId() {
       return runId
-    },
-    get isPaused() {
-      return !isAnswering && calls.isWaiting
     },
     get isOver() {
       return isOver
