@@ -1,4 +1,5 @@
 import type { UIMessageChunk } from 'ai'
+import { isAnsweredOutside, type Tool } from '../../../agent/tools/tool.ts'
 import type { ConversationEvent } from '../../../content/events.ts'
 import type { Message } from '../../../content/message.ts'
 import { readMetadata } from '../../../content/read-metadata.ts'
@@ -10,9 +11,17 @@ export interface CallChunks {
   result(message: Message): UIMessageChunk[] | null
 }
 
-/** Begins with no calls. */
-export function createCallChunks(): CallChunks {
+/**
+ * Begins with no calls.
+ *
+ * @param tools Those of the agent: calls of those that run in the browser are no questions to people.
+ */
+export function createCallChunks(tools: readonly Tool[]): CallChunks {
   const calls = new Map<string, 'streaming' | 'complete'>()
+  const outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
+  /** The calls that people were asked about. */
+  const asked = new Set<string>()
+  const names = new Map<string, string>()
 
   function take(event: ConversationEvent): UIMessageChunk[] {
     switch (event.type) {
@@ -31,16 +40,20 @@ export function createCallChunks(): CallChunks {
         const { toolCallId, call } = event
         calls.set(toolCallId, 'complete')
         const { name: toolName, arguments: input } = call
+        names.set(toolCallId, toolName)
         return [{ type: 'tool-input-available', toolCallId, toolName, input }]
       }
       case 'APPROVAL_REQUESTED': {
         const { toolCallId, arguments: args, items } = event
+        if (outside.has(names.get(toolCallId) ?? '')) return []
+        asked.add(toolCallId)
         const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
         const ids = { approvalId: toolCallId, toolCallId }
         return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
       case 'APPROVAL_ANSWERED': {
         const { toolCallId: approvalId, approved, reason } = event
+        if (!asked.has(approvalId)) return []
         const why = reason === undefined ? {} : { reason }
         return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
       }

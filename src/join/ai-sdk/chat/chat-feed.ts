@@ -3,7 +3,7 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../../content/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { followConversation } from '../../follow-conversation.ts'
-import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
+import { answersFirst, createUIChunks, type IsRun, type UIChunkOptions } from './ui-chunks.ts'
 
 /** One run, for all who watch it: it goes on whether or not anybody does. */
 export interface ChatFeed {
@@ -34,12 +34,12 @@ export async function openFeed(
     onEnd,
     ...options
   }: UIChunkOptions & {
-    isRun: Parameters<typeof createUIChunks>[0]
+    isRun: IsRun
     onEnd(): void
   },
 ): Promise<ChatFeed> {
   const followed = await followConversation(agent, conversation)
-  const made = createUIChunks(isRun, options)
+  const made = createUIChunks(agent, isRun, options)
   const chunks: UIMessageChunk[] = []
   const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
   const answered = new Set<string>()
@@ -103,7 +103,7 @@ export async function openFeed(
   hasPaused = waiting().length > 0
   if (hasPaused) pausedAt = chunks.length
   if (made.isOver) close()
-  else void follow()
+  else follow().catch(close)
 
   return {
     waiting,

@@ -1,16 +1,12 @@
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { type ChatFeed, openFeed } from './chat-feed.ts'
-import type { createUIChunks, UIChunkOptions } from './ui-chunks.ts'
+import type { IsRun, UIChunkOptions } from './ui-chunks.ts'
 
 /** The runs that somebody watches, or did while they went on: each is watched once, for all. */
 export interface ChatFeeds {
   /** Watches the run that is meant. */
-  open(
-    agent: Agent,
-    conversation: string,
-    isRun: Parameters<typeof createUIChunks>[0],
-  ): Promise<ChatFeed>
+  open(agent: Agent, conversation: string, isRun: IsRun): Promise<ChatFeed>
   /** The run that is under way, also one that another process began; null where there is none. */
   current(agent: Agent, conversation: string): Promise<ChatFeed | null>
 }

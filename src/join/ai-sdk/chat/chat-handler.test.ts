@@ -2,6 +2,7 @@ import { Chat } from '@ai-sdk/react'
 import {
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -27,17 +28,21 @@ function setup(
   return { model, agent, handler: createChatHandler({ agent, assetUrl }) }
 }
 
-/** What `useChat` has inside, without React. */
-function open(handler: (request: Request) => Promise<Response>, messages: UIMessage[] = []) {
-  const transport = new DefaultChatTransport({
+type Handler = (request: Request) => Promise<Response>
+
+function transportTo(handler: Handler) {
+  return new DefaultChatTransport({
     api: 'http://app.test/api/chat',
     fetch: (url, init) => handler(new Request(String(url), init)),
   })
-  const chat = new Chat({
-    ...{ id: 'c', transport, messages },
+}
+
+/** What `useChat` has inside, without React. */
+function open(handler: Handler, messages: UIMessage[] = []) {
+  return new Chat({
+    ...{ id: 'c', transport: transportTo(handler), messages },
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   })
-  return chat
 }
 
 const partsOf = (chat: Chat<UIMessage>) => chat.messages.at(-1)?.parts ?? []
@@ -160,6 +165,32 @@ describe('createChatHandler', () => {
       state: 'output-denied',
     })
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Too much')
+  })
+
+  it('has tools that run in the browser', async () => {
+    const locate = defineTool({
+      id: 'locate',
+      description: 'Where the user is',
+      inputSchema: object,
+    })
+    const turns = [calls(['locate', { exact: true }], ['camera', {}]), 'In Oslo.']
+    const { handler, agent, model } = setup(turns, { tools: [locate, camera] })
+    const asked: unknown[] = []
+    const chat: Chat<UIMessage> = new Chat({
+      ...{ id: 'c', transport: transportTo(handler) },
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall({ toolCall: { toolName, toolCallId, input } }) {
+        if (toolName !== 'locate') return
+        asked.push(input)
+        void chat.addToolOutput({ tool: 'locate', toolCallId, output: { city: 'Oslo' } })
+      },
+    })
+    await chat.sendMessage({ text: 'Where am I?' })
+    await expect.poll(() => textIn(chat)).toBe('In Oslo.')
+    expect(asked).toEqual([{ exact: true }])
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('{"city":"Oslo"}')
+    const saved = await uiMessages(agent, 'c', { assetUrl })
+    expect(saved).toEqual(JSON.parse(JSON.stringify(chat.messages)))
   })
 
   it('shows an answer that somebody else gave, and what came of it', async () => {

@@ -1,4 +1,5 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
+import type { Agent } from '../../../agent/agent-contract.ts'
 import { createBoard } from '../../../content/board.ts'
 import { isData } from '../../../content/data-block.ts'
 import type { ConversationEvent, FinishReason, LogRecord } from '../../../content/events.ts'
@@ -23,6 +24,9 @@ export interface UIChunkOptions {
   assetUrl?(ref: string): string
 }
 
+/** Whether a run is the one that is meant. */
+export type IsRun = (started: RunStarted) => boolean
+
 type RunStarted = Extract<ConversationEvent, { type: 'RUN_STARTED' }>
 
 const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
@@ -33,11 +37,12 @@ const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
 
 /** Makes the chunks of the run that is meant, as `useChat` takes them. */
 export function createUIChunks(
-  isRun: (started: RunStarted) => boolean,
+  { tools }: Pick<Agent, 'tools'>,
+  isRun: IsRun,
   options: UIChunkOptions,
 ): UIChunks {
   const texts = createTextChunks()
-  const calls = createCallChunks()
+  const calls = createCallChunks(tools)
   const boardChunks = createBoardChunks()
   const { assetUrl = (ref) => ref } = options
   let runId = ''

@@ -28,7 +28,7 @@ export async function uiMessages(
       said.delete(id)
     }
   }
-  let run = createUIChunks(() => true, options)
+  let run = createUIChunks(agent, () => true, options)
   let chunks: UIMessageChunk[] = []
   const records: LogRecord[] = []
   for await (const record of readAll(log, conversation)) records.push(record)
@@ -42,7 +42,7 @@ export async function uiMessages(
     chunks.push(...run.take(event))
     if (!run.isOver) continue
     messages.push(...(await messageOf(chunks)))
-    run = createUIChunks(() => true, options)
+    run = createUIChunks(agent, () => true, options)
     chunks = []
   }
   if (run.runId === '') say(said.keys())
