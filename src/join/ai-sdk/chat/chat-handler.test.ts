@@ -193,6 +193,36 @@ describe('createChatHandler', () => {
     expect(saved).toEqual(JSON.parse(JSON.stringify(chat.messages)))
   })
 
+  it('takes what is malformed as what it can be, or not at all', async () => {
+    const { handler } = setup([calls(['pay', {}]), 'Said.'], { tools: [pay] })
+    const post = async (message: unknown, id: unknown = 'c') => {
+      const body = JSON.stringify({ id, messages: [message] })
+      const headers = { 'content-type': 'application/json' }
+      const request = new Request('http://app.test/api/chat', { method: 'POST', body, headers })
+      return (await handler(request)).status
+    }
+    const part = (more: object) => ({
+      id: 'm',
+      role: 'assistant',
+      parts: [{ type: 'tool-pay', ...more }],
+    })
+    const odd = { id: 'u', role: 'system', parts: [{ type: 'text', text: 5 }, { type: 'file' }] }
+    expect(await post(part({}))).toBe(409)
+    expect(await post(odd)).toBe(200)
+    await expect.poll(() => post({ ...odd, id: 'v' })).toBe(409)
+    const answers = [{}, { approval: null }, { approval: { approved: 'yes', reason: {} } }]
+    for (const more of answers) {
+      const given = { toolCallId: 'pay-0', state: 'approval-responded', ...more }
+      expect([200, 409]).toContain(await post(part(given)))
+    }
+    for (const bad of [null, {}, { id: 'w', parts: [null] }, { id: 5, parts: [] }]) {
+      expect(await post(bad)).toBe(400)
+    }
+    expect(await post({ ...odd, id: 'x' }, '')).toBe(400)
+    const form = new Request('http://app.test/api/chat', { method: 'POST', body: '{}' })
+    expect((await handler(form)).status).toBe(400)
+  })
+
   it('shows an answer that somebody else gave, and what came of it', async () => {
     const turns = [
       calls(['pay', {}]),

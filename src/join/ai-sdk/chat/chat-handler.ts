@@ -119,8 +119,8 @@ export function createChatHandler(
 /** What a person says about a call, or a tool in the browser gives; null for neither. */
 function answerIn(part: Part): ApprovalAnswer | null {
   if (part.state === 'approval-responded') {
-    const { approved, reason } = part.approval
-    return { approved, reason }
+    const { approved, reason } = Object(part.approval)
+    return { approved: approved === true, ...(typeof reason === 'string' ? { reason } : {}) }
   }
   if (part.state === 'output-error') return { approved: false, reason: part.errorText }
   return part.state === 'output-available' ? { approved: true, result: part.output } : null
