@@ -23,7 +23,7 @@ with @duckdb/node-api installed, query_tables read them. All else passes as it i
                  byref assets; without these, they are the client's alone and gone when it ends
 
 The command has the proxy's environment and its stderr. When it ends, so does the proxy, with an error for each request that
-waits: clients then start it again, as they would without the proxy.
+waits: clients then start it again, or say so, as they would without the proxy.
 `
 
 const DAY = 24 * 60 * 60 * 1000
@@ -73,6 +73,7 @@ async function proxy(args: string[]): Promise<number> {
   const headers = Object.fromEntries(values.header.map(headerOf))
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
   const { assets, close } = kept ? await openKept(kept) : await openOwn()
+  let end = 'client'
   try {
     const { proxyMcp } = await import('../join/mcp/proxy.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
@@ -84,17 +85,17 @@ async function proxy(args: string[]): Promise<number> {
     const options = { ...limits, assets, expiresAt }
     if (url !== undefined) {
       const { httpChannel } = await import('./mcp/http-channel.ts')
-      await proxyMcp(client, await httpChannel(url, headers), options)
+      end = await proxyMcp(client, await httpChannel(url, headers), options)
     } else {
       const { processChannel } = await import('./mcp/process-channel.ts')
       const server = processChannel(command as string, rest)
-      await proxyMcp(client, server, { ...options, whyEnded: server.whyEnded })
+      end = await proxyMcp(client, server, { ...options, whyEnded: server.whyEnded })
     }
     process.stdin.destroy()
   } finally {
     await close()
   }
-  return 0
+  return end === 'client' ? 0 : 1
 }
 
 /** Assets of this process alone, in a folder that goes with it. */

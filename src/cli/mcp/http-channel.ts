@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
 import type { Channel, RpcMessage } from '../../join/mcp/json-rpc.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
@@ -44,7 +44,10 @@ export async function httpChannel(url: string, headers: Record<string, string>):
       try {
         await transport.send(message as never, { requestSignal: controller?.signal })
       } catch (error) {
-        if (!controller?.signal.aborted) throw error
+        if (controller?.signal.aborted) return
+        throw new Error(`${url} does not answer: ${errorMessage(error)}${causeOf(error)}`, {
+          cause: error,
+        })
       }
     },
     async close() {
@@ -53,6 +56,12 @@ export async function httpChannel(url: string, headers: Record<string, string>):
     },
   }
   return channel
+}
+
+/** What `fetch` says by its cause alone. */
+function causeOf(error: unknown): string {
+  const { cause } = Object(error) as { cause?: unknown }
+  return cause === undefined ? '' : ` (${errorMessage(cause)})`
 }
 
 async function loadClient() {

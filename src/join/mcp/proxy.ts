@@ -44,13 +44,13 @@ interface Catalog {
 /**
  * Stands between a client and an MCP server, message by message, whatever version of the protocol they speak: large results
  * become references, parameters take them, tools to read them are added. Everything else passes as it came.
- * Resolves when one of the two has ended and the other is closed.
+ * Resolves when one of the two has ended and the other is closed, with which it was.
  */
 export async function proxyMcp(
   client: Channel,
   server: Channel,
   options: ProxyOptions,
-): Promise<void> {
+): Promise<'client' | 'server'> {
   const { assets, maxChars = 32_768, maxBytes = 4_096, showImages = false, expiresAt } = options
   const native = await readingTools()
   /** Requests that the server has not answered, and those that are worked on here. */
@@ -185,6 +185,7 @@ export async function proxyMcp(
     if (method === 'notifications/cancelled') {
       const { requestId } = Object(params)
       working.get(requestId)?.abort()
+      working.delete(requestId)
       // What the server never was asked it need not be told to leave.
       if (!asked.delete(requestId)) return
     }
@@ -208,12 +209,16 @@ export async function proxyMcp(
     server.onclose = () => resolve('server')
   })
   await Promise.all([server.start(), client.start()])
-  if ((await ended) === 'client') return server.close()
+  if ((await ended) === 'client') {
+    await server.close()
+    return 'client'
+  }
   const why = options.whyEnded?.() ?? 'The MCP server has ended'
   for (const [id, waiting] of asked) waiting(failure({ jsonrpc: '2.0', id } as RpcMessage, why))
   // Answers that are on their way take a few turns of promises.
   while (working.size > 0) await new Promise((go) => setImmediate(go))
   await client.close()
+  return 'server'
 }
 
 const marked = new WeakMap<object, Record<string, unknown>>()
