@@ -2,6 +2,7 @@ import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
+import { assetAsResource } from './asset-resource.ts'
 import {
   type Channel,
   type Fields,
@@ -296,12 +297,4 @@ function withOurs(answered: RpcMessage): RpcMessage {
   const capabilities = { tools: {}, resources: {}, ...result.capabilities }
   const instructions = [result.instructions, GUIDE].filter(Boolean).join('\n\n')
   return { ...answered, result: { ...result, capabilities, instructions } }
-}
-
-/** An asset as `resources/read` gives it. */
-export async function assetAsResource(assets: Assets, uri: string): Promise<Fields> {
-  const { bytes, mime } = await assets.get(uri)
-  const text = /^text\/|json/.test(mime) ? { text: Buffer.from(bytes).toString() } : null
-  const body = text ?? { blob: Buffer.from(bytes).toString('base64') }
-  return { contents: [{ uri, mimeType: mime, ...body }] }
 }

@@ -12,7 +12,7 @@ export async function readingTools(): Promise<AssetTool[]> {
 }
 
 /** How MCP's lists describe one of them. */
-export function describeTool({ description, inputSchema }: AssetTool, name: string): Fields {
+export function describeTool({ description, inputSchema }: AssetTool, name: string) {
   return {
     name,
     description,

@@ -1,0 +1,18 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { ByrefError } from '../../errors.ts'
+
+/** A larger body is read by `fetch_asset`, in parts. */
+const MAX_BYTES = 32 * 1024 * 1024
+
+/** An asset, or a field of it, as `resources/read` gives it: text as text, all else as base64. */
+export async function assetAsResource(assets: Assets, uri: string) {
+  const { size } = await assets.info(uri)
+  if (size > MAX_BYTES) {
+    const message = `${uri} has ${size} bytes, and a resource at most ${MAX_BYTES}: read parts of it by fetch_asset`
+    throw new ByrefError('asset_too_large', message)
+  }
+  const { bytes, mime } = await assets.get(uri)
+  const text = /^text\/|[/+](json|xml)\b/.test(mime) ? Buffer.from(bytes).toString() : null
+  const body = text === null ? { blob: Buffer.from(bytes).toString('base64') } : { text }
+  return { contents: [{ uri, mimeType: mime, ...body }] }
+}

@@ -1,0 +1,136 @@
+import type {
+  CallToolResult,
+  McpRequestContext,
+  McpServer,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { knownOptions } from '../../agent/known-options.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
+import { version } from '../../version.ts'
+import { askAgent, QUESTION, type Question } from './ask-agent.ts'
+import { assetAsResource } from './asset-resource.ts'
+import { callReadingTool, describeTool, readingTools } from './reading-tools.ts'
+
+/** Options of {@link createMcpServer}. */
+export interface McpServerOptions {
+  /** Each is a tool by its name (`ask` where it has none); their assets are those of the first. */
+  agents: Agent | readonly Agent[]
+  /** What a client is told of each agent, by name. */
+  descriptions?: Readonly<Record<string, string>>
+  /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
+  namespace?(request: Request): string | null | Promise<string | null>
+  /** Hosts and origins that requests may name beside those of this machine. */
+  allowedHosts?: readonly string[]
+  /** Adds tools, resources and prompts of your own; called for each connection, over HTTP for each request. */
+  extend?(server: McpServer, context: McpRequestContext): unknown
+}
+
+/** Agents, the tools that read their assets, and the assets as resources, by MCP. */
+export interface McpEndpoint {
+  /** Answers one request of streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp.fetch(c.req.raw))`. */
+  fetch(request: Request): Promise<Response>
+  /** Serves this process's stdin and stdout; `closed` resolves when the client has gone. */
+  stdio(): Promise<{ closed: Promise<void> }>
+  close(): Promise<void>
+}
+
+const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'extend']
+/** Assets in `resources/list`: the newest. */
+const LISTED = 100
+
+/**
+ * Makes an MCP server of agents.
+ *
+ * @throws ByrefError `config_invalid` for an option that there is not; `dependency_missing` without `@modelcontextprotocol/server`
+ */
+export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
+  knownOptions('createMcpServer', options, OPTIONS)
+  const sdk = await import('@modelcontextprotocol/server').catch((cause) => {
+    const message = 'createMcpServer needs @modelcontextprotocol/server: install it beside byref'
+    throw new ByrefError('dependency_missing', message, { cause })
+  })
+  const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
+  const { descriptions = {}, namespace, allowedHosts = [], extend } = options
+  const reading = await readingTools()
+  const agents = [options.agents].flat() as Agent[]
+
+  async function connect(context: McpRequestContext): Promise<McpServer> {
+    const whose = context.authInfo?.extra?.namespace as string | null | undefined
+    const server = new Server({ name: 'byref', version })
+    const canAsk = ({ mcpReq }: ServerContext): boolean => {
+      const said: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
+      return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
+    }
+    const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
+    const { assets } = mine[0] as Agent
+    for (const agent of mine) {
+      const name = agent.name ?? 'ask'
+      const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
+      const inputSchema = fromJsonSchema<Question>(QUESTION)
+      server.registerTool(name, { description, inputSchema }, (input, ctx) =>
+        askAgent(agent, input, { context: ctx, canAsk: canAsk(ctx) }),
+      )
+    }
+    for (const tool of reading) {
+      const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
+      const config = { ...describeTool(tool, tool.id), inputSchema }
+      server.registerTool(tool.id, config, async (input, { mcpReq }) => {
+        return callReadingTool(tool, input, {
+          assets,
+          signal: mcpReq.signal,
+        }) as Promise<CallToolResult>
+      })
+    }
+    const list = async () => {
+      const { assets: newest } = await assets.list({ limit: LISTED })
+      return {
+        resources: newest.map(({ ref, mime, name, size }) => ({
+          uri: ref,
+          name: name ?? ref,
+          mimeType: mime,
+          size,
+        })),
+      }
+    }
+    const read = (uri: URL) => assetAsResource(assets, uri.href)
+    server.registerResource('asset', new ResourceTemplate('asset://{id}', { list }), {}, read)
+    const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
+    server.registerResource('field', field, {}, read)
+    await extend?.(server, context)
+    return server
+  }
+
+  const handler = sdk.createMcpHandler(connect)
+  const hosts = [...sdk.localhostAllowedHostnames(), ...allowedHosts]
+  return {
+    async fetch(request) {
+      const refused =
+        sdk.hostHeaderValidationResponse(request, hosts) ??
+        sdk.originValidationResponse(request, hosts)
+      if (refused || !namespace) return refused ?? handler.fetch(request)
+      try {
+        const authInfo = {
+          token: '',
+          clientId: '',
+          scopes: [],
+          extra: { namespace: await namespace(request) },
+        }
+        return handler.fetch(request, { authInfo })
+      } catch (error) {
+        const headers = { 'www-authenticate': 'Bearer' }
+        return Response.json({ error: errorMessage(error) }, { status: 401, headers })
+      }
+    },
+    async stdio() {
+      const { serveStdio, StdioServerTransport } = await import(
+        '@modelcontextprotocol/server/stdio'
+      )
+      const transport = new StdioServerTransport()
+      const { close } = serveStdio(connect, { transport })
+      const closed = new Promise<void>((resolve) => process.stdin.once('end', resolve))
+      return { closed: closed.then(close) }
+    },
+    close: () => handler.close(),
+  }
+}
