@@ -1,6 +1,7 @@
 import type {
   CallToolResult,
   InputRequiredResult,
+  RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../agent/agent-contract.ts'
@@ -33,21 +34,28 @@ interface Asked {
   call: string
 }
 
+/** How an agent is asked. */
+interface AskOptions {
+  context: ServerContext
+  /** Whether the client asks its person (`elicitation`). */
+  canAsk: boolean
+  mint: RequestStateCodec['mint']
+}
+
 /** More assets are not linked; `resources/list` has them. */
 const LINKS = 20
 
 /**
  * Asks the agent, tells of its calls as progress, and gives its answer with links to the assets that it made. Where a call waits
  * for a person, the client's is asked; where the client cannot ask, the answer says so, and the run waits.
- *
- * @param canAsk Whether the client asks its person (`elicitation`).
  */
 export async function askAgent(
   agent: Agent,
   { message, attachments = [], conversation }: Question,
-  { context: { mcpReq }, canAsk }: { context: ServerContext; canAsk: boolean },
+  { context, canAsk, mint }: AskOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const asked = readState(mcpReq.requestState())
+  const { mcpReq } = context
+  const asked = mcpReq.requestState<Asked>()
   const metadata = { attachments: attachments.map((assetRef) => ({ assetRef })) }
   const run = asked
     ? await answered(agent, asked, mcpReq.inputResponses)
@@ -60,7 +68,10 @@ export async function askAgent(
   try {
     for await (const event of run) {
       if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
-        return canAsk ? question(run, event, [...done]) : waiting(run, event)
+        if (!canAsk) return waiting(run, event)
+        const { conversation: of } = run
+        const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
+        return question(inWords(run, event), await mint(state, context))
       }
       const progressToken = mcpReq._meta?.progressToken
       if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
@@ -87,23 +98,14 @@ async function answered(
 
 type Request = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
 
-function question(run: Run, request: Request, before: string[]): InputRequiredResult {
+function question(message: string, requestState: string): InputRequiredResult {
   const requestedSchema = {
     type: 'object' as const,
     properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
     required: ['approve'],
   }
-  const params = { message: inWords(run, request), requestedSchema }
-  const state: Asked = {
-    conversation: run.conversation,
-    answered: before,
-    call: request.toolCallId,
-  }
-  return {
-    resultType: 'input_required',
-    inputRequests: { approve: { method: 'elicitation/create', params } },
-    requestState: JSON.stringify(state),
-  }
+  const approve = { method: 'elicitation/create' as const, params: { message, requestedSchema } }
+  return { resultType: 'input_required', inputRequests: { approve }, requestState }
 }
 
 function waiting(run: Run, request: Request): CallToolResult {
@@ -126,16 +128,5 @@ async function answerOf(run: Run): Promise<CallToolResult> {
   return {
     content: [{ type: 'text', text }, ...links],
     _meta: { 'byref/conversation': conversation },
-  }
-}
-
-/** The state that the client gives back: anybody's words, of which only the form is believed. */
-function readState(state: unknown): Asked | null {
-  if (typeof state !== 'string') return null
-  const { conversation, answered: before, call } = JSON.parse(state)
-  return {
-    conversation: String(conversation),
-    answered: [before].flat().map(String),
-    call: String(call),
   }
 }

@@ -2,6 +2,7 @@ import type {
   CallToolResult,
   McpRequestContext,
   McpServer,
+  RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../agent/agent-contract.ts'
@@ -22,8 +23,16 @@ export interface McpServerOptions {
   namespace?(request: Request): string | null | Promise<string | null>
   /** Hosts and origins that requests may name beside those of this machine. */
   allowedHosts?: readonly string[]
+  /** Signs what clients give back when their person was asked; 32 characters or more, the same for all processes. Default: random. */
+  secret?: string
   /** Adds tools, resources and prompts of your own; called for each connection, over HTTP for each request. */
-  extend?(server: McpServer, context: McpRequestContext): unknown
+  extend?(server: McpServer, connection: McpConnection): unknown
+}
+
+/** What {@link McpServerOptions.extend} is told. */
+export interface McpConnection extends McpRequestContext {
+  /** Makes the `requestState` of an `inputRequired` result; any other is refused. */
+  mintState: RequestStateCodec['mint']
 }
 
 /** Agents, the tools that read their assets, and the assets as resources, by MCP. */
@@ -35,9 +44,11 @@ export interface McpEndpoint {
   close(): Promise<void>
 }
 
-const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'extend']
+const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'secret', 'extend']
 /** Assets in `resources/list`: the newest. */
 const LISTED = 100
+/** How long a person may take. */
+const STATE_SECONDS = 24 * 60 * 60
 
 /**
  * Makes an MCP server of agents.
@@ -51,13 +62,21 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     throw new ByrefError('dependency_missing', message, { cause })
   })
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
-  const { descriptions = {}, namespace, allowedHosts = [], extend } = options
+  const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
+  const codec = sdk.createRequestStateCodec({
+    key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
+    ttlSeconds: STATE_SECONDS,
+    bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
+  })
   const reading = await readingTools()
   const agents = [options.agents].flat() as Agent[]
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
     const whose = context.authInfo?.extra?.namespace as string | null | undefined
-    const server = new Server({ name: 'byref', version })
+    const server = new Server(
+      { name: 'byref', version },
+      { requestState: { verify: codec.verify } },
+    )
     const canAsk = ({ mcpReq }: ServerContext): boolean => {
       const said: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
       return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
@@ -69,7 +88,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
       const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
       const inputSchema = fromJsonSchema<Question>(QUESTION)
       server.registerTool(name, { description, inputSchema }, (input, ctx) =>
-        askAgent(agent, input, { context: ctx, canAsk: canAsk(ctx) }),
+        askAgent(agent, input, { context: ctx, canAsk: canAsk(ctx), mint: codec.mint }),
       )
     }
     for (const tool of reading) {
@@ -97,7 +116,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     server.registerResource('asset', new ResourceTemplate('asset://{id}', { list }), {}, read)
     const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
     server.registerResource('field', field, {}, read)
-    await extend?.(server, context)
+    await extend?.(server, { ...context, mintState: codec.mint })
     return server
   }
 
