@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAssets } from '../assets/assets.ts'
-import { openFolder } from './data-folder.ts'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
+import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -10,6 +11,7 @@ const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Deskto
 
   byref mcp proxy [options] -- <command> [args]   before a server that is a command
   byref mcp proxy [options] --url <url>           before a server at a URL (streamable HTTP)
+  byref mcp serve [--data data]                   the agent of byref serve, as an MCP server on stdio
 
 The proxy is an MCP server on stdio, to be named in the client's configuration in place of the other. Results above a size
 come back as references (asset://…) with a preview, parameters of all tools take references, and fetch_asset, search_asset and,
@@ -29,15 +31,38 @@ waits: clients then start it again, or say so, as they would without the proxy.
 const DAY = 24 * 60 * 60 * 1000
 const KEPT_DAYS = 30
 
-/** `byref mcp`: stands before an MCP server until the client or the server ends. */
+/** `byref mcp`: an MCP server, or what stands before one, until the client or the server ends. */
 export async function mcpCommand(argv: string[]): Promise<number> {
   const [task, ...args] = argv
   if (task === undefined || task === '--help' || task === '-h') {
-    process.stdout.write(HELP)
-    return task === undefined ? 2 : 0
+    return help(task === undefined ? 2 : 0)
   }
+  if (task === 'serve') return serve(args)
   if (task !== 'proxy') throw new UsageError(`There is no byref mcp ${task} (byref mcp --help)`)
   return proxy(args)
+}
+
+function help(code = 0): number {
+  process.stdout.write(HELP)
+  return code
+}
+
+async function serve(args: string[]): Promise<number> {
+  const { values } = parseOptions('mcp serve', args, {
+    data: { type: 'string', default: DEFAULT_DATA },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) return help()
+  const { createMcpServer } = await import('../join/mcp/server.ts')
+  const { agent, close } = await openAgent(values.data)
+  try {
+    await agent.resumeAll()
+    const { closed } = await (await createMcpServer({ agents: agent })).stdio()
+    await closed
+  } finally {
+    await close()
+  }
+  return 0
 }
 
 async function proxy(args: string[]): Promise<number> {
@@ -51,10 +76,7 @@ async function proxy(args: string[]): Promise<number> {
     namespace: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
+  if (values.help) return help()
   const { url, data, namespace } = values
   const [command, ...rest] = positionals
   if ((command === undefined) === (url === undefined)) {

@@ -1,33 +1,39 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from '../../join/mcp/json-rpc.ts'
 import { lineChannel } from './line-channel.ts'
 
-/** How long a server may take to end by itself, and then after SIGTERM. */
-const PATIENCE_MS = 2_000
+/** A server in a process of its own, which may say how it ended. */
+export interface ProcessChannel extends Channel {
+  whyEnded(): string
+}
 
-/** An MCP server as a process that is spoken to on stdio. Its stderr is ours. */
+/**
+ * An MCP server as a process that is spoken to on stdio. It has our environment and our stderr. `close` ends its input, and after
+ * `patienceMs` the process (default: 2 s, and then once more, less gently).
+ */
 export function processChannel(
   command: string,
   args: readonly string[],
-): Channel & { whyEnded(): string } {
-  // On Windows, npx and the like are scripts of a shell.
+  { patienceMs = 2_000 }: { patienceMs?: number } = {},
+): ProcessChannel {
+  // On Windows, npx and the like are scripts, which only a shell starts.
   const shell = process.platform === 'win32'
   const quoted = shell ? args.map((arg) => JSON.stringify(arg)) : args
   const child = spawn(command, quoted, { shell, stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = lineChannel(child.stdout, child.stdin)
   let why = 'the connection was closed'
+  let isOver = false
   const ended = new Promise<void>((resolve) => {
-    child.once('error', (error) => {
-      why = error.message
+    const end = (reason: string): void => {
+      if (!isOver) why = reason
+      isOver = true
       resolve()
-    })
-    child.once('close', (code, signal) => {
-      why = signal ? `killed by ${signal}` : `exit code ${code}`
-      resolve()
-    })
+    }
+    child.once('error', ({ message }) => end(message))
+    child.once('close', (code, signal) => end(signal ? `killed by ${signal}` : `exit code ${code}`))
   })
-  const channel: Channel & { whyEnded(): string } = {
+  const channel: ProcessChannel = {
     whyEnded: () => `The MCP server has ended (${why}): ${[command, ...args].join(' ')}`,
     async start() {
       lines.onmessage = (message) => channel.onmessage?.(message)
@@ -38,12 +44,8 @@ export function processChannel(
     async close() {
       child.stdin.end()
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        const timer = new AbortController()
-        const late = once(timer.signal, 'abort').catch(() => {})
-        const timeout = setTimeout(() => timer.abort(), PATIENCE_MS)
-        await Promise.race([ended, late])
-        clearTimeout(timeout)
-        if (child.exitCode === null && child.signalCode === null && child.pid) child.kill(signal)
+        await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])
+        if (!isOver) child.kill(signal)
       }
       await ended
     },
