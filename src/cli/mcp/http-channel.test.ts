@@ -18,6 +18,11 @@ let begun = Promise.withResolvers<void>()
 
 function makeServer() {
   const server = newServer()
+  const place = z.object({ city: z.string().meta({ 'x-mcp-header': 'City' }) })
+  const inputSchema = z.object({ place, n: z.int().meta({ 'x-mcp-header': 'N' }).optional() })
+  server.registerTool('weather', { inputSchema }, ({ place: { city }, n }) => ({
+    content: [{ type: 'text', text: `${city} ${n}` }],
+  }))
   server.registerTool('wait', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken ?? 0
     await mcpReq.notify({
@@ -92,6 +97,8 @@ describe('httpChannel', () => {
     expect(await client.callTool({ name: 'take', arguments: { rows } })).toMatchObject({
       content: [{ text: '{"rows":20000}' }],
     })
+    const weather = { name: 'weather', arguments: { place: { city: ' Tromsø' }, n: 7 } }
+    expect(await client.callTool(weather)).toMatchObject({ content: [{ text: ' Tromsø 7' }] })
     const controller = new AbortController()
     const progress: number[] = []
     const onprogress = (one: { progress: number }) => void progress.push(one.progress)

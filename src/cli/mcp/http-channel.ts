@@ -1,5 +1,6 @@
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { Channel, RpcMessage } from '../../join/mcp/json-rpc.ts'
+import { parameterHeaders } from './parameter-headers.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 
@@ -8,16 +9,20 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
  *
  * @throws ByrefError `dependency_missing` where that is not installed
  */
-export async function httpChannel(url: string, headers: Record<string, string>): Promise<Channel> {
+export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
   const { StreamableHTTPClientTransport } = await loadClient()
-  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: own },
+  })
   /** Requests of the new protocol are cancelled by the end of their streams. */
   const streams = new Map<unknown, AbortController>()
+  const tools = new Map<unknown, { name?: unknown; inputSchema?: unknown }>()
   let opening: unknown = null
 
   function received(message: RpcMessage): void {
     if (message.method === undefined) streams.delete(message.id)
-    const { protocolVersion } = Object(message.result)
+    const { protocolVersion, tools: listed } = Object(message.result)
+    for (const tool of Array.isArray(listed) ? listed : []) tools.set(tool?.name, tool)
     if (opening !== null && message.id === opening && typeof protocolVersion === 'string') {
       transport.setProtocolVersion(protocolVersion)
     }
@@ -31,7 +36,7 @@ export async function httpChannel(url: string, headers: Record<string, string>):
     },
     async send(message) {
       const { id, method, params } = message
-      const { requestId, _meta } = Object(params)
+      const { requestId, _meta, name, arguments: args } = Object(params)
       if (method === 'initialize') opening = id
       const stream = method === 'notifications/cancelled' ? streams.get(requestId) : undefined
       if (stream) {
@@ -41,8 +46,10 @@ export async function httpChannel(url: string, headers: Record<string, string>):
       const isNew = id !== undefined && Object(_meta)[VERSION] !== undefined
       const controller = isNew ? new AbortController() : null
       if (controller) streams.set(id, controller)
+      const tool = isNew && method === 'tools/call' ? tools.get(name) : undefined
+      const headers = tool && parameterHeaders(tool, args)
       try {
-        await transport.send(message as never, { requestSignal: controller?.signal })
+        await transport.send(message as never, { requestSignal: controller?.signal, headers })
       } catch (error) {
         if (controller?.signal.aborted) return
         throw new Error(`${url} does not answer: ${errorMessage(error)}${causeOf(error)}`, {

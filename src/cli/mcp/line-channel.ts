@@ -11,8 +11,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
     async start() {
       const reader = createInterface({ input, crlfDelay: Infinity })
       reader.on('line', (line) => {
-        const message = parse(line)
-        if (message) channel.onmessage?.(message)
+        for (const message of parse(line)) channel.onmessage?.(message)
       })
       reader.on('close', () => channel.onclose?.())
       // Whoever reads has gone: the input ends too.
@@ -29,17 +28,18 @@ export function lineChannel(input: Readable, output: Writable): Channel {
   return channel
 }
 
-function parse(line: string): RpcMessage | null {
-  if (line.trim() === '') return null
+/** The message of a line; those of a batch, as 2025-03-26 has them, one by one. */
+function parse(line: string): RpcMessage[] {
+  if (line.trim() === '') return []
   try {
-    const message: unknown = JSON.parse(line)
-    if (typeof message !== 'object' || message === null) return null
-    lines.set(message as RpcMessage, line)
-    return message as RpcMessage
+    const value: unknown = JSON.parse(line)
+    const messages = [value]
+      .flat()
+      .filter((one) => typeof one === 'object' && one !== null) as RpcMessage[]
+    if (!Array.isArray(value) && messages[0]) lines.set(messages[0], line)
+    return messages
   } catch {
-    process.stderr.write(
-      `byref mcp proxy: a line that is no JSON was left out: ${line.slice(0, 200)}\n`,
-    )
-    return null
+    process.stderr.write(`byref mcp: a line that is no JSON was left out: ${line.slice(0, 200)}\n`)
+    return []
   }
 }

@@ -18,6 +18,19 @@ describe('processChannel', () => {
     await channel.close()
   })
 
+  it('takes batches one by one, and leaves out what is no JSON', async () => {
+    const script = `console.log('[{"id":1},{"id":2}]'); console.log(''); console.log('hello'); console.log('{"id":3}')`
+    const channel = processChannel(process.execPath, ['-e', script])
+    const seen: unknown[] = []
+    channel.onmessage = ({ id }) => void seen.push(id)
+    const ended = new Promise<void>((resolve) => {
+      channel.onclose = resolve
+    })
+    await channel.start()
+    await ended
+    expect(seen).toEqual([1, 2, 3])
+  })
+
   it('says why there is no server', async () => {
     const channel = processChannel('no-such-command', ['a'])
     const ended = new Promise<void>((resolve) => {

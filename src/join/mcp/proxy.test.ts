@@ -231,6 +231,23 @@ describe('proxyMcp', () => {
     await expect(ended).resolves.toBe('server')
   })
 
+  it('ends with a server that did not answer what was cancelled', async () => {
+    const server = newServer()
+    const { promise: begun, resolve } = Promise.withResolvers<void>()
+    server.registerTool('hang', { inputSchema: z.object({}) }, () => {
+      resolve()
+      return new Promise(() => {})
+    })
+    const { client, ended } = await proxied(serve(server))
+    const controller = new AbortController()
+    const hanging = client.callTool({ name: 'hang', arguments: {} }, { signal: controller.signal })
+    await begun
+    controller.abort('enough')
+    await expect(hanging).rejects.toThrow()
+    await server.close()
+    await expect(ended).resolves.toBe('server')
+  })
+
   it('ends with its client', async () => {
     const { client, ended } = await proxied()
     await client.close()
@@ -338,6 +355,27 @@ describe('what proxyMcp leaves alone', () => {
     await changed
     expect(textOf(await call(client, 'late', { body: ref }))).toBe('50000')
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('late')
+    await close()
+  })
+
+  it('subscriptions to changes, as 2026-07-28 has them', async () => {
+    const server = newServer()
+    const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+    const { promise: changed, resolve } = Promise.withResolvers<unknown>()
+    const { close } = await proxied(
+      (transport) =>
+        serveStdio(({ era }) => (era === 'modern' ? server : newServer()), { transport }),
+      {
+        client: {
+          versionNegotiation: { mode: { pin: '2026-07-28' } },
+          listChanged: { tools: { onChanged: (_, tools) => resolve(tools) } },
+        },
+      },
+    )
+    const late = z.object({ body: z.string() })
+    server.registerTool('late', { inputSchema: late }, () => ({ content: [] }))
+    const names = ((await changed) as { name: string }[]).map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['late', 'fetch_asset']))
     await close()
   })
 

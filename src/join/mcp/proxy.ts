@@ -57,6 +57,7 @@ export async function proxyMcp(
   /** Requests that the server has not answered, and those that are worked on here. */
   const asked = new Map<unknown, (answer: RpcMessage) => void>()
   const working = new Map<unknown, AbortController>()
+  const unsent = new Set<Promise<void>>()
   let catalog: Promise<Catalog> | null = null
   let count = 0
 
@@ -181,14 +182,20 @@ export async function proxyMcp(
   client.onmessage = (message) => {
     const { id, method = '', params } = message
     const handler = id !== undefined && Object.hasOwn(handlers, method) ? handlers[method] : null
-    if (handler) return void handle(message, handler)
+    if (handler) {
+      const work = handle(message, handler).finally(() => unsent.delete(work))
+      return void unsent.add(work)
+    }
     if (id !== undefined && method) asked.set(id, (answered) => client.send(answered))
     if (method === 'notifications/cancelled') {
       const { requestId } = Object(params)
-      working.get(requestId)?.abort()
-      working.delete(requestId)
+      const waiting = asked.get(requestId)
+      asked.delete(requestId)
+      const controller = working.get(requestId)
+      controller?.abort()
+      if (controller) waiting?.(failure(message, 'cancelled'))
       // What the server never was asked it need not be told to leave.
-      if (!asked.delete(requestId)) return
+      if (!waiting) return
     }
     server.send(message).catch((error: Error) => {
       if (id === undefined || !method) return
@@ -216,8 +223,7 @@ export async function proxyMcp(
   }
   const why = options.whyEnded?.() ?? 'The MCP server has ended'
   for (const [id, waiting] of asked) waiting(failure({ jsonrpc: '2.0', id } as RpcMessage, why))
-  // Answers that are on their way take a few turns of promises.
-  while (working.size > 0) await new Promise((go) => setImmediate(go))
+  await Promise.all(unsent)
   await client.close()
   return 'server'
 }
