@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientOptions } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { createAssets } from 'byref'
 import { afterAll, describe, expect, it } from 'vitest'
-import { byref, temporaryFolder } from './byref-process.ts'
+import { temporaryFolder } from './byref-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
@@ -145,8 +146,14 @@ describe('byref mcp proxy', () => {
       [no, true, true],
     ])
     await Promise.all(clients.map((client) => client.close()))
-    const listed = await byref(['assets', 'ls', '--data', data, '--namespace', 'a'])
-    expect(listed.stdout).toContain('read_text_file result')
+    const config = { backend: 'fs', fs: { rootDir: join(data, 'assets') } } as const
+    const assets = createAssets({
+      namespace: 'a',
+      config: { ...config, namespacing: { mode: 'context' } },
+    })
+    const [listed] = (await assets.list()).assets
+    const days = (Date.parse(String(listed?.expiresAt)) - Date.now()) / 86_400_000
+    expect([listed?.name, Math.round(days)]).toEqual(['read_text_file result', 30])
     const left = () => globSync(join(tmpdir(), 'byref-mcp-*')).filter((one) => !before.has(one))
     await expect.poll(left).toEqual([])
   })

@@ -10,12 +10,12 @@ export interface ProcessChannel extends Channel {
 
 /**
  * An MCP server as a process that is spoken to on stdio. It has our environment and our stderr. `close` ends its input, and after
- * `patienceMs` the process (default: 2 s, and then once more, less gently).
+ * `patienceMs` the process, and after as much again less gently; default 0.9 s, since clients kill the proxy after two seconds.
  */
 export function processChannel(
   command: string,
   args: readonly string[],
-  { patienceMs = 2_000 }: { patienceMs?: number } = {},
+  { patienceMs = 900 }: { patienceMs?: number } = {},
 ): ProcessChannel {
   // On Windows, npx and the like are scripts, which only a shell starts.
   const shell = process.platform === 'win32'

@@ -53,7 +53,7 @@ export async function proxyMcp(
   options: ProxyOptions,
 ): Promise<'client' | 'server'> {
   const { assets, maxChars = 32_768, maxBytes = 4_096, showImages = false, expiresAt } = options
-  const native = await readingTools()
+  const native = readingTools()
   /** Requests that the server has not answered, and those that are worked on here. */
   const asked = new Map<unknown, (answer: RpcMessage) => void>()
   const working = new Map<unknown, AbortController>()

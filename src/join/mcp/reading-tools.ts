@@ -1,14 +1,19 @@
+import { createRequire } from 'node:module'
 import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { loadDuckdb } from '../../assets/tables/duckdb.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { Fields } from './json-rpc.ts'
 
-/** The tools that assets are read by; SQL where DuckDB is installed. */
-export async function readingTools(): Promise<AssetTool[]> {
-  const query = (await loadDuckdb()) ? [queryTablesTool] : []
-  return [fetchAssetTool, searchAssetTool, ...query]
+/** The tools that assets are read by; SQL where DuckDB is installed, which takes a while to load. */
+export function readingTools(): AssetTool[] {
+  const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
+  try {
+    createRequire(import.meta.url).resolve('@duckdb/node-api')
+    return all
+  } catch {
+    return all.slice(0, 2)
+  }
 }
 
 /** How MCP's lists describe one of them. */

@@ -68,7 +68,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     ttlSeconds: STATE_SECONDS,
     bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
   })
-  const reading = await readingTools()
+  const reading = readingTools()
   const agents = [options.agents].flat() as Agent[]
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
