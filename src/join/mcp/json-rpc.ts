@@ -1,3 +1,6 @@
+/** A JSON object of which little is known. */
+export type Fields = { readonly [key: string]: unknown }
+
 /** A message of JSON-RPC 2.0: a request has `method` and `id`, a notification no `id`, an answer no `method`. */
 export interface RpcMessage {
   jsonrpc: '2.0'
@@ -8,9 +11,6 @@ export interface RpcMessage {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** A JSON object of which little is known. */
-export type Fields = { readonly [key: string]: unknown }
-
 /** One end of a connection, in the shape of the MCP SDK's transports. */
 export interface Channel {
   onmessage?: (message: RpcMessage) => void
@@ -20,6 +20,24 @@ export interface Channel {
   close(): Promise<void>
 }
 
-/** JSON-RPC's code for a method that there is not, and for what went wrong inside. */
-export const METHOD_NOT_FOUND = -32601
-export const INTERNAL_ERROR = -32603
+const METHOD_NOT_FOUND = -32601
+const INTERNAL_ERROR = -32603
+
+/** The answer to a request. Since 2026-07-28 requests say their version, and results their type. */
+export function answerTo({ id, params }: RpcMessage, result: Fields): RpcMessage {
+  const isNew = Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
+  const told = isNew ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}
+  return { jsonrpc: '2.0', id, result: { ...told, ...result } }
+}
+
+/** The answer to a request that failed. */
+export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
+  const { code, message = 'failed' } = Object(error) as { code?: unknown; message?: string }
+  const known = Number.isInteger(code) ? (code as number) : INTERNAL_ERROR
+  return { jsonrpc: '2.0', id, error: { code: known, message } }
+}
+
+/** Whether a server has nothing of the kind that it was asked for. */
+export function isUnknownMethod({ error }: RpcMessage): boolean {
+  return error?.code === METHOD_NOT_FOUND
+}

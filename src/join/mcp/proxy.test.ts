@@ -127,8 +127,12 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('shortens resources and prompts', async () => {
+  it('shortens resources and prompts, and no pages of apps', async () => {
     const { client, close } = await proxied()
+    expect(textOf(await call(client, 'app'))).not.toContain('asset://')
+    expect(await call(client, 'app')).toMatchObject({
+      content: [{ resource: { text: '<p>'.repeat(20_000) } }],
+    })
     const { contents } = await client.readResource({ uri: 'test://big' })
     expect(contents).toMatchObject([
       { uri: 'test://big', text: expect.stringMatching(/asset:.*line\n/s) },
