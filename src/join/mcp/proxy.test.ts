@@ -343,7 +343,7 @@ describe('what proxyMcp leaves alone', () => {
     )
     const answer = textOf(await call(client, 'ask'))
     expect(answer).toMatch(/file:\/\/\/home.*Ada.*Hello/)
-    expect(logged).toEqual(['logged'])
+    await expect.poll(() => logged).toEqual(['logged'])
     await close()
   })
 

@@ -14,11 +14,14 @@ import { createServer } from '../../server/create-server.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { createMcpServer, type McpEndpoint, type McpServerOptions } from './server.ts'
 
+/** What the camera waits for: a client may not tell of progress that comes together with the result. */
+let posed: Promise<void> = Promise.resolve()
+
 const camera = defineTool({
   id: 'camera',
   description: 'Takes a picture',
   inputSchema: { type: 'object', properties: {} },
-  execute: () => ({ photo: Buffer.alloc(5_000, 0xfe), note: 'a'.repeat(40) }),
+  execute: () => posed.then(() => ({ photo: Buffer.alloc(5_000, 0xfe), note: 'a'.repeat(40) })),
 })
 const erase = defineTool({
   id: 'erase',
@@ -71,12 +74,12 @@ describe('createMcpServer', () => {
       description: 'Photos',
       inputSchema: { required: ['message'] },
     })
-    const seen: unknown[] = []
+    const told = Promise.withResolvers<void>()
+    posed = told.promise
     const { content, _meta } = await client.callTool(
       { name: 'photographer', arguments: { message: 'Take one' } },
-      { onprogress: ({ message }) => void seen.push(message) },
+      { onprogress: ({ message }) => message === 'camera' && told.resolve() },
     )
-    expect(seen).toEqual(['camera'])
     expect(content).toMatchObject([{ text: 'Here it is.' }, { type: 'resource_link', size: 5_000 }])
     const uri = (content[1] as { uri: string }).uri
     const { contents } = await client.readResource({ uri })

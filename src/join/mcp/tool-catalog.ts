@@ -15,8 +15,6 @@ export interface ToolCatalog {
   own: ReadonlyMap<unknown, AssetTool>
 }
 
-let count = 0
-
 /** All tools that a server has, whose pages are one here, so that no name is taken twice. */
 export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise<ToolCatalog> {
   // Progress and the like are of the client's own request.
@@ -26,7 +24,7 @@ export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise
   let cursor: unknown
   do {
     const asking = { ...(cursor ? { cursor } : {}), ...(params?._meta ? { _meta: meta } : {}) }
-    const id = `byref-${++count}`
+    const id = `byref-${crypto.randomUUID()}`
     const answer = await ask({ jsonrpc: '2.0', id, method: 'tools/list', params: asking })
     if (answer.error && !isUnknownMethod(answer)) throw answer.error
     const { tools = [], nextCursor, ...others } = answer.result ?? {}
