@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { RpcMessage } from '../../join/mcp/json-rpc.ts'
 import { processChannel } from './process-channel.ts'
 
@@ -21,6 +21,7 @@ describe('processChannel', () => {
   it('takes batches one by one, and leaves out what is no JSON', async () => {
     const script = `console.log('[{"id":1},{"id":2}]'); console.log(''); console.log('hello'); console.log('{"id":3}')`
     const channel = processChannel(process.execPath, ['-e', script])
+    const warn = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const seen: unknown[] = []
     channel.onmessage = ({ id }) => void seen.push(id)
     const ended = new Promise<void>((resolve) => {
@@ -29,6 +30,8 @@ describe('processChannel', () => {
     await channel.start()
     await ended
     expect(seen).toEqual([1, 2, 3])
+    expect(warn.mock.calls.join()).toContain('no JSON was left out: hello')
+    warn.mockRestore()
   })
 
   it('says why there is no server', async () => {

@@ -4,8 +4,31 @@ import { ByrefError } from '../../errors.ts'
 /** A larger body is read by `fetch_asset`, in parts. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** An asset, or a field of it, as `resources/read` gives it: text as text, all else as base64. */
+/** MCP's error for a resource that there is not. */
+class NoResourceError extends Error {
+  readonly code = -32602
+  readonly data: { uri: string }
+  constructor(uri: string, cause: Error) {
+    super(cause.message, { cause })
+    this.data = { uri }
+  }
+}
+
+/**
+ * An asset, or a field of it, as `resources/read` gives it: text as text, all else as base64.
+ *
+ * @throws an error with MCP's code and data for what there is not
+ */
 export async function assetAsResource(assets: Assets, uri: string) {
+  return readWhole(assets, uri).catch((error) => {
+    const isMissing = error instanceof ByrefError && MISSING.has(error.code)
+    throw isMissing ? new NoResourceError(uri, error) : error
+  })
+}
+
+const MISSING = new Set(['asset_not_found', 'field_not_found', 'invalid_reference'])
+
+async function readWhole(assets: Assets, uri: string) {
   const { size } = await assets.info(uri)
   if (size > MAX_BYTES) {
     const message = `${uri} has ${size} bytes, and a resource at most ${MAX_BYTES}: read parts of it by fetch_asset`

@@ -8,7 +8,13 @@ export interface RpcMessage {
   method?: string
   params?: Fields
   result?: Fields
-  error?: { code: number; message: string; data?: unknown }
+  error?: RpcError
+}
+
+interface RpcError {
+  code: number
+  message: string
+  data?: unknown
 }
 
 /** One end of a connection, in the shape of the MCP SDK's transports. */
@@ -32,9 +38,13 @@ export function answerTo({ id, params }: RpcMessage, result: Fields): RpcMessage
 
 /** The answer to a request that failed. */
 export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
-  const { code, message = 'failed' } = Object(error) as { code?: unknown; message?: string }
-  const known = Number.isInteger(code) ? (code as number) : INTERNAL_ERROR
-  return { jsonrpc: '2.0', id, error: { code: known, message } }
+  const { code: given, message = 'failed', data } = Object(error) as Partial<RpcError>
+  const code = Number.isInteger(given) ? Number(given) : INTERNAL_ERROR
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: data === undefined ? { code, message } : { code, message, data },
+  }
 }
 
 /** Whether a server has nothing of the kind that it was asked for. */

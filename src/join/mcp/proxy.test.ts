@@ -197,7 +197,11 @@ describe('proxyMcp', () => {
     expect(await call(client, 'fetch_asset', { ref: 'asset://nothing' })).toMatchObject({
       isError: true,
     })
-    await expect(client.readResource({ uri: 'asset://nothing' })).rejects.toThrow('no asset')
+    const uri = 'asset://nothing'
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32602,
+      data: { uri },
+    })
     await close()
   })
 

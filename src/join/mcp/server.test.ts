@@ -254,8 +254,24 @@ describe('createMcpServer', () => {
     const client = await connect(endpoint)
     expect(await client.callTool({ name: 'mine' })).toMatchObject({ content: [{ text: 'hi' }] })
     await client.close()
-    await expect(createMcpServer({ agents: [], agent: 1 } as never)).rejects.toThrow(
-      'There is no "agent"',
-    )
+  })
+
+  it('refuses options that there are not, no agent, and names that two have', async () => {
+    const wrong = (options: object) => expect(createMcpServer(options as never)).rejects
+    await wrong({ agents: photographer(), agent: 1 }).toThrow('There is no "agent"')
+    await wrong({ agents: [] }).toThrow('needs an agent')
+    await wrong({ agents: [photographer(), photographer()] }).toThrow('photographer, photographer')
+    const model = scriptedModel([])
+    await wrong({ agents: createAgent({ name: 'fetch_asset', model }) }).toThrow('fetch_asset')
+  })
+
+  it('says of a resource that there is none, by the code of MCP', async () => {
+    const client = await connect(await createMcpServer({ agents: photographer() }))
+    const uri = 'asset://nothing'
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32602,
+      data: { uri },
+    })
+    await client.close()
   })
 })

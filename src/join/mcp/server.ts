@@ -53,7 +53,7 @@ const STATE_SECONDS = 24 * 60 * 60
 /**
  * Makes an MCP server of agents.
  *
- * @throws ByrefError `config_invalid` for an option that there is not; `dependency_missing` without `@modelcontextprotocol/server`
+ * @throws ByrefError `config_invalid` for an option that there is not, no agent, or two of one name; `dependency_missing` without `@modelcontextprotocol/server`
  */
 export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
   knownOptions('createMcpServer', options, OPTIONS)
@@ -70,6 +70,11 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
   })
   const reading = readingTools()
   const agents = [options.agents].flat() as Agent[]
+  const names = [...agents.map(nameOf), ...reading.map(({ id }) => id)]
+  if (agents.length === 0 || new Set(names).size < names.length) {
+    const message = `createMcpServer needs an agent, and each tool a name of its own: ${names.join(', ')}`
+    throw new ByrefError('config_invalid', message)
+  }
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
     const whose = context.authInfo?.extra?.namespace as string | null | undefined
@@ -84,7 +89,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
     const { assets } = mine[0] as Agent
     for (const agent of mine) {
-      const name = agent.name ?? 'ask'
+      const name = nameOf(agent)
       const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
       const inputSchema = fromJsonSchema<Question>(QUESTION)
       server.registerTool(name, { description, inputSchema }, (input, ctx) =>
@@ -152,4 +157,8 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     },
     close: () => handler.close(),
   }
+}
+
+function nameOf({ name }: Agent): string {
+  return name ?? 'ask'
 }
