@@ -3,9 +3,13 @@ import { once } from 'node:events'
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { serve } from '@hono/node-server'
 import { Client, type ClientOptions } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createAssets } from 'byref'
+import type { McpServer } from '@modelcontextprotocol/server'
+import { createAgent, createAssets } from 'byref'
+import { createMcpServer } from 'byref/mcp'
+import { scriptedModel } from 'byref/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from './byref-process.ts'
 
@@ -145,6 +149,32 @@ describe('byref mcp proxy', () => {
     expect([listed?.name, Math.round(days)]).toEqual(['read_text_file result', 30])
     const left = () => globSync(join(folder.path, 'byref-mcp-*'))
     await expect.poll(left).toEqual([])
+  })
+
+  it('stands before a server at a URL', async () => {
+    const agents = createAgent({ model: scriptedModel([]) })
+    const text = 'word '.repeat(10_000)
+    const extend = (server: McpServer) =>
+      server.registerTool('words', {}, () => ({ content: [{ type: 'text', text }] }))
+    const mcp = await createMcpServer({ agents, extend })
+    let key: string | null = null
+    const fetch = (request: Request) => {
+      key = request.headers.get('x-key')
+      return mcp.fetch(request)
+    }
+    const { promise: port, resolve } = Promise.withResolvers<number>()
+    const server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, (info) => resolve(info.port))
+    const url = `http://127.0.0.1:${await port}/mcp`
+    const client = await connect(proxy('--url', url, '--header', 'X-Key: secret'), {
+      versionNegotiation: { mode: 'auto' },
+    })
+    expect([client.getNegotiatedProtocolVersion(), key]).toEqual(['2026-07-28', 'secret'])
+    const ref = refIn(await client.callTool({ name: 'words', arguments: {} }))
+    // The server reads its own assets by the tools of these names.
+    const read = { name: 'byref_fetch_asset', arguments: { ref } }
+    expect(textOf(await client.callTool(read))).toContain('word word')
+    await client.close()
+    server.close()
   })
 
   it('says how the server ended, and ends with it', async () => {
