@@ -90,6 +90,22 @@ describe('proxyMcp', () => {
     await close()
   })
 
+  it('puts values in where a schema says nothing of what there is', async () => {
+    const { client, assets, close } = await proxied()
+    const save = async (text: string, type: string) =>
+      (await assets.save(Buffer.from(text), type)).ref
+    const [text, json] = [
+      await save('hello', 'text/plain'),
+      await save('{"a":[1]}', 'application/json'),
+    ]
+    const fields = { deep: [{ text, json }], 'a b': `${json}/content/a`, said: `<|${text}|>!` }
+    expect(JSON.parse(textOf(await call(client, 'free', { fields, list: [text] })))).toEqual({
+      fields: { deep: [{ text: 'hello', json: { a: [1] } }], 'a b': [1], said: 'hello!' },
+      list: ['hello'],
+    })
+    await close()
+  })
+
   it('shows pictures beside their references where it is told to', async () => {
     const { client, close } = await proxied(undefined, { maxBytes: 10, showImages: true })
     const { content } = await call(client, 'picture')
@@ -174,11 +190,17 @@ describe('proxyMcp', () => {
 
   it('takes no name from the server', async () => {
     const server = newServer()
+    server.registerResource('mine', 'asset://mine', {}, (uri) => ({
+      contents: [{ uri: uri.href, text: 'mine' }],
+    }))
     server.registerTool('fetch_asset', { inputSchema: z.object({}) }, () => ({
       content: [{ type: 'text', text: 'mine' }],
     }))
     const { client, close } = await proxied(serve(server))
     expect(textOf(await call(client, 'fetch_asset'))).toBe('mine')
+    expect((await client.readResource({ uri: 'asset://mine' })).contents).toMatchObject([
+      { text: 'mine' },
+    ])
     const large = await call(client, 'words', { n: 10_000 })
     expect(textOf(large)).toContain('byref_fetch_asset')
     expect(textOf(await call(client, 'byref_fetch_asset', { ref: refIn(large) }))).toContain(

@@ -2,7 +2,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import { assetAsResource } from './asset-resource.ts'
-import { answerTo, type Channel, isUnknownMethod, type RpcMessage } from './json-rpc.ts'
+import { answerTo, type Channel, failureOf, isUnknownMethod, type RpcMessage } from './json-rpc.ts'
 import type { LargeBlocks } from './kept-block.ts'
 import { withoutLargeBlocks } from './large-blocks.ts'
 import { callReadingTool, failedCall } from './reading-tools.ts'
@@ -103,7 +103,12 @@ export function proxyMcp(
     async 'resources/read'(request, help) {
       const { uri } = Object(request.params)
       if (!isAssetRef(uri)) return short('resource')(request, help)
-      return answerTo(request, await assetAsResource(assets, String(uri)))
+      const found = assetAsResource(assets, String(uri)).then((one) => answerTo(request, one))
+      return found.catch(async (error) => {
+        // The server may have addresses of this form, too.
+        const answer = await help.ask(request)
+        return answer.error ? failureOf(request, error) : answer
+      })
     },
   }
   const onNotification = (method: string): void => {

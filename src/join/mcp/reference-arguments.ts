@@ -7,6 +7,7 @@ import { toolsForModel } from '../../agent/tools/tool-schema.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { base64Of } from '../../assets/bodies/data-url.ts'
 import { mapSubschemas } from '../../content/schema-keywords.ts'
+import type { Alternatives } from '../../content/schema-walk.ts'
 import { ByrefError } from '../../errors.ts'
 import { type AssetRef, isAssetRef } from '../../refs/asset-ref.ts'
 
@@ -50,16 +51,22 @@ export function resolveReferences(
 ): Promise<Record<string, unknown>> {
   const source = { reader: NO_VARIABLES, assets: () => assets }
   return replacePlaces(args, schema, (value, place) => {
+    const alternatives = (): Alternatives => {
+      const said = place.alternatives()
+      return said.length === 0 ? ANYTHING : said.filter(acceptsRefs)
+    }
     if (isAssetRef(value)) {
-      const accepting = place.alternatives().filter(acceptsRefs)
-      return accepting.length === 0
-        ? value
-        : new Later(() => asJson(value as string | AssetRef, accepting, assets))
+      const accepting = alternatives()
+      if (accepting.length === 0) return value
+      return new Later(() => asJson(value as string | AssetRef, accepting, assets))
     }
     const hasMarks = typeof value === 'string' && /<\|\s*(asset:|\{)/i.test(value)
-    return hasMarks ? fillInMarks(value, place, source) : value
+    return hasMarks ? fillInMarks(value, { ...place, alternatives }, source) : value
   })
 }
+
+/** Where a schema says nothing, as within objects of any fields. */
+const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
 /** Variables mean nothing here, and stay as they are written. */
 const NO_VARIABLES = { read: (text: string) => `<|${text}|>`, has: () => false, knows: () => false }
