@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAssets } from '../assets/assets.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
-import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -54,6 +53,7 @@ async function serve(args: string[]): Promise<number> {
   })
   if (values.help) return help()
   const { createMcpServer } = await import('../join/mcp/server.ts')
+  const { openAgent } = await import('./open-agent.ts')
   const { agent, close } = await openAgent(values.data)
   try {
     await agent.resumeAll()
