@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +28,7 @@ The command has the proxy's environment and its stderr. When it ends, so does th
 waits: clients then start it again, or say so, as they would without the proxy.
 `
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const DAY = 24 * 60 * 60 * 1000
 const KEPT_DAYS = 30
 
@@ -58,7 +60,8 @@ async function serve(args: string[]): Promise<number> {
   try {
     await agent.resumeAll()
     const { closed } = await (await createMcpServer({ agents: agent })).stdio()
-    await closed
+    await Promise.race([closed, ...SIGNALS.map((signal) => once(process, signal))])
+    process.stdin.destroy()
   } finally {
     await close()
   }
@@ -100,9 +103,7 @@ async function proxy(args: string[]): Promise<number> {
     const { proxyMcp } = await import('../join/mcp/proxy.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => client.onclose?.())
-    }
+    for (const signal of SIGNALS) process.once(signal, () => client.onclose?.())
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
     const options = { ...limits, assets, expiresAt }
     if (url !== undefined) {

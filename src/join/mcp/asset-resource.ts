@@ -4,6 +4,18 @@ import { ByrefError } from '../../errors.ts'
 /** A larger body is read by `fetch_asset`, in parts. */
 const MAX_BYTES = 32 * 1024 * 1024
 
+/** Assets in a list: the newest. */
+const LISTED = 100
+
+/** Assets as `resources/list` gives them. */
+export async function newestAssets(assets: Assets) {
+  const { assets: newest } = await assets.list({ limit: LISTED })
+  const resources = newest.map(({ ref: uri, mime: mimeType, name, size }) => {
+    return { uri, name: name ?? uri, mimeType, size }
+  })
+  return { resources }
+}
+
 /** MCP's error for a resource that there is not. */
 class NoResourceError extends Error {
   readonly code = -32602

@@ -7,10 +7,10 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { knownOptions } from '../../agent/known-options.ts'
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { ByrefError } from '../../errors.ts'
 import { version } from '../../version.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
-import { assetAsResource } from './asset-resource.ts'
+import { assetAsResource, newestAssets } from './asset-resource.ts'
 import { callReadingTool, describeTool, readingTools } from './reading-tools.ts'
 
 /** Options of {@link createMcpServer}. */
@@ -45,8 +45,6 @@ export interface McpEndpoint {
 }
 
 const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'secret', 'extend']
-/** Assets in `resources/list`: the newest. */
-const LISTED = 100
 /** How long a person may take. */
 const STATE_SECONDS = 24 * 60 * 60
 
@@ -106,17 +104,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
         }) as Promise<CallToolResult>
       })
     }
-    const list = async () => {
-      const { assets: newest } = await assets.list({ limit: LISTED })
-      return {
-        resources: newest.map(({ ref, mime, name, size }) => ({
-          uri: ref,
-          name: name ?? ref,
-          mimeType: mime,
-          size,
-        })),
-      }
-    }
+    const list = () => newestAssets(assets)
     const read = (uri: URL) => assetAsResource(assets, uri.href)
     server.registerResource('asset', new ResourceTemplate('asset://{id}', { list }), {}, read)
     const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
@@ -134,16 +122,11 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
         sdk.originValidationResponse(request, hosts)
       if (refused || !namespace) return refused ?? handler.fetch(request)
       try {
-        const authInfo = {
-          token: '',
-          clientId: '',
-          scopes: [],
-          extra: { namespace: await namespace(request) },
-        }
-        return handler.fetch(request, { authInfo })
-      } catch (error) {
-        const headers = { 'www-authenticate': 'Bearer' }
-        return Response.json({ error: errorMessage(error) }, { status: 401, headers })
+        const extra = { namespace: await namespace(request) }
+        return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })
+      } catch (reason) {
+        const error = reason instanceof ByrefError ? reason.message : 'unauthorized'
+        return Response.json({ error }, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
       }
     },
     async stdio() {
