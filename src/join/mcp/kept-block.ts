@@ -3,6 +3,7 @@ import type { AssetInfo } from '../../assets/asset-info.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { cutText } from '../../content/cut.ts'
+import { ByrefError } from '../../errors.ts'
 import type { Fields } from './json-rpc.ts'
 
 /** From which size on what is kept as an asset, and what its reader is told. */
@@ -68,12 +69,20 @@ export function keepText(
   return kept
 }
 
-function keep(
+async function keep(
   bytes: Uint8Array,
   { name, mime }: { name: string; mime: string | null },
   { assets, expiresAt }: LargeBlocks,
 ): Promise<AssetInfo> {
-  return assets.save(bytes, mime, { name, by: 'tool', owned: true, expiresAt: expiresAt?.() })
+  const options = { name, by: 'tool', owned: true, expiresAt: expiresAt?.() } as const
+  try {
+    return await assets.save(bytes, mime, options)
+  } catch (error) {
+    // A server may call a type what is none.
+    if (mime === null || !(error instanceof ByrefError) || error.code !== 'asset_invalid')
+      throw error
+    return assets.save(bytes, null, options)
+  }
 }
 
 export function textBlock({ annotations }: Fields, kept: Kept, options: LargeBlocks): Fields {

@@ -32,16 +32,17 @@ export async function withoutLargeBlocks(
     : structuredContent
   const kept = isLong(data) ? await keepText(JSON.stringify(data), { name }, task) : null
 
-  async function shorten(block: unknown): Promise<unknown> {
-    if (!isPlainObject(block)) return block
+  /** The block, or what stands in its place. */
+  async function shorten(block: unknown): Promise<unknown[]> {
+    if (!isPlainObject(block)) return [block]
     const { type, text, resource } = block
     const body = isPlainObject(resource) ? resource : block
     // Servers say structured content once more as text.
     const isSame = kept && typeof text === 'string' && isDeepStrictEqual(parsed(text), data)
     const found = isSame ? kept : await keepLarge(body, String(body.uri ?? name), task)
-    if (!found) return block
+    if (!found) return [block]
     const note = textBlock(block, found, options)
-    return type === 'image' && options.showImages ? [block, note] : note
+    return type === 'image' && options.showImages ? [block, note] : [note]
   }
 
   const changed: Record<string, unknown> = {}
@@ -52,8 +53,8 @@ export async function withoutLargeBlocks(
   if (Array.isArray(content)) {
     const shortened = await Promise.all(content.map(shorten))
     const blocks = shortened.flat()
-    const left = content.filter((block, i) => shortened[i] === block && isPlainObject(block))
-    const texts = left.map(({ text = '' }) => text).join('')
+    const left = content.filter((block, i) => shortened[i]?.[0] === block && isPlainObject(block))
+    const texts = left.map(({ text }) => (typeof text === 'string' ? text : '')).join('')
     const whole = isLong(texts) ? await keepText(JSON.stringify(blocks), { name }, task) : null
     changed.content = whole ? [textBlock({}, whole, options)] : blocks
   }
@@ -61,8 +62,9 @@ export async function withoutLargeBlocks(
     changed.contents = await Promise.all(contents.map((part) => shortenPart(part, task)))
   }
   if (Array.isArray(messages)) {
-    const shortenMessage = async (message: Fields): Promise<Fields> => {
-      const block = [await shorten(message.content)].flat()[0]
+    const shortenMessage = async (message: unknown): Promise<unknown> => {
+      if (!isPlainObject(message)) return message
+      const [block] = await shorten(message.content)
       return block === message.content ? message : { ...message, content: block }
     }
     changed.messages = await Promise.all(messages.map(shortenMessage))
@@ -71,7 +73,8 @@ export async function withoutLargeBlocks(
   return isChanged ? { ...result, ...changed } : result
 }
 
-async function shortenPart(part: Fields, task: Task): Promise<Fields> {
+async function shortenPart(part: unknown, task: Task): Promise<unknown> {
+  if (!isPlainObject(part)) return part
   const uri = String(part.uri)
   const found = await keepLarge(part, uri, task)
   return found ? { uri, mimeType: 'text/plain', text: inWords(found, task) } : part

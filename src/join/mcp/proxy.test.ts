@@ -209,6 +209,13 @@ describe('proxyMcp', () => {
     await close()
   })
 
+  it('gives results as they are where they cannot be kept', async () => {
+    const full = createAssets({ config: { limits: { quotaBytes: 1_000 } } })
+    const { client, close } = await proxied(undefined, { assets: full })
+    expect(textOf(await call(client, 'words', { n: 10_000 }))).toBe('word '.repeat(10_000))
+    await close()
+  })
+
   it('says what is wrong with a reference, and asks the server nothing', async () => {
     const { client, close } = await proxied()
     const unknown = await call(client, 'take', { text: 'asset://nothing' })

@@ -56,11 +56,14 @@ export function proxyMcp(
     const own = await catalog?.then((one) => [...one.own]).catch(() => [])
     const named = (id: string) => String(own?.find(([, tool]) => tool.id === id)?.[0] ?? id)
     const reading = { fetch: named('fetch_asset'), search: named('search_asset') }
-    const result = await withoutLargeBlocks(answer.result, what, {
-      ...large,
-      readingTools: reading,
-    })
-    return result === answer.result ? answer : { ...answer, id: request.id, result }
+    const how = { ...large, readingTools: reading }
+    try {
+      const result = await withoutLargeBlocks(answer.result, what, how)
+      return result === answer.result ? answer : { ...answer, id: request.id, result }
+    } catch {
+      // A full disk costs references, not results.
+      return answer
+    }
   }
 
   const short =

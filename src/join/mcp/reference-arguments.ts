@@ -14,11 +14,13 @@ import { type AssetRef, isAssetRef } from '../../refs/asset-ref.ts'
 /** Parameters that references may stand for: not those of few values, nor those that are HTTP headers too. */
 const isClosing = (keyword: string): boolean => /^(enum|const|x-mcp-header)$/.test(keyword)
 
+const CLOSED = new Set<unknown>(['boolean', 'null'])
+
 /** The schema of a tool's parameters that says of each, at any depth, that it takes references. */
 export function takingReferences(schema: JsonSchema): JsonSchema {
   return mapSubschemas(schema, (one) => {
     const marked = takingReferences(one)
-    const isClosed = /^(boolean|null)$/.test(String(one.type)) || Object.keys(one).some(isClosing)
+    const isClosed = CLOSED.has(one.type) || Object.keys(one).some(isClosing)
     return isClosed ? marked : { ...marked, asset_ref_acceptable: true }
   })
 }
