@@ -13,9 +13,7 @@ const model = scriptedModel([
   { text: 'I look.', calls: [{ name: 'place', arguments: {} }] },
   'You have a note, and you are in Oslo.',
 ])
-const handler = createResponsesHandler({
-  agent: (tools) => createAgent({ model, log, tools }),
-})
+const handler = createResponsesHandler({ agent: (tools) => createAgent({ model, log, tools }) })
 const server = createServer(getRequestListener(handler)).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo

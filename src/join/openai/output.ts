@@ -25,10 +25,10 @@ export interface Output {
 const SERVER = 'byref'
 
 /**
- * @param state That of the conversation, with the events folded in.
- *
  * Texts become `message` items, calls of the client's tools `function_call`, those of the agent's own tools `mcp_call`, and
  * questions about them `mcp_approval_request`.
+ *
+ * @param state That of the conversation, with the events folded in.
  */
 export function createOutput(
   isClientTool: (name: string) => boolean,
