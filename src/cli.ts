@@ -7,6 +7,7 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref serve    the workbench and its API on http://127.0.0.1:4114
   byref run      one question, answered in the terminal
   byref assets   list, read, add and check stored assets
+  byref mcp      large results by reference, before any MCP server
   byref token    a token for a server that asks for one
 
   byref <command> --help says more. byref --version prints the version.
@@ -19,6 +20,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
   run: async () => (await import('./cli/run.ts')).runCommand,
   assets: async () => (await import('./cli/assets.ts')).assetsCommand,
+  mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
   token: async () => (await import('./cli/token.ts')).tokenCommand,
 }
 

@@ -25,7 +25,7 @@ export function mapSubschemas(schema: Schema, change: (schema: Schema) => unknow
     return isPlainObject(one) ? change(one) : one
   }
   return mapEntries(schema, (value, keyword) => {
-    if (NAMED.test(keyword)) return mapEntries(value as Schema, each)
+    if (NAMED.test(keyword)) return isPlainObject(value) ? mapEntries(value, each) : value
     return HOLDING.test(keyword) ? each(value) : value
   })
 }

@@ -22,7 +22,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
   client: ['refs', 'content', 'wire'],
   testing: ['refs', 'content', 'assets', 'log', 'model'],
-  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter', 'wire'],
+  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter', 'join', 'wire'],
 }
 
 /** Folders that run in a browser: no Node, no packages. */

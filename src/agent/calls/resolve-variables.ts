@@ -42,14 +42,14 @@ export async function resolveVariables(
   return replacePlaces(args, takesRefs(schema) ? schema : null, (value, place) => {
     if (typeof value !== 'string') return value
     if (!value.includes('†') && !value.includes('<|')) return value
-    if (parseVariableRef(value) === null) return fillIn(value, place, source)
+    if (parseVariableRef(value) === null) return fillInMarks(value, place, source)
     const found = source.reader.read(value)
     return found instanceof Promise ? new Later(() => found) : found
   })
 }
 
-/** The text with what its marks name. */
-function fillIn(text: string, place: Place, source: VariableSource): unknown {
+/** The text with what its marks name; a {@link Later} where that has to be read first. */
+export function fillInMarks(text: string, place: Place, source: VariableSource): unknown {
   const takesAssets = place.alternatives().some(acceptsRefs)
   const marks = findTextMarks(text).filter((mark) => {
     if (mark.type === 'bare' && source.reader.knows(mark.ref)) throw bare(mark.text)

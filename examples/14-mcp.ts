@@ -1,0 +1,55 @@
+// The tools of an MCP server as tools of an agent, and the agent as a tool of an MCP server.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { createAgent } from 'byref'
+import { createMcpServer, mcpTools } from 'byref/mcp'
+import { scriptedModel } from 'byref/testing'
+
+// A file server of somebody else, started as any MCP client does.
+const folder = await mkdtemp(join(tmpdir(), 'byref-example-'))
+const main = 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js'
+const files = new Client({ name: 'example', version: '1.0.0' })
+await files.connect(
+  new StdioClientTransport({ command: process.execPath, args: [main, folder], stderr: 'ignore' }),
+)
+// By default a person is asked before what the server does not call read-only or harmless.
+const tools = await mcpTools(files, { prefix: 'fs_', needsApproval: () => false })
+
+const call = (name: string, args: object) => ({ calls: [{ name, arguments: { ...args } }] })
+const path = join(folder, 'copy.txt')
+const model = scriptedModel([
+  (prompt) => {
+    // What a model would write: the reference that it was shown, not 100,000 characters.
+    const [content] = /asset:\/\/\w+/.exec(JSON.stringify(prompt)) ?? []
+    return call('fs_write_file', { path, content })
+  },
+  call('fs_read_text_file', { path }),
+  'Written and read.',
+])
+const agent = createAgent({ name: 'librarian', model, tools })
+const { ref: assetRef } = await agent.assets.save(Buffer.from('word '.repeat(20_000)), 'text/plain')
+
+// The agent as a tool, asked by a client; over a network its `fetch` is mounted in Hono.
+const mcp = await createMcpServer({ agents: agent })
+const client = new Client(
+  { name: 'app', version: '1.0.0' },
+  { versionNegotiation: { mode: 'auto' } },
+)
+const fetch = async (url: string | URL, init?: RequestInit) => mcp.fetch(new Request(url, init))
+const requestInit = { headers: { host: 'localhost' } }
+await client.connect(
+  new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch, requestInit }),
+)
+const { content } = await client.callTool(
+  { name: 'librarian', arguments: { message: 'Copy it', attachments: [assetRef] } },
+  { onprogress: ({ message }) => console.log('→', message) },
+)
+console.log(client.getNegotiatedProtocolVersion(), content)
+console.log(JSON.stringify(model.requests.at(-1)?.prompt).length, 'characters of prompt')
+
+await Promise.all([client.close(), files.close(), agent.close()])
+await rm(folder, { recursive: true })

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAssets } from '../assets/assets.ts'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
+import { parseOptions } from './parse-options.ts'
+import { UsageError } from './usage-error.ts'
+
+const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
+
+  byref mcp proxy [options] -- <command> [args]   before a server that is a command
+  byref mcp proxy [options] --url <url>           before a server at a URL (streamable HTTP)
+  byref mcp serve [--data data]                   the agent of byref serve, as an MCP server on stdio
+
+The proxy is an MCP server on stdio, to be named in the client's configuration in place of the other. Results above a size
+come back as references (asset://…) with a preview, parameters of all tools take references, and fetch_asset, search_asset and,
+with @duckdb/node-api installed, query_tables read them. All else passes as it is.
+
+  --max-chars    characters of text that pass; default 32768
+  --max-bytes    bytes of a picture, a sound or a file that pass; default 4096
+  --show-images  pictures stay beside their references, so that the model sees them at once
+  --header       of requests to a URL, "Name: value"; may be repeated
+  --data FOLDER --namespace NAME   keep assets there for 30 days, for this and every other proxy with the same two, and for
+                 byref assets; without these, they are the client's alone and gone when it ends
+
+The command has the proxy's environment and its stderr. When it ends, so does the proxy, with an error for each request that
+waits: clients then start it again, or say so, as they would without the proxy.
+`
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const DAY = 24 * 60 * 60 * 1000
+const KEPT_DAYS = 30
+
+/** `byref mcp`: an MCP server, or what stands before one, until the client or the server ends. */
+export async function mcpCommand(argv: string[]): Promise<number> {
+  const [task, ...args] = argv
+  if (task === undefined || task === '--help' || task === '-h') {
+    return help(task === undefined ? 2 : 0)
+  }
+  if (task === 'serve') return serve(args)
+  if (task !== 'proxy') throw new UsageError(`There is no byref mcp ${task} (byref mcp --help)`)
+  return proxy(args)
+}
+
+function help(code = 0): number {
+  process.stdout.write(HELP)
+  return code
+}
+
+async function serve(args: string[]): Promise<number> {
+  const { values } = parseOptions('mcp serve', args, {
+    data: { type: 'string', default: DEFAULT_DATA },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) return help()
+  const { createMcpServer } = await import('../join/mcp/server.ts')
+  const { openAgent } = await import('./open-agent.ts')
+  const { agent, close } = await openAgent(values.data)
+  try {
+    await agent.resumeAll()
+    const { closed } = await (await createMcpServer({ agents: agent })).stdio()
+    await Promise.race([closed, ...SIGNALS.map((signal) => once(process, signal))])
+    process.stdin.destroy()
+  } finally {
+    await close()
+  }
+  return 0
+}
+
+async function proxy(args: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('mcp proxy', args, {
+    url: { type: 'string' },
+    header: { type: 'string', multiple: true, default: [] },
+    'max-chars': { type: 'string' },
+    'max-bytes': { type: 'string' },
+    'show-images': { type: 'boolean', default: false },
+    data: { type: 'string' },
+    namespace: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) return help()
+  const { url, data, namespace } = values
+  const [command, ...rest] = positionals
+  if ((command === undefined) === (url === undefined)) {
+    throw new UsageError('byref mcp proxy takes either -- <command> or --url (byref mcp --help)')
+  }
+  if (url !== undefined && !URL.canParse(url))
+    throw new UsageError(`--url takes a URL, not "${url}"`)
+  if ((data === undefined) !== (namespace === undefined)) {
+    throw new UsageError('--data and --namespace go together (byref mcp --help)')
+  }
+  const limits = {
+    maxChars: sizeOf('max-chars', values['max-chars']),
+    maxBytes: sizeOf('max-bytes', values['max-bytes']),
+    showImages: values['show-images'],
+  }
+  const headers = Object.fromEntries(values.header.map(headerOf))
+  const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
+  const { assets, close } = kept ? await openKept(kept) : await openOwn()
+  let end = 'client'
+  try {
+    const { proxyMcp } = await import('../join/mcp/proxy.ts')
+    const { lineChannel } = await import('./mcp/line-channel.ts')
+    const client = lineChannel(process.stdin, process.stdout)
+    for (const signal of SIGNALS) process.once(signal, () => client.onclose?.())
+    const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
+    const options = { ...limits, assets, expiresAt }
+    if (url !== undefined) {
+      const { httpChannel } = await import('./mcp/http-channel.ts')
+      end = await proxyMcp(client, await httpChannel(url, headers), options)
+    } else {
+      const { processChannel } = await import('./mcp/process-channel.ts')
+      const server = processChannel(command as string, rest)
+      end = await proxyMcp(client, server, { ...options, whyEnded: server.whyEnded })
+    }
+    process.stdin.destroy()
+  } finally {
+    await close()
+  }
+  return end === 'client' ? 0 : 1
+}
+
+/** Assets of this process alone, in a folder that goes with it. */
+async function openOwn() {
+  const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
+  const assets = createAssets({ config: { backend: 'fs', fs: { rootDir: folder } } })
+  return { assets, close: () => rm(folder, { recursive: true, force: true }) }
+}
+
+async function openKept({ data, namespace }: { data: string; namespace: string }) {
+  const rootDir = join(openFolder(data), 'assets')
+  const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
+  const assets = createAssets({ namespace, config })
+  await assets.sweep()
+  return { assets, async close() {} }
+}
+
+function sizeOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined || /^\d+$/.test(value))
+    return value === undefined ? undefined : Number(value)
+  throw new UsageError(`--${name} takes a whole number, not "${value}"`)
+}
+
+function headerOf(header: string): [string, string] {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(header) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new UsageError(`--header takes "Name: value", not "${header}"`)
+}

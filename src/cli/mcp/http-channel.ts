@@ -1,0 +1,84 @@
+import { ByrefError, errorMessage } from '../../errors.ts'
+import type { Channel, RpcMessage } from '../../join/mcp/json-rpc.ts'
+import { parameterHeaders } from './parameter-headers.ts'
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion'
+
+/**
+ * An MCP server at a URL (streamable HTTP), by the transport of `@modelcontextprotocol/client`.
+ *
+ * @throws ByrefError `dependency_missing` where that is not installed
+ */
+export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
+  const { StreamableHTTPClientTransport } = await loadClient()
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: own },
+  })
+  /** Requests of the new protocol are cancelled by the end of their streams. */
+  const streams = new Map<unknown, AbortController>()
+  const tools = new Map<unknown, { name?: unknown; inputSchema?: unknown }>()
+  let opening: unknown = null
+
+  function received(message: RpcMessage): void {
+    if (message.method === undefined) streams.delete(message.id)
+    const { protocolVersion, tools: listed } = Object(message.result)
+    for (const tool of Array.isArray(listed) ? listed : []) tools.set(tool?.name, tool)
+    if (opening !== null && message.id === opening && typeof protocolVersion === 'string') {
+      transport.setProtocolVersion(protocolVersion)
+    }
+    channel.onmessage?.(message)
+  }
+
+  const channel: Channel = {
+    async start() {
+      transport.onmessage = (message) => received(message as RpcMessage)
+      await transport.start()
+    },
+    async send(message) {
+      const { id, method, params } = message
+      const { requestId, _meta, name, arguments: args } = Object(params)
+      if (method === 'initialize') opening = id
+      const stream = method === 'notifications/cancelled' ? streams.get(requestId) : undefined
+      if (stream) {
+        streams.delete(requestId)
+        return stream.abort()
+      }
+      const isNew = id !== undefined && Object(_meta)[VERSION] !== undefined
+      const controller = isNew ? new AbortController() : null
+      if (controller) streams.set(id, controller)
+      const tool = isNew && method === 'tools/call' ? tools.get(name) : undefined
+      const headers = tool && parameterHeaders(tool, args)
+      try {
+        await transport.send(message as never, { requestSignal: controller?.signal, headers })
+      } catch (error) {
+        if (controller?.signal.aborted) return
+        throw new Error(`${url} does not answer: ${errorMessage(error)}${causeOf(error)}`, {
+          cause: error,
+        })
+      }
+    },
+    async close() {
+      await transport.terminateSession().catch(() => {})
+      await transport.close()
+    },
+  }
+  return channel
+}
+
+/** What `fetch` says by its cause alone. */
+function causeOf(error: unknown): string {
+  const { cause } = Object(error) as { cause?: unknown }
+  return cause === undefined ? '' : ` (${errorMessage(cause)})`
+}
+
+async function loadClient() {
+  try {
+    return await import('@modelcontextprotocol/client')
+  } catch (cause) {
+    throw new ByrefError(
+      'dependency_missing',
+      'Servers at a URL need @modelcontextprotocol/client: install it, or write npx -y -p byref -p @modelcontextprotocol/client byref mcp proxy --url …',
+      { cause },
+    )
+  }
+}

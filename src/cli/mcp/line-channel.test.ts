@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
+import { proxyMcp } from '../../join/mcp/proxy.ts'
+import { lineChannel } from './line-channel.ts'
+
+it('lineChannel, on both sides of a proxy, changes no letter of what passes', async () => {
+  const [fromClient, toClient, fromServer, toServer] = [1, 2, 3, 4].map(
+    () => new PassThrough(),
+  ) as [PassThrough, PassThrough, PassThrough, PassThrough]
+  const client = lineChannel(fromClient, toClient)
+  const ended = proxyMcp(client, lineChannel(fromServer, toServer), { assets: createAssets() })
+  // Numbers that JavaScript has not, white space, the order of fields, an escape.
+  const asked = `{ "method":"x/y", "params": {"n": 12345678901234567890, "e":1e400}, "id": 7, "jsonrpc":"2.0" }`
+  fromClient.write(`${asked}\n`)
+  expect(String((await once(toServer, 'data'))[0])).toBe(`${asked}\n`)
+  const answer = String.raw`{"id":7,"jsonrpc":"2.0","result":{"n":0.10,"text":"\u00e9"}}`
+  fromServer.write(`${answer}\n`)
+  expect(String((await once(toClient, 'data'))[0])).toBe(`${answer}\n`)
+  fromClient.end()
+  expect(await ended).toBe('client')
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { RpcMessage } from '../../join/mcp/json-rpc.ts'
+import { processChannel } from './process-channel.ts'
+
+describe('processChannel', () => {
+  it('passes messages to the letter, whatever they are cut into', async () => {
+    // Gives back each line in two pieces.
+    const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      process.stdout.write(line.slice(0, 9))
+      setImmediate(() => process.stdout.write(line.slice(9) + '\\n'))
+    })`
+    const channel = processChannel(process.execPath, ['-e', script])
+    const { promise, resolve } = Promise.withResolvers<RpcMessage>()
+    channel.onmessage = resolve
+    await channel.start()
+    await channel.send({ jsonrpc: '2.0', id: 1, method: 'é 12345678901234567890' })
+    expect(await promise).toEqual({ jsonrpc: '2.0', id: 1, method: 'é 12345678901234567890' })
+    await channel.close()
+  })
+
+  it('takes batches one by one, and leaves out what is no JSON', async () => {
+    const script = `console.log('[{"id":1},{"id":2}]'); console.log(''); console.log('hello'); console.log('{"id":3}')`
+    const channel = processChannel(process.execPath, ['-e', script])
+    const warn = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const seen: unknown[] = []
+    channel.onmessage = ({ id }) => void seen.push(id)
+    const ended = new Promise<void>((resolve) => {
+      channel.onclose = resolve
+    })
+    await channel.start()
+    await ended
+    expect(seen).toEqual([1, 2, 3])
+    expect(warn.mock.calls.join()).toContain('no JSON was left out: hello')
+    warn.mockRestore()
+  })
+
+  it('says why there is no server', async () => {
+    const channel = processChannel('no-such-command', ['a'])
+    const ended = new Promise<void>((resolve) => {
+      channel.onclose = resolve
+    })
+    await channel.start()
+    await ended
+    await channel.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    expect(channel.whyEnded()).toMatch(/ENOENT.*no-such-command a/)
+    await channel.close()
+  })
+
+  it('ends a server that does not end by itself', async () => {
+    const script = `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('{}')`
+    const channel = processChannel(process.execPath, ['-e', script], { patienceMs: 1 })
+    const { promise: began, resolve } = Promise.withResolvers<unknown>()
+    channel.onmessage = resolve
+    await channel.start()
+    await began
+    await channel.close()
+    expect(channel.whyEnded()).toMatch(/exit code 7|SIGKILL/)
+  })
+})

@@ -1,0 +1,53 @@
+/** A JSON object of which little is known. */
+export type Fields = { readonly [key: string]: unknown }
+
+/** A message of JSON-RPC 2.0: a request has `method` and `id`, a notification no `id`, an answer no `method`. */
+export interface RpcMessage {
+  jsonrpc: '2.0'
+  id?: string | number
+  method?: string
+  params?: Fields
+  result?: Fields
+  error?: RpcError
+}
+
+interface RpcError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** One end of a connection, in the shape of the MCP SDK's transports. */
+export interface Channel {
+  onmessage?: (message: RpcMessage) => void
+  onclose?: () => void
+  start(): Promise<void>
+  send(message: RpcMessage): Promise<void>
+  close(): Promise<void>
+}
+
+const METHOD_NOT_FOUND = -32601
+const INTERNAL_ERROR = -32603
+
+/** The answer to a request. Since 2026-07-28 requests say their version, and results their type. */
+export function answerTo({ id, params }: RpcMessage, result: Fields): RpcMessage {
+  const isNew = Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
+  const told = isNew ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}
+  return { jsonrpc: '2.0', id, result: { ...told, ...result } }
+}
+
+/** The answer to a request that failed. */
+export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
+  const { code: given, message = 'failed', data } = Object(error) as Partial<RpcError>
+  const code = Number.isInteger(given) ? Number(given) : INTERNAL_ERROR
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: data === undefined ? { code, message } : { code, message, data },
+  }
+}
+
+/** Whether a server has nothing of the kind that it was asked for. */
+export function isUnknownMethod({ error }: RpcMessage): boolean {
+  return error?.code === METHOD_NOT_FOUND
+}

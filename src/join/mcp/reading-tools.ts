@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module'
+import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
+import type { Fields } from './json-rpc.ts'
+
+/** The tools that assets are read by; SQL where DuckDB is installed, which takes a while to load. */
+export function readingTools(): AssetTool[] {
+  const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
+  try {
+    createRequire(import.meta.url).resolve('@duckdb/node-api')
+    return all
+  } catch {
+    return all.slice(0, 2)
+  }
+}
+
+/** How MCP's lists describe one of them. */
+export function describeTool({ description, inputSchema }: AssetTool, name: string) {
+  return {
+    name,
+    description,
+    inputSchema,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  }
+}
+
+/** A result of `tools/call` that says what went wrong, for the model to see. */
+export function failedCall(error: unknown): Fields {
+  const code = error instanceof ByrefError ? `${error.code}: ` : ''
+  return { content: [{ type: 'text', text: `${code}${errorMessage(error)}` }], isError: true }
+}
+
+/** Calls one of them: text is a page of it, pictures and sounds are seen, other bytes are an embedded resource. */
+export async function callReadingTool(
+  tool: AssetTool,
+  input: Record<string, unknown>,
+  context: { assets: Assets; signal: AbortSignal },
+): Promise<Fields> {
+  try {
+    const asked = await inMcpsWay(tool, input, context.assets)
+    const { text, dataUrl, ...rest } = Object(await tool.execute(asked, context))
+    const about = { type: 'text', text: JSON.stringify(rest) }
+    if (typeof text === 'string') return { content: [about, { type: 'text', text }] }
+    return {
+      content: typeof dataUrl === 'string' ? [about, bytesBlock(rest.assetRef, dataUrl)] : [about],
+    }
+  } catch (error) {
+    return failedCall(error)
+  }
+}
+
+/** What is text is read as text, unless it is asked for otherwise; what is asked by SQL is made a table first. */
+async function inMcpsWay(
+  { id }: AssetTool,
+  input: Record<string, unknown>,
+  assets: Assets,
+): Promise<Record<string, unknown>> {
+  const { ref, format, sql } = input
+  if (id === fetchAssetTool.id && format === undefined && typeof ref === 'string') {
+    const { mime } = await assets.info(ref)
+    return /^text\/|[/+](json|xml|yaml|x-ndjson)\b/.test(mime)
+      ? { ...input, format: 'text' }
+      : input
+  }
+  if (id !== queryTablesTool.id || typeof sql !== 'string') return input
+  let asked = sql
+  for (const [quoted, found = ''] of sql.matchAll(/"(asset:\/\/[^"]+)"/g)) {
+    const { table, name } = await assets.info(found)
+    if (table) continue
+    const { stream, mime } = await assets.open(found)
+    const made = await assets.importFile(stream, { name: name ?? 'table', mime })
+    if (made.table) asked = asked.replaceAll(quoted, `"${made.table.ref}"`)
+  }
+  return { ...input, sql: asked }
+}
+
+function bytesBlock(uri: unknown, dataUrl: string): Fields {
+  const [, mimeType = '', data = ''] = /^data:([^,]*);base64,(.*)$/s.exec(dataUrl) ?? []
+  const [type] = mimeType.split('/')
+  if (type === 'image' || type === 'audio') return { type, data, mimeType }
+  return { type: 'resource', resource: { uri, mimeType, blob: data } }
+}
