@@ -76,6 +76,12 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
   const thread = (page: Page): Locator => page.getByRole('region', { name: 'Thread' })
   const box = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
 
+  /** The ids of the messages that are in the page, from top to bottom. */
+  const shownIds = (page: Page): Promise<string[]> =>
+    thread(page)
+      .getByRole('article')
+      .evaluateAll((all) => all.map((one) => (one as unknown as { id: string }).id))
+
   async function say(page: Page, text: string, key = 'Enter'): Promise<void> {
     await box(page).fill(text)
     await box(page).press(key)
@@ -137,16 +143,15 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
     await expect.poll(() => target.isVisible()).toBe(true)
     const above = page.locator('#m-n600')
     const scroller = page.locator('[data-scroller]')
-    while (!(await above.isVisible())) {
-      await scroller.evaluate((element) => {
-        ;(element as unknown as { scrollTop: number }).scrollTop -= 500
+    await expect
+      .poll(async () => {
+        await scroller.evaluate((element) => {
+          ;(element as unknown as { scrollTop: number }).scrollTop -= 500
+        })
+        return shownIds(page)
       })
-      await page.evaluate('new Promise(requestAnimationFrame)')
-    }
-    const shown = await page.getByRole('article').evaluateAll((all) => {
-      const ids = all.map((one) => (one as unknown as { id: string }).id)
-      return ids.map((one) => Number(one.slice(3)))
-    })
+      .toContain('m-n600')
+    const shown = (await shownIds(page)).map((one) => Number(one.slice(3)))
     expect(shown).toEqual(shown.map((_, i) => (shown[0] ?? 0) + i))
     expect((await api(`/api/conversations/${id}/messages/n600`, 'DELETE')).status).toBe(204)
     await above.waitFor({ state: 'detached' })

@@ -36,6 +36,17 @@ describe('useWindow', () => {
     expect(result.current.end).toBe(10_000)
   })
 
+  it('grows on both sides where both are near at once', () => {
+    const { result } = hook(10_000, 'm-n5000')
+    const { start, end, extend } = result.current
+    act(() => {
+      extend('start')
+      extend('end')
+      extend('start')
+    })
+    expect([result.current.start, result.current.end]).toEqual([start - PAGE, end + PAGE])
+  })
+
   it.each([950, 990])(
     'neither leaves n%i nor grows by what is still loading behind it',
     (place) => {

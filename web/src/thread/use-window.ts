@@ -47,8 +47,12 @@ export function useWindow(items: readonly TimelineItem[], hash: string): Window 
     start: from,
     end: to,
     extend(side) {
-      if (side === 'start') setRange({ start: from - PAGE, end })
-      else setRange({ start: from, end: to + PAGE < all ? to + PAGE : null })
+      // Both sides may grow before the page is drawn anew, and each more than once: by a page all the same.
+      setRange((range) =>
+        side === 'start'
+          ? { start: from - PAGE, end: range ? range.end : end }
+          : { start: range ? range.start : from, end: to + PAGE < all ? to + PAGE : null },
+      )
     },
     toEnd: useCallback(() => setRange(null), []),
   }
