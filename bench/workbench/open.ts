@@ -1,4 +1,4 @@
-// node --conditions=byref-source bench/workbench/open.ts: what large things cost in the workbench, in a browser before the real server.
+// node --conditions=byref-source bench/workbench/open.ts [messages] [json] [assets] [rows]: what large things cost in the workbench, in a browser before the real server.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -194,11 +194,12 @@ async function manyRows(): Promise<void> {
 }
 
 printMachine('The workbench with large things')
+const parts = { messages: manyMessages, json: largeJson, assets: manyAssets, rows: manyRows }
+const wanted = process.argv.slice(2)
 try {
-  await manyMessages()
-  await largeJson()
-  await manyAssets()
-  await manyRows()
+  for (const [name, measure] of Object.entries(parts)) {
+    if (wanted.length === 0 || wanted.includes(name)) await measure()
+  }
 } finally {
   await browser.close()
   await server.stop()

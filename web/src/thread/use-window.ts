@@ -25,14 +25,18 @@ interface Range {
   end: number | null
 }
 
-/** Which items are in the page: the newest ones, or those around what the address names, and more when asked for. */
-export function useWindow(items: readonly TimelineItem[], hash: string): Window {
+/**
+ * Which items are in the page: the newest ones, or those around what the address names, and more when asked for. While some are
+ * `loading` still there are none but around what the address names.
+ */
+export function useWindow(items: readonly TimelineItem[], hash: string, loaded = true): Window {
   const [range, setRange] = useState<Range | null>(null)
   const [shownHash, setShownHash] = useState('')
   const all = items.length
   const { start, end } = range ?? { start: all - PAGE, end: null }
-  const from = Math.max(0, Math.min(start, all - 1))
-  const to = Math.min(end ?? all, all)
+  const isNone = !loaded && range === null
+  const from = isNone ? 0 : Math.max(0, Math.min(start, all - 1))
+  const to = isNone ? 0 : Math.min(end ?? all, all)
 
   if (hash !== shownHash && all > 0) {
     const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
@@ -51,7 +55,10 @@ export function useWindow(items: readonly TimelineItem[], hash: string): Window 
       setRange((range) =>
         side === 'start'
           ? { start: from - PAGE, end: range ? range.end : end }
-          : { start: range ? range.start : from, end: to + PAGE < all ? to + PAGE : null },
+          : {
+              start: range ? range.start : from,
+              end: to + PAGE < all || !loaded ? to + PAGE : null,
+            },
       )
     },
     toEnd: useCallback(() => setRange(null), []),
