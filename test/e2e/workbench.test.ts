@@ -82,6 +82,19 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       .getByRole('article')
       .evaluateAll((all) => all.map((one) => (one as unknown as { id: string }).id))
 
+  /** What is found once it is found twice. */
+  async function settled<T>(find: () => Promise<T>): Promise<T> {
+    let last = await find()
+    await expect
+      .poll(async () => {
+        const before = last
+        last = await find()
+        return JSON.stringify(before) === JSON.stringify(last)
+      })
+      .toBe(true)
+    return last
+  }
+
   async function say(page: Page, text: string, key = 'Enter'): Promise<void> {
     await box(page).fill(text)
     await box(page).press(key)
@@ -141,6 +154,18 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
     await page.goto(`${server.url}/c/${id}#m-n700`)
     const target = page.locator('#m-n700')
     await expect.poll(() => target.isVisible()).toBe(true)
+    const before = await settled(() => shownIds(page))
+    const place = () =>
+      target.evaluate(
+        (element) =>
+          (
+            element as unknown as { getBoundingClientRect(): { top: number } }
+          ).getBoundingClientRect().top,
+      )
+    const stood = await place()
+    await page.getByRole('button', { name: 'Show earlier messages' }).dispatchEvent('click')
+    await expect.poll(() => shownIds(page)).not.toEqual(before)
+    expect(Math.abs((await place()) - stood)).toBeLessThan(2)
     const above = page.locator('#m-n600')
     const scroller = page.locator('[data-scroller]')
     await expect

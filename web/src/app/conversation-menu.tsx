@@ -53,11 +53,12 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
   return (
     <>
       <Menu
+        className="absolute right-0.5"
         trigger={
           <Button
             icon
             aria-label={`Actions for ${name}`}
-            className="absolute right-0.5 bg-hover text-ink-3 opacity-0 group-focus-within/line:opacity-100 group-hover/line:opacity-100 data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100"
+            className="bg-hover text-ink-3 opacity-0 group-focus-within/line:opacity-100 group-hover/line:opacity-100 data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100"
           >
             <Ellipsis aria-hidden />
           </Button>

@@ -1,7 +1,7 @@
 import { useLocation } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useConversation, useConversationId, useLoaded } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
@@ -12,6 +12,7 @@ import { readHash } from './read-hash.ts'
 import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
+import { useKeptPlace } from './use-kept-place.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
 import { ThreadSkeleton, Welcome } from './welcome.tsx'
@@ -32,10 +33,10 @@ export function Thread() {
     () => (isWanted ? timeline({ messages, runs, calls }) : []),
     [isWanted, messages, runs, calls],
   )
-  const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
+  const { start, end, extend, isGrowing, toEnd } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
   const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole)
-  const keepPlace = useKeptPlace(scroller, start)
+  const keepPlace = useKeptPlace(scroller, content, start)
   const latest = useCallback(() => {
     toEnd()
     toBottom()
@@ -62,6 +63,7 @@ export function Thread() {
           {start > 0 && (
             <WindowEdge
               label="Show earlier messages"
+              when={!isGrowing}
               onMore={() => {
                 keepPlace()
                 extend('start')
@@ -77,7 +79,13 @@ export function Thread() {
               <Queued />
             </>
           ) : (
-            end > start && <WindowEdge label="Show later messages" onMore={() => extend('end')} />
+            end > start && (
+              <WindowEdge
+                label="Show later messages"
+                when={!isGrowing}
+                onMore={() => extend('end')}
+              />
+            )
           )}
         </div>
       </div>
@@ -98,23 +106,6 @@ export function Thread() {
       <Debug />
     </section>
   )
-}
-
-/** What is looked at stays where it is while earlier items come before it: call the function right before. */
-function useKeptPlace(scroller: RefObject<HTMLElement | null>, start: number): () => void {
-  const fromEnd = useRef<number | null>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is for the moment when earlier items come
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (element && fromEnd.current !== null) {
-      element.scrollTop = element.scrollHeight - fromEnd.current
-    }
-    fromEnd.current = null
-  }, [start, scroller])
-  return () => {
-    const element = scroller.current
-    if (element) fromEnd.current = element.scrollHeight - element.scrollTop
-  }
 }
 
 /** Whoever says something wants to see it, wherever the thread was scrolled to. */
