@@ -20,6 +20,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          // What a file imports the next one has: a process of its own for each would cost half a second.
+          isolate: false,
           testTimeout: 30_000,
           expect,
         },
@@ -30,6 +32,8 @@ export default defineConfig({
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
+          // A browser on a busy machine may miss a beat once; what fails twice is broken, and the report tells of both.
+          retry: 1,
           expect,
           hookTimeout: 180_000,
         },

@@ -47,7 +47,7 @@ const tools = [
 ]
 
 /** How many are played; 1,000 and more by hand. */
-const CONVERSATIONS = Number(process.env.BYREF_CONVERSATIONS ?? 120)
+const CONVERSATIONS = Number(process.env.BYREF_CONVERSATIONS ?? 60)
 
 let pictures = 0
 /** A picture of its own: what stands behind its end is not shown. */

@@ -379,29 +379,6 @@ describe('createS3AssetStore over a connector of your own', () => {
 describe('createS3AssetStore over the AWS SDK', () => {
   testAssetStore(() => faulty().store, it)
 
-  it('tries again when the server fails, is slow, or does not answer', async () => {
-    for (const what of [500, 503, 'refused', 'silent'] as const) {
-      const failed = new Set<string>()
-      const { assets } = faulty(({ method, path }) => {
-        const once = `${method} ${path}`
-        if (failed.has(once)) return null
-        failed.add(once)
-        return what
-      })
-      const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
-      expect(await assets.resolve(ref)).toBe('hello')
-      expect(failed.size).toBeGreaterThan(4)
-    }
-  }, 30_000)
-
-  it('gives up in the end, with an error that says so, and keeps nothing', async () => {
-    const { assets, objects } = faulty((request) => (isBody(request) ? 500 : null))
-    const saving = assets.save(Buffer.from('hello'), 'text/plain')
-    await expect(saving).rejects.toEqual(code('storage_failed'))
-    await expect(saving).rejects.toThrow(/InternalError 500/)
-    expect([...objects.keys()]).toEqual(['records/self'])
-  }, 30_000)
-
   it('outlives an outage of a second, also when many saves meet it', async () => {
     let since = 0
     const { store } = faulty(({ method, path }) => {
@@ -447,14 +424,6 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const { stream: part } = await assets.open(ref, { start: 10, end: 500_010 })
     const got = Buffer.from(await new Response(part).arrayBuffer())
     expect(got.equals(bytes.subarray(10, 500_010))).toBe(true)
-  }, 30_000)
-
-  it('gives up on a download that never moves', async () => {
-    const { assets } = faulty(({ method, path }) =>
-      method === 'GET' && path.includes('/bodies/') ? { cutAfter: 0 } : null,
-    )
-    const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
-    await expect(assets.get(ref)).rejects.toEqual(code('storage_failed'))
   }, 30_000)
 
   it('does not wait for ever: not for an answer, and not in the middle of one', async () => {
@@ -510,23 +479,6 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect((await assets.get(info.ref)).bytes.byteLength).toBe(20_000_000)
   }, 30_000)
 
-  it('says in words what the server refuses, without a secret', async () => {
-    for (const [fault, name, words] of [
-      [403, 'config_invalid', /keys for bucket "b" \(SignatureDoesNotMatch\)/],
-      [507, 'storage_full', /Bucket "b" .* is full/],
-      [{ status: 404, name: 'NoSuchBucket' }, 'config_invalid', /no bucket "b"/],
-      ['refused', 'storage_failed', /bucket "b" \(ECONNREFUSED\)/],
-      [500, 'storage_failed', /bucket "b" \(InternalError 500\)/],
-    ] as const) {
-      const { assets } = faulty(() => fault)
-      const failing = assets.save(Buffer.from('x'), 'text/plain')
-      await expect(failing).rejects.toEqual(code(name))
-      await expect(failing).rejects.toThrow(words)
-      await expect(failing).rejects.toThrow('http://s3.example.com')
-      await expect(failing).rejects.not.toThrow(/secret-of-the-account/)
-    }
-  }, 30_000)
-
   it('does not take its own first try for another asset of the same id', async () => {
     let lost = false
     const { assets, objects } = faulty(({ method, path, body, headers }) => {
@@ -539,24 +491,6 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const info = await assets.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
     expect(info.assetId).toBe('mine')
     expect(lost).toBe(true)
-  }, 30_000)
-
-  it('keeps nothing of an asset whose record was written and whose answer was lost', async () => {
-    let broken = true
-    const { store, objects } = faulty(({ method, path }) =>
-      broken && method === 'PUT' && path.includes('/records/') ? 'lost' : null,
-    )
-    for (const assetId of [undefined, 'mine']) {
-      const saving = store.save(Buffer.from('x'), 'text/plain', { assetId })
-      await expect(saving).rejects.toEqual(code('storage_failed'))
-    }
-    expect((await store.list()).records).toEqual([])
-    expect(await store.info('mine')).toBe(null)
-    const kept = /^(bodies\/_\/.*|records\/self|records\/spaces\/_\.json)$/
-    for (const key of objects.keys()) expect(key).toMatch(kept)
-    broken = false
-    await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
-    expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
   }, 30_000)
 
   it('takes no other bytes for those that it asked for', async () => {
@@ -586,5 +520,74 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const signed = new URL(await aws.signedUrl({ bucket: 'bucket', key: 'k', expiresIn: 60 }))
     expect(signed.hostname).toBe('bucket.s3.eu-west-1.amazonaws.com')
     expect(signed.searchParams.get('X-Amz-Security-Token')).toBe('token')
+  })
+
+  // Each waits for the SDK to try again: they wait together.
+  describe.concurrent('that must try again', () => {
+    it('tries again when the server fails, is slow, or does not answer', async () => {
+      for (const what of [500, 503, 'refused', 'silent'] as const) {
+        const failed = new Set<string>()
+        const { assets } = faulty(({ method, path }) => {
+          const once = `${method} ${path}`
+          if (failed.has(once)) return null
+          failed.add(once)
+          return what
+        })
+        const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+        expect(await assets.resolve(ref)).toBe('hello')
+        expect(failed.size).toBeGreaterThan(4)
+      }
+    }, 30_000)
+
+    it('gives up in the end, with an error that says so, and keeps nothing', async () => {
+      const { assets, objects } = faulty((request) => (isBody(request) ? 500 : null))
+      const saving = assets.save(Buffer.from('hello'), 'text/plain')
+      await expect(saving).rejects.toEqual(code('storage_failed'))
+      await expect(saving).rejects.toThrow(/InternalError 500/)
+      expect([...objects.keys()]).toEqual(['records/self'])
+    }, 30_000)
+
+    it('gives up on a download that never moves', async () => {
+      const { assets } = faulty(({ method, path }) =>
+        method === 'GET' && path.includes('/bodies/') ? { cutAfter: 0 } : null,
+      )
+      const { ref } = await assets.save(Buffer.from('hello'), 'text/plain')
+      await expect(assets.get(ref)).rejects.toEqual(code('storage_failed'))
+    }, 30_000)
+
+    it('says in words what the server refuses, without a secret', async () => {
+      for (const [fault, name, words] of [
+        [403, 'config_invalid', /keys for bucket "b" \(SignatureDoesNotMatch\)/],
+        [507, 'storage_full', /Bucket "b" .* is full/],
+        [{ status: 404, name: 'NoSuchBucket' }, 'config_invalid', /no bucket "b"/],
+        ['refused', 'storage_failed', /bucket "b" \(ECONNREFUSED\)/],
+        [500, 'storage_failed', /bucket "b" \(InternalError 500\)/],
+      ] as const) {
+        const { assets } = faulty(() => fault)
+        const failing = assets.save(Buffer.from('x'), 'text/plain')
+        await expect(failing).rejects.toEqual(code(name))
+        await expect(failing).rejects.toThrow(words)
+        await expect(failing).rejects.toThrow('http://s3.example.com')
+        await expect(failing).rejects.not.toThrow(/secret-of-the-account/)
+      }
+    }, 30_000)
+
+    it('keeps nothing of an asset whose record was written and whose answer was lost', async () => {
+      let broken = true
+      const { store, objects } = faulty(({ method, path }) =>
+        broken && method === 'PUT' && path.includes('/records/') ? 'lost' : null,
+      )
+      for (const assetId of [undefined, 'mine']) {
+        const saving = store.save(Buffer.from('x'), 'text/plain', { assetId })
+        await expect(saving).rejects.toEqual(code('storage_failed'))
+      }
+      expect((await store.list()).records).toEqual([])
+      expect(await store.info('mine')).toBe(null)
+      const kept = /^(bodies\/_\/.*|records\/self|records\/spaces\/_\.json)$/
+      for (const key of objects.keys()) expect(key).toMatch(kept)
+      broken = false
+      await store.save(Buffer.from('x'), 'text/plain', { assetId: 'mine' })
+      expect(Buffer.from((await store.get('mine')).bytes).toString()).toBe('x')
+    }, 30_000)
   })
 })

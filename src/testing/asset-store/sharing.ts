@@ -36,8 +36,8 @@ export function testSharing(check: Check): void {
     const bodies = [random(100), random(5000), random(90_000)]
     const live = new Map<string, Uint8Array>()
     await Promise.all(
-      Array.from({ length: 8 }, async (_, worker) => {
-        for (let i = 0; i < 6; i++) {
+      Array.from({ length: 6 }, async (_, worker) => {
+        for (let i = 0; i < 4; i++) {
           const bytes = bodies[(i + worker) % bodies.length] as Uint8Array
           const { assetId } = await store.save(i % 2 ? bytes : streamOf(bytes, 999), 'image/png')
           if ((i + worker) % 3 === 0) live.set(assetId, bytes)

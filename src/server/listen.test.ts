@@ -1,0 +1,20 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createServer } from './create-server.ts'
+import type { Listening } from './listen.ts'
+
+describe('listen', () => {
+  let listening: Listening | undefined
+  afterEach(() => listening?.close())
+
+  it('leaves every way to read a Response to the app that it runs in', async () => {
+    const agents = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agents }).listen({ port: 0 })
+    const stream = new Blob(['abc']).stream()
+    expect(await new Response(stream).bytes()).toEqual(new Uint8Array([97, 98, 99]))
+    expect(await new Response('abc').bytes()).toEqual(new Uint8Array([97, 98, 99]))
+    const fetched = await fetch(`${listening.url}/healthz`)
+    expect((await fetched.bytes()).length).toBeGreaterThan(0)
+  })
+})
