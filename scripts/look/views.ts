@@ -86,6 +86,16 @@ export const VIEWS: readonly View[] = [
     },
     shows: 'role=dialog',
   },
+  {
+    name: 'rename',
+    path: weather,
+    async open(page) {
+      await page.getByText('Which month was the wettest?').first().waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('option', { name: 'Rename…' }).click()
+    },
+    shows: 'role=dialog[name="Rename this conversation"]',
+  },
   { name: 'menu', path: weather, open: lineMenu, shows: 'role=menu' },
   {
     name: 'save-page',
