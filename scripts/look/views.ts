@@ -75,7 +75,7 @@ export const VIEWS: readonly View[] = [
   },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
-  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=There is no asset' },
+  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=There is no such asset' },
   { name: 'unknown-page', path: '/nowhere/at/all', shows: 'main' },
   {
     name: 'commands',

@@ -144,9 +144,19 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       { id: 'log', message_type: 'log', content: 'Logged.' },
       { content: 'I will look it up.', metadata: { tool_calls: [call('c1')] } },
       { id: 'r1', content: 'Found.', metadata: { tool_result: { tool_call_id: 'c1' } } },
-      ...Array.from({ length: 1_500 }, (_, i) => ({ content: `Later ${i}` })),
+      ...Array.from({ length: 1_500 }, (_, i) => ({ content: `Later ${i}\n\nAnd more.` })),
     )
-    const page = await open(`/c/${id}#m-log`)
+    const page = await open(`/c/${id}`)
+    await thread(page).getByText('Later 1499').waitFor()
+    await expect
+      .poll(() =>
+        page.evaluate<number>(`(() => {
+          const { scrollHeight, scrollTop, clientHeight } = document.querySelector('[data-scroller]')
+          return scrollHeight - scrollTop - clientHeight
+        })()`),
+      )
+      .toBeLessThan(2)
+    await page.goto(`${server.url}/c/${id}#m-log`)
     await thread(page).getByText('Logged.').waitFor()
     expect(await page.getByRole('article').count()).toBeLessThan(150)
     await page.goto(`${server.url}/c/${id}#m-r1`)

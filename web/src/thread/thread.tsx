@@ -35,13 +35,14 @@ export function Thread() {
   )
   const { start, end, extend, isGrowing, toEnd } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
-  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole)
+  const isThere = start < end
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole || !isThere)
   const keepPlace = useKeptPlace(scroller, content, start)
   const latest = useCallback(() => {
     toEnd()
     toBottom()
   }, [toEnd, toBottom])
-  useLinkedItem(hash, start < end, release)
+  useLinkedItem(hash, isThere, release)
   useSeenWhenSent(loaded ? messages : NONE, latest)
   const phase = loaded && runPhase({ runs, calls })
 
@@ -59,7 +60,7 @@ export function Thread() {
           className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 pt-4 pb-6 sm:px-6"
         >
           {id === null && <Welcome />}
-          {!loaded && start === end && <ThreadSkeleton />}
+          {!loaded && !isThere && <ThreadSkeleton />}
           {start > 0 && (
             <WindowEdge
               label="Show earlier messages"
@@ -79,7 +80,7 @@ export function Thread() {
               <Queued />
             </>
           ) : (
-            end > start && (
+            isThere && (
               <WindowEdge
                 label="Show later messages"
                 when={!isGrowing}
