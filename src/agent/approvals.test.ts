@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { PNG } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -258,6 +259,51 @@ describe('approvals', () => {
     })
     await agent.run({ conversation: 'c', messages: say('pay') }).result
     expect(paid).toHaveLength(1)
+  })
+
+  it('takes a result instead, and runs nothing', async () => {
+    const { pay, paid } = payTool({ outputPath: '†state.receipt' })
+    const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid elsewhere.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    const picture = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
+    await agent.approve('c', 'p', { approved: true, result: { no: 7, picture } })
+    expect((await run.result).assets).toHaveLength(1)
+    expect(paid).toEqual([])
+    const receipt = {
+      no: 7,
+      picture: { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
+    }
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toMatchObject({ value: receipt, written_to: ['†state.receipt'] })
+    expect(JSON.stringify(await agent.log.read('c'))).not.toContain('base64,')
+  })
+
+  it('waits for the result of a tool that does not run here, also after a new start', async () => {
+    const log = createMemoryLog()
+    const place = defineTool({
+      id: 'place',
+      description: 'Where the user is',
+      inputSchema: { type: 'object', properties: {} },
+    })
+    const calls = ['a', 'b'].map((id) => ({ id, name: 'place', arguments: {} }))
+    const first = createAgent({ model: scriptedModel([{ calls }]), tools: [place], log })
+    const begun = first.run({ conversation: 'c', messages: say('where?') })
+    begun.result.catch(() => {})
+    await waiting(first, 'c', 2)
+    await first.close()
+    const model = scriptedModel(['In Oslo.'])
+    const agent = createAgent({ model, tools: [place], log })
+    await agent.approve('c', 'a', { approved: true })
+    await agent.approve('c', 'b', { approved: true, result: 'Oslo' })
+    const run = agent.resume('c')
+    expect((await run.result).text).toBe('In Oslo.')
+    expect(results(run)).toMatchObject([
+      { error: { message: expect.stringContaining('answered with a result') } },
+      { tool_call_id: 'b' },
+    ])
+    expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
   it('is cancelled while it waits', async () => {

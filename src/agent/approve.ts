@@ -1,8 +1,11 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import { withoutCarriedBytes } from '../assets/extract/carried-bytes.ts'
+import { extractAssets } from '../assets/extract/extract.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
+import { jsonValue } from './calls/json-value.ts'
 import { approvedArguments } from './calls/map-call.ts'
 import { withInput } from './calls/with-input.ts'
 import type { OpenConversation } from './conversations.ts'
@@ -15,6 +18,11 @@ export interface ApprovalAnswer {
   reason?: string
   /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
   arguments?: unknown
+  /**
+   * The call's result, made elsewhere: then nothing runs. It may hold bytes and data URLs, which become assets. Of a mapped
+   * call, a list.
+   */
+  result?: unknown
 }
 
 /** What changed arguments are checked with: the tools, and the assets of the conversation's namespace. */
@@ -33,7 +41,7 @@ export async function answerApproval(
   checkedWith: CheckedWith,
   { thread, wake }: OpenConversation,
   toolCallId: string,
-  { approved, reason, arguments: changed }: ApprovalAnswer,
+  { approved, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
   // The question may be another process's, of a moment ago.
   if (thread.state.calls[toolCallId]?.status !== 'waiting') await thread.refresh()
@@ -41,6 +49,10 @@ export async function answerApproval(
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
+  const result =
+    approved && given !== undefined
+      ? await storedResult(given, asked, checkedWith.assets)
+      : { value: undefined, events: [] }
   await thread.append((state) => {
     const call = state.calls[toolCallId]
     if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)
@@ -51,13 +63,27 @@ export async function answerApproval(
       approved,
       ...(reason === undefined ? {} : { reason }),
       ...(args === undefined ? {} : { arguments: args }),
+      ...(result.value === undefined ? {} : { result: result.value }),
     }
-    return { events: [answer] }
+    return { events: [...result.events, answer] }
   })
   wake()
 }
 
 type Call = OpenConversation['thread']['state']['calls'][string]
+
+/** As a tool's own result: JSON, with its bytes as references. */
+async function storedResult(
+  given: unknown,
+  { id, name }: Call,
+  assets: Assets,
+): Promise<{ value: JsonValue; events: ConversationEvent[] }> {
+  const maker = { by: 'tool', tool: name, toolCallId: id } as const
+  const events: ConversationEvent[] = []
+  const own = assets.scoped({ ...maker, onEvent: (event) => void events.push(event) })
+  const { value } = await extractAssets(given, { assets: own, ...maker })
+  return { value: jsonValue(withoutCarriedBytes(value)) as JsonValue, events }
+}
 
 async function checkChanged(
   { tools, assets }: CheckedWith,

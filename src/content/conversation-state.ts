@@ -69,7 +69,14 @@ export interface ApprovalState {
   /** The same for each item of a mapped call. */
   items?: readonly JsonValue[]
   requestedAt: string
-  answer?: { approved: boolean; reason?: string; arguments?: JsonValue; at: string }
+  answer?: {
+    approved: boolean
+    reason?: string
+    arguments?: JsonValue
+    /** Given instead of running it. */
+    result?: JsonValue
+    at: string
+  }
 }
 
 /** One item of a mapped call: begun so often, and what came of it. */

@@ -220,6 +220,8 @@ export type ConversationEvent =
       reason?: string
       /** What runs instead of what was shown; of a mapped call, for each of its items. */
       arguments?: JsonValue
+      /** The result itself: then nothing runs. */
+      result?: JsonValue
     }
   | {
       type: 'TOOL_STARTED'

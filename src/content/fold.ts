@@ -189,12 +189,12 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     call.status = 'waiting'
     call.approval = { arguments: args, items, requestedAt: at }
   },
-  APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args }, at) {
+  APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args, result }, at) {
     const call = openCallOf(editable, toolCallId)
     if (call?.status !== 'waiting' || !call.approval) return
     addWait(editable, at)
     call.status = 'planned'
-    call.approval = { ...call.approval, answer: { approved, reason, arguments: args, at } }
+    call.approval = { ...call.approval, answer: { approved, reason, arguments: args, result, at } }
   },
   TOOL_STARTED(editable, { toolCallId, attempt, item, items }, at) {
     const call = openCallOf(editable, toolCallId)

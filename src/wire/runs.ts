@@ -8,6 +8,8 @@ export const approvalAnswer = z.strictObject({
   reason: z.string().max(10_000).optional(),
   /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
   arguments: z.union([jsonObject, z.array(jsonObject.nullable())]).optional(),
+  /** The call's result, made elsewhere: then nothing runs. */
+  result: z.json().optional(),
 })
 
 /** Whether the call was approved. */

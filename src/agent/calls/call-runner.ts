@@ -110,6 +110,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     const isNew = begun || (attempts === 0 && !items)
     const answer = approval?.answer
     if (answer && !answer.approved) return failed(denied(answer.reason))
+    if (answer?.result !== undefined) return { value: answer.result, events: [] }
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
       return failed(interrupted(plan))
     try {

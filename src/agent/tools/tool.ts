@@ -115,18 +115,24 @@ export interface Tool<Input = unknown> {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 
+/** A tool; without `execute`, one whose calls are answered from outside. */
+type ToolDefinition<Input> = Omit<Tool<Input>, 'execute'> & Partial<Pick<Tool<Input>, 'execute'>>
+
 /**
- * Checks a tool and gives its input the type of its schema.
+ * Checks a tool and gives its input the type of its schema. Calls of one without `execute` wait, as for an approval, until
+ * somebody gives their result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
  *
  * @throws ByrefError `config_invalid` for an id that providers refuse, or a schema that is neither kind.
  */
 export function defineTool<Input>(
-  tool: Tool<Input> & { inputSchema: ToolSchema<Input> },
+  tool: ToolDefinition<Input> & { inputSchema: ToolSchema<Input> },
 ): Tool<Input>
 export function defineTool(
-  tool: Tool<Record<string, unknown>> & { inputSchema: JsonSchema },
+  tool: ToolDefinition<Record<string, unknown>> & { inputSchema: JsonSchema },
 ): Tool<Record<string, unknown>>
-export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input> {
+  const { execute } = definition
+  const tool = (execute ? definition : answeredOutside(definition)) as Tool<Input>
   if (!ID.test(tool.id)) {
     throw new ByrefError(
       'config_invalid',
@@ -146,6 +152,19 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
     )
   }
   return tool
+}
+
+function answeredOutside<Input>(definition: ToolDefinition<Input>): Tool<Input> {
+  return {
+    ...definition,
+    needsApproval: true,
+    execute() {
+      throw new ByrefError(
+        'invalid_arguments',
+        `Calls of "${definition.id}" do not run here: they are answered with a result`,
+      )
+    },
+  }
 }
 
 /** The tool's input schema as JSON Schema (draft 2020-12), worked out once. */
