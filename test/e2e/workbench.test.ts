@@ -349,10 +349,11 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       { width: 360, height: 740, colorScheme: 'light', scale: 1 },
       { width: 360, height: 740, colorScheme: 'dark', scale: 2 },
     ] as const
+    const page = await open(`/c/${id}`)
+    await page.locator('#m-n10').waitFor()
     for (const { width, height, colorScheme, scale } of screens) {
-      const context = await visitor('owner', { viewport: { width, height }, colorScheme })
-      const page = await open(`/c/${id}`, context)
-      await page.locator('#m-n10').waitFor()
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme })
       await page.evaluate(`document.documentElement.style.fontSize = '${scale * 100}%'
         for (const one of document.querySelectorAll('details')) one.open = true`)
       const wide =
@@ -360,7 +361,6 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
         .filter((element) => element.scrollWidth > element.clientWidth).length`)
       expect([width, scale, wide]).toEqual([width, scale, 0])
       if (scale === 1) expect(await violations(page)).toEqual([])
-      await context.close()
     }
   })
 })

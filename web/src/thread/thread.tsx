@@ -33,7 +33,7 @@ export function Thread() {
     () => (isWanted ? timeline({ messages, runs, calls }) : []),
     [isWanted, messages, runs, calls],
   )
-  const { start, end, extend, isGrowing, toEnd } = useWindow(items, hash, loaded)
+  const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
   const isThere = start < end
   const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole || !isThere)
@@ -64,7 +64,6 @@ export function Thread() {
           {start > 0 && (
             <WindowEdge
               label="Show earlier messages"
-              when={!isGrowing}
               onMore={() => {
                 keepPlace()
                 extend('start')
@@ -80,13 +79,7 @@ export function Thread() {
               <Queued />
             </>
           ) : (
-            isThere && (
-              <WindowEdge
-                label="Show later messages"
-                when={!isGrowing}
-                onMore={() => extend('end')}
-              />
-            )
+            isThere && <WindowEdge label="Show later messages" onMore={() => extend('end')} />
           )}
         </div>
       </div>

@@ -3,7 +3,7 @@ import { act, renderHook } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { message, stateOf } from '../testing/messages.ts'
 import { timeline } from './timeline.ts'
-import { PAGE, useWindow } from './use-window.ts'
+import { MORE, PAGE, useWindow } from './use-window.ts'
 
 const messages = (count: number) =>
   Array.from({ length: count }, (_, i) => message({ id: `n${i}`, message_type: 'notice' }))
@@ -23,7 +23,7 @@ describe('useWindow', () => {
     rerender({ items: itemsOf(1_001), at: '', loaded: true })
     expect(result.current.end).toBe(1_001)
     act(() => result.current.extend('start'))
-    expect(result.current.start).toBe(1_000 - 2 * PAGE + 1)
+    expect(result.current.start).toBe(1_001 - PAGE - MORE)
   })
 
   it('holds a part around what the address names, and grows both ways', () => {
@@ -33,7 +33,7 @@ describe('useWindow', () => {
     expect(result.current.end - result.current.start).toBe(PAGE)
     act(() => result.current.extend('end'))
     act(() => result.current.extend('start'))
-    expect(result.current.end - result.current.start).toBe(3 * PAGE)
+    expect(result.current.end - result.current.start).toBe(PAGE + 2 * MORE)
     act(() => result.current.toEnd())
     expect(result.current.end).toBe(10_000)
   })
@@ -46,7 +46,7 @@ describe('useWindow', () => {
       extend('end')
       extend('start')
     })
-    expect([result.current.start, result.current.end]).toEqual([start - PAGE, end + PAGE])
+    expect([result.current.start, result.current.end]).toEqual([start - MORE, end + MORE])
   })
 
   it.each([950, 990])(

@@ -1,10 +1,13 @@
 import { readMetadata } from 'byref/client'
-import { useCallback, useDeferredValue, useState } from 'react'
+import { useCallback, useState } from 'react'
 import { readHash } from './read-hash.ts'
 import type { TimelineItem } from './timeline.ts'
 
-/** How many items are in the page at first, and how many come with each extension. */
+/** How many items are in the page at first. */
 export const PAGE = 24
+
+/** How many come with each extension: few, so that the page takes keys and wheels between them. */
+export const MORE = 8
 
 /** How many of them stand before the one that the address names. */
 const BEFORE = 8
@@ -13,10 +16,8 @@ const BEFORE = 8
 export interface Window {
   start: number
   end: number
-  /** Puts earlier ones before, or later ones behind, piece by piece: the page takes keys and wheels meanwhile. */
+  /** Puts earlier ones before, or later ones behind. */
   extend: (side: 'start' | 'end') => void
-  /** Whether some are on their way. */
-  isGrowing: boolean
   /** Goes to the newest ones. */
   toEnd: () => void
 }
@@ -25,53 +26,43 @@ interface Range {
   start: number
   /** Null follows the newest. */
   end: number | null
-  /** Counts the ways to another part: those are gone at once, what only grows comes piece by piece. */
-  jump: number
 }
-
-const NEWEST: Range = { start: Number.NaN, end: null, jump: 0 }
 
 /**
  * Which items are in the page: the newest ones, or those around what the address names, and more when asked for. While some are
  * loading still there are none but around what the address names.
  */
 export function useWindow(items: readonly TimelineItem[], hash: string, loaded = true): Window {
-  const [wanted, setWanted] = useState(NEWEST)
+  const [range, setRange] = useState<Range | null>(null)
   const [shownHash, setShownHash] = useState('')
-  const deferred = useDeferredValue(wanted)
-  const range = deferred.jump === wanted.jump ? deferred : wanted
   const all = items.length
-  const isNewest = Number.isNaN(range.start)
-  const isNone = !loaded && isNewest
-  const start = isNewest ? all - PAGE : range.start
+  const isNone = !loaded && range === null
+  const { start, end } = range ?? { start: all - PAGE, end: null }
   const from = isNone ? 0 : Math.max(0, Math.min(start, all - 1))
-  const to = isNone ? 0 : Math.min(range.end ?? all, all)
+  const to = isNone ? 0 : Math.min(end ?? all, all)
 
   if (hash !== shownHash && all > 0) {
     const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
     if (linked >= 0 || hash === '') setShownHash(hash)
-    const around = { start: linked - BEFORE, end: linked + PAGE - BEFORE, jump: wanted.jump + 1 }
+    const around = { start: linked - BEFORE, end: linked + PAGE - BEFORE }
     // The end stays where it is: what is still loading behind it neither is drawn nor moves the part away.
-    if (linked >= 0 && (linked < from || linked >= to)) setWanted(around)
-    else if (linked >= 0 && isNewest) {
-      setWanted({ ...around, start: from, end: Math.max(to, around.end) })
-    }
+    if (linked >= 0 && (linked < from || linked >= to)) setRange(around)
+    else if (linked >= 0 && range === null) setRange({ start: from, end: Math.max(to, around.end) })
   }
 
   return {
     start: from,
     end: to,
-    isGrowing: range !== wanted,
     extend(side) {
-      // Both sides may grow before the page is drawn anew, and each more than once: by a page all the same.
-      setWanted((now) => {
-        if (now.jump !== range.jump) return now
-        if (side === 'start') return { ...now, start: from - PAGE }
-        const end = to + PAGE < all || !loaded ? to + PAGE : null
-        return { ...now, start: Number.isNaN(now.start) ? from : now.start, end }
-      })
+      const next = to + MORE < all || !loaded ? to + MORE : null
+      // Both sides may grow before the page is drawn anew, and each more than once: by so many all the same.
+      setRange((now) =>
+        side === 'start'
+          ? { start: from - MORE, end: now ? now.end : end }
+          : { start: now ? now.start : from, end: next },
+      )
     },
-    toEnd: useCallback(() => setWanted(({ jump }) => ({ ...NEWEST, jump: jump + 1 })), []),
+    toEnd: useCallback(() => setRange(null), []),
   }
 }
 

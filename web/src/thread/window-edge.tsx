@@ -3,18 +3,9 @@ import { Button } from '../ui/button.tsx'
 import { useNear } from '../ui/use-near.ts'
 
 /** Where the part of the thread that is in the page ends: more comes when it comes near, or by a press. */
-export function WindowEdge({
-  label,
-  when,
-  onMore,
-}: {
-  label: string
-  /** Whether it looks for whether it is near. */
-  when: boolean
-  onMore: () => void
-}) {
+export function WindowEdge({ label, onMore }: { label: string; onMore: () => void }) {
   const button = useRef<HTMLButtonElement>(null)
-  useNear(button, onMore, { margin: 800, when })
+  useNear(button, onMore, { margin: 800 })
   return (
     <Button
       ref={button}
