@@ -1,0 +1,1 @@
+export { type AgUiOptions, createAgUiHandler } from './handler.ts'

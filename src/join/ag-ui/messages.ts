@@ -1,0 +1,171 @@
+import type { Message as AgUiMessage, ContentPart, RunAgentInput } from '@ag-ui/core'
+import type { ApprovalAnswer } from '../../agent/approve.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { Board } from '../../content/board.ts'
+import type { ConversationState } from '../../content/conversation-state.ts'
+import { isPlainObject, type JsonValue } from '../../content/json.ts'
+import type { Message } from '../../content/message.ts'
+import { readMetadata } from '../../content/read-metadata.ts'
+import { textOf } from '../../content/render-context.ts'
+import type { MessageInput } from '../../content/to-message.ts'
+import { isDeleted } from '../../content/tombstone.ts'
+import { ByrefError } from '../../errors.ts'
+import { parseVariableRef } from '../../refs/variable-ref.ts'
+import { attachFile, type SentFile } from '../attach-file.ts'
+
+/** What a request brings that the conversation does not know yet. */
+export interface Brought {
+  messages: MessageInput[]
+  answers: Map<string, ApprovalAnswer>
+  /** The calls of the client's own tools among them. */
+  results: Set<string>
+}
+
+/** Under this kind the model finds what the app says of itself (AG-UI's `context`). */
+const CONTEXT = 'app_context'
+
+/** @throws ByrefError `bad_request` for an answer or a state that is none; what saving a file throws */
+export async function readInput(
+  input: RunAgentInput,
+  { state, board, assets }: { state: ConversationState; board: Board; assets: Assets },
+): Promise<Brought> {
+  const known = new Set([...state.messages, ...state.inbox.map((one) => one.message)].map(idOf))
+  const results = new Set<string>()
+  const answers = new Map<string, ApprovalAnswer>()
+  for (const { interruptId, status, payload } of input.resume ?? []) {
+    const isRefused = status === 'cancelled'
+    answers.set(
+      interruptId,
+      isRefused ? { approved: false, reason: 'cancelled' } : toAnswer(payload),
+    )
+  }
+  const said: MessageInput[] = []
+  for (const message of input.messages) {
+    if (known.has(message.id)) continue
+    if (message.role === 'tool') {
+      if (state.calls[message.toolCallId]?.status !== 'waiting') continue
+      const { error, content, toolCallId } = message
+      answers.set(
+        toolCallId,
+        error === undefined
+          ? { approved: true, result: resultOf(content) }
+          : { approved: false, reason: error },
+      )
+      results.add(toolCallId)
+    } else {
+      const one = await toInput(message, assets)
+      if (one) said.push(one)
+    }
+  }
+  const messages = [...contextOf(input, board), ...editsOf(input, state, board), ...said]
+  return { messages, answers, results }
+}
+
+const idOf = ({ id }: { id: string }): string => id
+
+function toAnswer(payload: unknown): ApprovalAnswer {
+  if (typeof payload === 'boolean') return { approved: payload }
+  const { approved, reason, arguments: args } = Object(payload)
+  if (typeof approved === 'boolean') return { approved, reason, arguments: args }
+  throw new ByrefError('bad_request', 'resume: a payload is { approved, reason?, arguments? }')
+}
+
+/** A client's tool says what it says in text, which often is JSON. */
+function resultOf(content: string | ContentPart[]): unknown {
+  if (typeof content !== 'string') return content.map(toPart)
+  try {
+    return JSON.parse(content)
+  } catch {
+    return content
+  }
+}
+
+async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInput | null> {
+  const { id, role, content } = message
+  if (role === 'activity' || role === 'reasoning' || role === 'tool') return null
+  if (content === undefined) return null
+  const name = message.name === undefined ? {} : { name: message.name }
+  const head = { id, role: role === 'developer' ? 'system' : role, ...name }
+  if (typeof content === 'string') return { ...head, content }
+  const files = content.flatMap((part) => sentFile(part) ?? [])
+  const attachments = await Promise.all(files.map((file) => attachFile(assets, file)))
+  const parts = content.filter((part) => !sentFile(part)).map(toPart)
+  return { ...head, content: parts, metadata: { attachments } }
+}
+
+/** The file that a part brings along; null for one that is text or elsewhere. */
+function sentFile(part: ContentPart): SentFile | null {
+  if (part.type === 'text' || part.source.type !== 'data') return null
+  const { value: data, mimeType: mime } = part.source
+  return { data, mime, name: Object(part.metadata).filename }
+}
+
+/** A part in a form that messages take: AG-UI has its body in a `source`. */
+function toPart(part: ContentPart): unknown {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const { type, source, metadata } = part
+  const { filename } = Object(metadata)
+  const { value, mimeType } = source
+  const body = source.type === 'data' ? { data: value } : { url: value }
+  return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
+}
+
+/** The board as AG-UI's state: the values by their labels. */
+export function stateOf(board: Board): Record<string, JsonValue> {
+  const entries = Object.entries(board.snapshot())
+  return Object.fromEntries(
+    entries.flatMap(([label, { data }]) => (data === undefined ? [] : [[label, data]])),
+  )
+}
+
+function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
+  if (context.length === 0) return []
+  const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
+  if (JSON.stringify(stateOf(board)[CONTEXT]) === JSON.stringify(data)) return []
+  return [{ type: 'data', kind: CONTEXT, data, role: 'system' }]
+}
+
+/** The client's edits of the state: they count where it has seen the conversation's last word, and else are old. */
+function editsOf(
+  { state: given, messages }: RunAgentInput,
+  { messages: all }: ConversationState,
+  board: Board,
+): MessageInput[] {
+  const last = all.findLast(({ content_type: type, sender }) => {
+    return type !== 'data' && sender.participant_role !== 'user'
+  })
+  const isCurrent = !last || messages.some(({ id }) => id === last.id)
+  if (!isCurrent || !isPlainObject(given)) return []
+  const now = stateOf(board)
+  return Object.entries(given).flatMap(([label, data]): MessageInput[] => {
+    if (label === CONTEXT || JSON.stringify(now[label]) === JSON.stringify(data)) return []
+    const place = parseVariableRef(`†${label}`)
+    if (place?.type !== 'variable' || place.path.length > 0) {
+      throw new ByrefError('bad_request', `state: ${JSON.stringify(label)} names no data`)
+    }
+    const { kind, instance } = place
+    return [{ type: 'data', kind, _instance: instance, data, _outputMethod: 'set' }]
+  })
+}
+
+/** The conversation as AG-UI has messages: data and notes are not among them. */
+export function agUiMessages(messages: readonly Message[]): AgUiMessage[] {
+  return messages.flatMap((message): AgUiMessage[] => {
+    const { id, sender, content_type: type, message_type } = message
+    if (type === 'data' || message_type === 'log' || isDeleted(message)) return []
+    const content = textOf(message)
+    const { result, calls } = readMetadata(message)
+    if (result) {
+      const error = result.error ? { error: result.error.message } : {}
+      return [{ id, role: 'tool', toolCallId: result.callId, content, ...error }]
+    }
+    const role = sender.participant_role
+    if (role !== 'assistant') return [{ id, role: role === 'system' ? role : 'user', content }]
+    const toolCalls = calls.map(({ id, name, arguments: args }) => ({
+      id,
+      type: 'function' as const,
+      function: { name, arguments: JSON.stringify(args) },
+    }))
+    return [{ id, role, content, ...(toolCalls.length > 0 ? { toolCalls } : {}) }]
+  })
+}
