@@ -24,9 +24,11 @@ export function Menu({ trigger, className, children }: MenuProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
   const button = useRef<HTMLElement>(null)
   const isElsewhere = useRef(false)
+  const isByKey = useRef(false)
   const id = useId()
   const close = () => setContainer(null)
-  const open = () => {
+  const open = (how: 'key' | 'press') => {
+    isByKey.current = how === 'key'
     isElsewhere.current = false
     // Within a landmark, and within a dialog that is open: what is outside of that takes no presses.
     const dialog = document.querySelector<HTMLElement>('[role=dialog]')
@@ -37,7 +39,7 @@ export function Menu({ trigger, className, children }: MenuProps) {
     // What is pressed would take the focus from the menu.
     event.preventDefault()
     if (container) close()
-    else open()
+    else open('press')
   }
   return (
     <span className={cn('relative inline-flex', className)}>
@@ -51,7 +53,7 @@ export function Menu({ trigger, className, children }: MenuProps) {
         onKeyDown={(event) => {
           if (!['Enter', ' ', 'ArrowDown'].includes(event.key)) return
           event.preventDefault()
-          open()
+          open('key')
         }}
       >
         {trigger}
@@ -67,6 +69,12 @@ export function Menu({ trigger, className, children }: MenuProps) {
               sideOffset={4}
               collisionPadding={8}
               aria-labelledby={id}
+              onFocus={({ target, currentTarget }) => {
+                // Who opened it by a key is on its first line, and not on all of it.
+                if (!isByKey.current || target !== currentTarget) return
+                isByKey.current = false
+                currentTarget.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+              }}
               onInteractOutside={(event) => {
                 // The button closes it by itself; else it would be opened again.
                 if (button.current?.contains(event.target as Node)) event.preventDefault()
