@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { openBrowser } from '../../test/e2e/browser.ts'
 import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
 import { printMachine } from '../content/measure.ts'
-import { firstPaint, rounds, watchedPage } from './page.ts'
+import { firstPaint, namedPaint, rounds, watchedPage } from './page.ts'
 
 const AT = '2026-01-01T12:00:00.000Z'
 const data = temporaryFolder()
@@ -49,10 +49,8 @@ async function manyMessages(): Promise<void> {
   const paints: string[] = []
   const target = await rounds(7, async () => {
     const { page } = await watchedPage(browser)
-    const start = performance.now()
     await page.goto(`${server.url}/c/many#m-n0`)
-    await page.locator('#m-n0').waitFor()
-    const took = performance.now() - start
+    const took = await namedPaint(page)
     paints.push(`${await firstPaint(page)}`)
     await page.context().close()
     return took
