@@ -2,8 +2,8 @@ import type { Assets } from '../assets/assets-contract.ts'
 
 /** A file that came in a request. */
 export interface SentFile {
-  /** Base64. */
-  data: string
+  /** Its bytes, or these in Base64. */
+  data: string | Uint8Array
   mime?: string | null
   name?: string
 }
@@ -13,7 +13,7 @@ export async function attachFile(
   assets: Assets,
   { data, mime = null, name = '' }: SentFile,
 ): Promise<{ assetRef: string }> {
-  const body = Buffer.from(data, 'base64')
+  const body = typeof data === 'string' ? Buffer.from(data, 'base64') : data
   const { asset, table } = await assets.importFile(body, { name, mime, by: 'user' })
   return { assetRef: (table ?? asset).ref }
 }

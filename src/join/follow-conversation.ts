@@ -19,8 +19,16 @@ export interface FollowedConversation extends AsyncIterable<Foldable> {
   close(): void
 }
 
-/** Begins to follow a conversation of the agent's namespace; one that there is not yet is empty. */
-export async function followConversation(agent: Agent, id: string): Promise<FollowedConversation> {
+/**
+ * Begins to follow a conversation of the agent's namespace; one that there is not yet is empty.
+ *
+ * @param after The position of the log from which on its records are iterated too. Default: those that are still to come.
+ */
+export async function followConversation(
+  agent: Agent,
+  id: string,
+  after = Number.POSITIVE_INFINITY,
+): Promise<FollowedConversation> {
   const { log } = agent
   const queue = eventQueue<Foldable>()
   const coming = queue[Symbol.asyncIterator]()
@@ -34,9 +42,14 @@ export async function followConversation(agent: Agent, id: string): Promise<Foll
   const offStream = agent.onStream((conversation, event, { namespace }) => {
     if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
   })
-  for await (const record of readAll(log, id) as AsyncIterable<LogRecord>) folded.apply(record)
+  const past: LogRecord[] = []
+  for await (const record of readAll(log, id)) {
+    if (record.position > after) past.push(record)
+    else folded.apply(record)
+  }
 
   async function* iterate(): AsyncGenerator<Foldable> {
+    for (const record of past) if (folded.apply(record)) yield record
     for (;;) {
       const { value, done } = await coming.next()
       if (done) return

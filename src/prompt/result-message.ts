@@ -10,13 +10,19 @@ import { limitOf } from '../model/taken-types.ts'
 import { toFilePart } from './file-part.ts'
 import type { FilePart, ResolvedResult } from './transcript-item.ts'
 
+/** What of a model's abilities decides where the bodies of results go. */
+export type ResultCapabilities = Pick<
+  ModelCapabilities,
+  'takesInResults' | 'urlsInResults' | 'detailOption'
+>
+
 /**
  * The results of one answer's calls: one message, and behind it one of the user with the bodies that the model takes in
  * no result (spec L2).
  */
 export function resultMessages(
   results: readonly ResolvedResult[],
-  capabilities: ModelCapabilities,
+  capabilities: ResultCapabilities,
 ): LanguageModelV4Message[] {
   const outside: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = []
   const content = results.map((result): LanguageModelV4ToolResultPart => {
@@ -41,7 +47,7 @@ export function resultMessages(
   return messages
 }
 
-function goesInside({ mediaType, data }: FilePart, capabilities: ModelCapabilities): boolean {
+function goesInside({ mediaType, data }: FilePart, capabilities: ResultCapabilities): boolean {
   if (data.type === 'url' && !capabilities.urlsInResults) return false
   return limitOf(capabilities.takesInResults, mediaType) !== null
 }

@@ -1,4 +1,7 @@
-import { RESULT, resultName } from '../../content/results.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { Board } from '../../content/board.ts'
+import type { ConversationState } from '../../content/conversation-state.ts'
+import { RESULT, type Results, resultName } from '../../content/results.ts'
 import { isSpilled, SPILLED_KEYS, type SpilledValue, spilledField } from '../../content/spilled.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { evaluateVariable, variablesIn } from '../../refs/evaluate-variable.ts'
@@ -11,7 +14,6 @@ import {
   type VariableExpression,
   type VariableRef,
 } from '../../refs/variable-ref.ts'
-import type { RunScope } from '../run-scope.ts'
 import type { CallPlan } from './call-plan.ts'
 
 /** What a call reads by `†`: data, results, and in a mapped one its item. */
@@ -25,6 +27,18 @@ export interface DataReader {
   has(text: string): boolean
   /** Whether there is data of the reference's kind and instance, whatever its path. */
   knows(ref: VariableRef): boolean
+}
+
+/** What there is to read. */
+export interface ReadableData {
+  thread: {
+    readonly board: Board
+    readonly results: Pick<Results, 'at' | 'count'>
+    readonly state: Pick<ConversationState, 'calls'>
+  }
+  assets: Pick<Assets, 'resolve'>
+  /** Whether calls can write among the data. Default true. */
+  hasOutputs?: boolean
 }
 
 /** A field of a value that is kept as an asset. */
@@ -42,7 +56,7 @@ class Kept {
  * @param own Names of its own, such as `item` and `index`.
  */
 export function createDataReader(
-  { thread, assets }: Pick<RunScope, 'thread' | 'assets'>,
+  { thread, assets, hasOutputs = true }: ReadableData,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,
   own: Readonly<Record<string, unknown>> = {},
 ): DataReader {
@@ -89,9 +103,10 @@ export function createDataReader(
     const result = results.at(Number(name))
     if (!result) {
       const there = results.count > 0 ? `†result#1 to ${resultName(results.count)}` : 'none yet'
-      throw new VariableError(
-        `†result#${name ?? ''} names no result; there are ${there}. What a call of the same answer shall read is written by _outputPath.`,
-      )
+      const how = hasOutputs
+        ? ' What a call of the same answer shall read is written by _outputPath.'
+        : ''
+      throw new VariableError(`†result#${name ?? ''} names no result; there are ${there}.${how}`)
     }
     const answer = state.calls[id]?.parentMessageId
     if (answer === undefined || state.calls[result.callId]?.parentMessageId !== answer) {

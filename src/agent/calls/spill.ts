@@ -3,6 +3,7 @@ import { metaOf } from '../../content/asset-meta.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { outline } from '../../content/outline.ts'
 import { SPILLED_TYPE, type SpilledValue } from '../../content/spilled.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { CallPlan } from './call-plan.ts'
 import { jsonLength } from './json-length.ts'
 
@@ -19,7 +20,10 @@ interface Valued {
 }
 
 /** Whether a value's JSON is longer than the results of its tool may be. */
-export function isTooLong(value: unknown, { tool }: Pick<CallPlan, 'tool'>): boolean {
+export function isTooLong(
+  value: unknown,
+  { tool }: { tool: Pick<Tool, 'maxResultChars'> | null },
+): boolean {
   const { maxResultChars = MAX_RESULT_CHARS } = tool ?? {}
   return jsonLength(value, maxResultChars) > maxResultChars
 }
@@ -27,7 +31,7 @@ export function isTooLong(value: unknown, { tool }: Pick<CallPlan, 'tool'>): boo
 /** The outcome with its value as an asset where it is too long: what stands for it has a preview. */
 export async function spill<T extends Valued>(
   outcome: T,
-  plan: CallPlan,
+  plan: Pick<CallPlan, 'name'> & { tool: Pick<Tool, 'maxResultChars'> | null },
   { assets, toolCallId }: { assets: Assets; toolCallId: string },
 ): Promise<T> {
   const { value } = outcome

@@ -154,17 +154,23 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input
   return tool
 }
 
+/** What stands for the `execute` of tools that have none. */
+const stands = new WeakSet<Tool['execute']>()
+
 function answeredOutside<Input>(definition: ToolDefinition<Input>): Tool<Input> {
-  return {
-    ...definition,
-    needsApproval: true,
-    execute() {
-      throw new ByrefError(
-        'invalid_arguments',
-        `Calls of "${definition.id}" do not run here: they are answered with a result`,
-      )
-    },
+  const execute = (): never => {
+    throw new ByrefError(
+      'invalid_arguments',
+      `Calls of "${definition.id}" do not run here: they are answered with a result`,
+    )
   }
+  stands.add(execute)
+  return { ...definition, needsApproval: true, execute }
+}
+
+/** Whether the tool was defined without `execute`: its calls are answered from outside. */
+export function isAnsweredOutside({ execute }: Tool): boolean {
+  return stands.has(execute)
 }
 
 /** The tool's input schema as JSON Schema (draft 2020-12), worked out once. */

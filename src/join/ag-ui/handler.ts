@@ -7,6 +7,7 @@ import { openRun } from '../../content/conversation-state.ts'
 import type { JsonValue } from '../../content/json.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { agentsByTools } from '../agents-by-tools.ts'
+import { eventStream } from '../event-stream.ts'
 import { type FollowedConversation, followConversation } from '../follow-conversation.ts'
 import { type AgUiEvent, createAgUiEvents, jsonPatch, outcomeOf, usageOf } from './events.ts'
 import { agUiMessages, type Brought, readInput, stateOf } from './messages.ts'
@@ -26,8 +27,6 @@ export interface AgUiOptions {
   /** Whether a run goes on when its client hangs up, which is how `HttpAgent` aborts. Default false. */
   keepRunning?: boolean
 }
-
-const HEARTBEAT_MS = 15_000
 
 /**
  * Serves an agent by AG-UI: a `POST` of a `RunAgentInput` is answered with the events of its run. A thread is a
@@ -77,7 +76,7 @@ async function answer(agent: Agent, input: RunAgentInput, keepRunning: boolean):
     const brought = await readInput(input, { state, board, assets: agent.assets })
     const runId = await tell(agent, input, { brought, followed })
     const events = runEvents(input, { brought, followed, runId })
-    return eventStream(events, (isCut) => {
+    return eventStream(framesOf(events), (isCut) => {
       followed.close()
       if (isCut && runId !== null && !keepRunning) agent.cancel(threadId).catch(() => {})
     })
@@ -166,34 +165,13 @@ function isEnded(runId: string) {
     run.runId === runId && run.status !== 'running'
 }
 
-/** The events as server-sent events; comments in between keep proxies from hanging up. */
-function eventStream(events: AsyncGenerator<AgUiEvent>, onEnd: (isCut: boolean) => void): Response {
-  const encoder = new TextEncoder()
-  let beat: NodeJS.Timeout
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      beat = setInterval(() => controller.enqueue(encoder.encode(':\n\n')), HEARTBEAT_MS)
-      beat.unref()
-    },
-    async pull(controller) {
-      const { value, done } = await events.next().catch(failure)
-      if (value) controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`))
-      if (!done) return
-      clearInterval(beat)
-      onEnd(false)
-      controller.close()
-    },
-    cancel() {
-      clearInterval(beat)
-      onEnd(true)
-    },
-  })
-  return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
-  })
-}
-
-function failure(error: unknown): IteratorResult<AgUiEvent> {
-  const code = error instanceof ByrefError ? error.code : 'internal'
-  return { done: true, value: { type: 'RUN_ERROR', code, message: errorMessage(error) } }
+/** As server-sent events; what breaks is an event too. */
+async function* framesOf(events: AsyncGenerator<AgUiEvent>): AsyncGenerator<string> {
+  const frame = (event: AgUiEvent): string => `data: ${JSON.stringify(event)}\n\n`
+  try {
+    for await (const event of events) yield frame(event)
+  } catch (error) {
+    const code = error instanceof ByrefError ? error.code : 'internal'
+    yield frame({ type: 'RUN_ERROR', code, message: errorMessage(error) })
+  }
 }

@@ -8,6 +8,7 @@ import { defineTool } from '../../agent/tools/tool.ts'
 import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import type { LanguageModel, ModelCallOptions } from '../../model/language-model.ts'
+import { createServer } from '../../server/create-server.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { exported, traces } from './fixtures/traces.ts'
 import { createTracedAgent } from './traced-agent.ts'
@@ -63,6 +64,31 @@ describe('createTracedAgent', () => {
     expect(named('execute_tool fetch').map(({ attributes }) => attributes)).toMatchObject([
       { 'gen_ai.tool.call.id': 'fetch-0', 'gen_ai.tool.name': 'fetch', 'byref.tool.attempt': 1 },
       { 'gen_ai.tool.call.id': 'fetch-1' },
+    ])
+  })
+
+  it('traces what a server is asked, each run below its request', async () => {
+    const { tracer, tree } = traces()
+    const log = createMemoryLog()
+    const model = scriptedModel([calls('fetch'), 'One page.'])
+    const agents = createTracedAgent({ model, log, tools: [tool('fetch')] }, { tracer })
+    const server = createServer({ agents, app: null })
+    await log.create('c')
+    await tracer.startActiveSpan('POST', async (span) => {
+      const body = JSON.stringify({ content: 'Go' })
+      const headers = { 'content-type': 'application/json' }
+      const request = { method: 'POST', headers, body }
+      const answer = await server.fetch(
+        new Request('http://localhost/api/conversations/c/messages', request),
+      )
+      expect(answer.status).toBe(202)
+      span.end()
+    })
+    await expect.poll(async () => (await log.read('c')).at(-1)?.event.type).toBe('RUN_FINISHED')
+    await agents.close()
+    expect(tree()).toEqual([
+      ...['POST', '  invoke_agent', '    chat scripted'],
+      ...['    execute_tool fetch', '    chat scripted'],
     ])
   })
 

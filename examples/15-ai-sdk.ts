@@ -1,0 +1,59 @@
+// An agent of the AI SDK with its own tools, by value and, with three lines more, by reference: the same answer.
+import { type LanguageModel, ToolLoopAgent, tool } from 'ai'
+import { byReference } from 'byref/ai-sdk'
+import { scriptedModel } from 'byref/testing'
+import { z } from 'zod'
+
+const year = Array.from({ length: 8760 }, (_, hour) => 50 + (hour % 24) / 2)
+const map = Buffer.alloc(1_000_000).toString('base64')
+const tools = {
+  weather: tool({
+    description: 'Get the weather in a location (in Fahrenheit)',
+    inputSchema: z.object({ location: z.string() }),
+    execute: ({ location }) => ({ location, temperature: 72 }),
+  }),
+  history: tool({
+    description: 'Get the temperature in a location, of each hour of a year',
+    inputSchema: z.object({ location: z.string() }),
+    execute: () => ({ temperatures: year, map: { mimeType: 'image/png', data: map } }),
+  }),
+  average: tool({
+    description: 'Average numbers',
+    inputSchema: z.object({ numbers: z.array(z.number()) }),
+    execute: ({ numbers }) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length,
+  }),
+}
+
+/** Stands for a real model, such as openai('gpt-5-mini'), that passes numbers in one way or the other. */
+function modelThatPasses(numbers: unknown) {
+  const location = 'San Francisco'
+  return scriptedModel([
+    {
+      calls: [
+        { name: 'weather', arguments: { location } },
+        { name: 'history', arguments: { location } },
+      ],
+    },
+    { calls: [{ name: 'average', arguments: { numbers } }] },
+    'It is 72 °F, warmer than usual.',
+  ])
+}
+
+async function ask(model: LanguageModel, given: typeof tools): Promise<string> {
+  const agent = new ToolLoopAgent({ model, tools: given })
+  const steps = await (await agent.stream({ prompt: 'Is it warm in San Francisco?' })).steps
+  return `${steps[1]?.toolResults[0]?.output} on average. ${steps[2]?.text}`
+}
+
+const before = modelThatPasses(year)
+console.log('by value:', await ask(before, tools))
+
+const after = modelThatPasses('†result#2.temperatures')
+const refs = byReference()
+console.log('by reference:', await ask(refs.model(after), refs.tools(tools)))
+
+for (const [name, { requests }] of Object.entries({ before, after })) {
+  console.log(
+    `${name}: a last prompt of ${JSON.stringify(requests.at(-1)?.prompt).length} characters`,
+  )
+}

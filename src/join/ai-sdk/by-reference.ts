@@ -1,0 +1,137 @@
+import type { LanguageModelV4FunctionTool, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import { type LanguageModelMiddleware, type ToolSet, wrapLanguageModel } from 'ai'
+import { type AgentAssetsOptions, openAssets } from '../../agent/agent-assets.ts'
+import { knownOptions } from '../../agent/known-options.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
+import type { LanguageModel } from '../../model/language-model.ts'
+import type { ModelCapabilities } from '../../model/model-capabilities.ts'
+import { createMediaCache } from '../../prompt/media/media-cache.ts'
+import type { MediaSource } from '../../prompt/media/media-source.ts'
+import { outputByReference } from './model-output.ts'
+import { promptByReference } from './prompt-by-reference.ts'
+import { type ReadingTools, readingTools } from './reading-tools.ts'
+import { createResultViews } from './result-views.ts'
+import { sameAssets } from './same-assets.ts'
+import { wrapTool } from './wrap-tool.ts'
+
+/** Options of {@link byReference}. */
+export interface ByReferenceOptions extends AgentAssetsOptions {
+  /** The namespace of all assets. Default: none. */
+  namespace?: string | null
+  /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
+  maxResultChars?: number
+  /** What is known better of the models than the catalogue says: what they take. */
+  capabilities?: CapabilityOverrides
+}
+
+type WrappedModel = ReturnType<typeof wrapLanguageModel>
+
+/** Models and tools of the AI SDK by reference. */
+export interface ByReference {
+  /** The model, shown references in place of bodies and long results, and bodies where it takes them. */
+  model(model: Parameters<typeof wrapLanguageModel>[0]['model']): WrappedModel
+  /** What `model` wraps with, for an app that wraps its models itself. */
+  readonly middleware: LanguageModelMiddleware
+  /**
+   * The tools, whose parameters take references, and whose results are references for the model; to the application they
+   * give what they gave before. With the tools that long results are read by, which a model that is wrapped is shown from
+   * the first such result on.
+   */
+  tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
+  /** The same in another namespace. */
+  in(namespace: string | null): ByReference
+  /** Where bodies and long results are kept: assets of one's own are saved here, and read by their references. */
+  readonly assets: Assets
+}
+
+const MAX_RESULT_CHARS = 32 * 1024
+
+const OPTIONS: readonly (keyof ByReferenceOptions)[] = [
+  'assets',
+  'namespace',
+  'maxResultChars',
+  'capabilities',
+]
+
+/**
+ * Makes `generateText`, `streamText` and agents of the AI SDK pass by reference. It keeps nothing of conversations: what
+ * `†result#1` names is read from the messages of a call, so that one serves all conversations, in any process.
+ *
+ * @throws ByrefError `config_invalid` for unknown options
+ */
+export function byReference(options: ByReferenceOptions = {}): ByReference {
+  knownOptions('byReference', options, OPTIONS)
+  const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
+  const opened = openAssets(options, namespace, () => {})
+  const cache = createMediaCache()
+  const known = new WeakMap<object, Promise<ModelCapabilities>>()
+
+  function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {
+    const found = known.get(model) ?? capabilitiesOf(model, capabilities)
+    known.set(model, found)
+    return found
+  }
+
+  function within(namespace: string | null): ByReference {
+    const own = opened.in(namespace)
+    const assets = sameAssets(own)
+    const reading = readingTools(assets)
+    const views = createResultViews(async (part) => outputByReference(part.output, howFor(part)))
+
+    function howFor({ toolName, toolCallId }: LanguageModelV4ToolResultPart) {
+      const isPage = Object.hasOwn(reading.tools, toolName)
+      return { assets, toolName, toolCallId, maxResultChars: isPage ? Infinity : maxResultChars }
+    }
+
+    async function sourceFor(
+      model: LanguageModel,
+    ): Promise<{ source: MediaSource; tail: MediaSource }> {
+      const { readsOnce, resolveInLLM } = assets.config
+      const source = { capabilities: await capabilitiesFor(model), assets, namespace, cache }
+      return {
+        source: { ...source, media: readsOnce || !resolveInLLM ? 'none' : 'all' },
+        tail: { ...source, media: readsOnce ? 'none' : 'all' },
+      }
+    }
+
+    const middleware: LanguageModelMiddleware = {
+      specificationVersion: 'v4',
+      // References are not downloaded: they are resolved here.
+      async overrideSupportedUrls({ model }) {
+        const own = await model.supportedUrls
+        return { ...own, '*': [...(own['*'] ?? []), /^asset:/i] }
+      },
+      async transformParams({ params, model }) {
+        const isReading = (tool: unknown): boolean =>
+          reading.isOwn(tool as LanguageModelV4FunctionTool)
+        const hasReading = params.tools?.some(isReading) ?? false
+        const source = () => sourceFor(model)
+        const { prompt, isReadable } = await promptByReference(params.prompt, {
+          views,
+          source,
+          hasReading,
+        })
+        if (!hasReading || isReadable)
+          return prompt === params.prompt ? params : { ...params, prompt }
+        return { ...params, prompt, tools: params.tools?.filter((tool) => !isReading(tool)) }
+      },
+    }
+
+    return {
+      assets: own,
+      middleware,
+      model: (model) => wrapLanguageModel({ model, middleware }),
+      tools<Tools extends ToolSet>(tools: Tools) {
+        const wrapped = Object.entries(tools).map(([name, tool]) => {
+          return [name, wrapTool(name, tool, { assets, maxResultChars })]
+        })
+        const more = Object.entries(reading.tools).filter(([name]) => !Object.hasOwn(tools, name))
+        return Object.fromEntries([...wrapped, ...more]) as Tools & ReadingTools<Tools>
+      },
+      in: within,
+    }
+  }
+
+  return within(namespace)
+}

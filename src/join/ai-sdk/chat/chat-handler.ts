@@ -1,0 +1,151 @@
+import {
+  createUIMessageStreamResponse,
+  type DynamicToolUIPart,
+  isToolUIPart,
+  type ToolUIPart,
+  type UIMessage,
+} from 'ai'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import type { ApprovalAnswer } from '../../../agent/approve.ts'
+import { ByrefError } from '../../../errors.ts'
+import type { ChatFeed } from './chat-feed.ts'
+import { createChatFeeds } from './chat-feeds.ts'
+import { readChatRequest } from './chat-request.ts'
+import type { UIChunkOptions } from './ui-chunks.ts'
+import { toInput, uiMessages } from './ui-messages.ts'
+
+/** Options of {@link createChatHandler}. */
+export interface ChatHandlerOptions extends UIChunkOptions {
+  /**
+   * The agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is
+   * the answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
+   */
+  agent: Agent | ((request: Request) => Agent | Response | Promise<Agent | Response>)
+  /** Where it is served. Default: `/api/chat`, as `DefaultChatTransport` has it. */
+  path?: string
+  /** Bytes of a request, with the files in it. Default: 32 MiB. */
+  maxBytes?: number
+}
+
+/**
+ * Serves an agent to `useChat`: `POST /api/chat` says something or answers about a call, and streams what comes of it;
+ * `GET /api/chat/:id/stream` goes on with that after a reload, `DELETE` of the same stops it; `GET /api/chat/:id` has the
+ * messages so far. The log is what counts: of the messages that a browser sends only the last is read.
+ */
+export function createChatHandler(
+  options: ChatHandlerOptions,
+): (request: Request) => Promise<Response> {
+  const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...how } = options
+  const feeds = createChatFeeds(how)
+
+  async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
+    const before = await feeds.current(agent, id)
+    if (before && before.waiting().length > 0) {
+      const why = 'A call waits for an answer: approve or refuse it before you say more'
+      throw new ByrefError('conversation_busy', why)
+    }
+    const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(message.id))
+    try {
+      const run = await agent.start({ conversation: id, messages: [toInput(message)] })
+      run.result.catch(() => {})
+      return streamed(feed, 'start')
+    } catch (error) {
+      feed.close()
+      throw error
+    }
+  }
+
+  async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
+    const feed = await feeds.current(agent, id)
+    if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
+    const waiting = new Set(feed.waiting())
+    const answered: string[] = []
+    for (const part of parts.filter(isToolUIPart)) {
+      const given = answerIn(part)
+      // Earlier ones of the same message are sent again with each request.
+      if (!given || !waiting.has(part.toolCallId)) continue
+      await agent.approve(id, part.toolCallId, given)
+      answered.push(part.toolCallId)
+    }
+    feed.answered(answered)
+    return streamed(feed, 'pause')
+  }
+
+  async function post(agent: Agent, request: Request): Promise<Response> {
+    const { id, last, trigger } = await readChatRequest(request, maxBytes)
+    if (trigger === 'regenerate-message') {
+      throw new ByrefError('bad_request', 'What was said stays: ask again with a new message')
+    }
+    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last)
+  }
+
+  async function serve(request: Request, [id, more]: (string | undefined)[]): Promise<Response> {
+    const { method } = request
+    const isStream = more === 'stream'
+    const agent = typeof given === 'function' ? await given(request) : given
+    if (agent instanceof Response) return agent
+    if (id === undefined && method === 'POST') return post(agent, request)
+    if (id !== undefined && more === undefined && method === 'GET') {
+      return Response.json(await uiMessages(agent, id, how))
+    }
+    if (id !== undefined && isStream && method === 'GET') {
+      const feed = await feeds.current(agent, id)
+      return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
+    }
+    if (id !== undefined && isStream && method === 'DELETE') {
+      await agent.cancel(id)
+      return new Response(null, { status: 204 })
+    }
+    const isThere = more === undefined || isStream
+    return new Response('There is nothing here', { status: isThere ? 405 : 404 })
+  }
+
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname !== path && !pathname.startsWith(`${path}/`)) {
+      return new Response('There is nothing here', { status: 404 })
+    }
+    try {
+      const rest = pathname.slice(path.length + 1)
+      const [id, more, tooMuch] = rest === '' ? [] : rest.split('/').map(decodeURIComponent)
+      if (tooMuch !== undefined) return new Response('There is nothing here', { status: 404 })
+      return await serve(request, [id, more])
+    } catch (error) {
+      return failure(error)
+    }
+  }
+}
+
+/** What a person says about a call, or a tool in the browser gives; null for neither. */
+function answerIn(part: Part): ApprovalAnswer | null {
+  if (part.state === 'approval-responded') {
+    const { approved, reason } = Object(part.approval)
+    return { approved: approved === true, ...(typeof reason === 'string' ? { reason } : {}) }
+  }
+  if (part.state === 'output-error') return { approved: false, reason: part.errorText }
+  return part.state === 'output-available' ? { approved: true, result: part.output } : null
+}
+
+type Part = ToolUIPart | DynamicToolUIPart
+
+function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
+  return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
+}
+
+/** The message is what `useChat` has as its error. */
+function failure(error: unknown): Response {
+  if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
+  if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
+  const status = STATUS[error.code] ?? 400
+  return new Response(error.message, { status })
+}
+
+const STATUS: Partial<Record<ByrefError['code'], number>> = {
+  approval_answered: 409,
+  conversation_busy: 409,
+  message_exists: 409,
+  body_too_large: 413,
+  log_failed: 503,
+  storage_failed: 503,
+  shutting_down: 503,
+}

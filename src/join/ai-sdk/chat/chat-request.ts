@@ -1,0 +1,52 @@
+import type { UIMessage } from 'ai'
+import { isPlainObject } from '../../../content/json.ts'
+import { ByrefError } from '../../../errors.ts'
+
+/** What `DefaultChatTransport` sends: the chat's id, and all messages that the browser has. */
+export interface ChatRequest {
+  id: string
+  /** The one that is new, or that has answers about calls. */
+  last: UIMessage
+  trigger: unknown
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws ByrefError `body_too_large`, `bad_request`
+ */
+export async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
+  // A form of another site can send none.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new ByrefError('bad_request', 'The body is to be application/json')
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) {
+      const message = `A message and its files have at most ${maxBytes} bytes`
+      throw new ByrefError('body_too_large', message)
+    }
+    chunks.push(chunk)
+  }
+  const { id, messages, trigger } = Object(parsed(Buffer.concat(chunks).toString()))
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
+  if (typeof id !== 'string' || !isUIMessage(last)) {
+    throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
+  }
+  return { id, last, trigger }
+}
+
+function isUIMessage(value: unknown): value is UIMessage {
+  if (!isPlainObject(value) || typeof value.id !== 'string') return false
+  return Array.isArray(value.parts) && value.parts.every(isPlainObject)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is no JSON', { cause })
+  }
+}

@@ -1,0 +1,161 @@
+import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { createBoard } from '../../../content/board.ts'
+import { isData } from '../../../content/data-block.ts'
+import type { ConversationEvent, FinishReason, LogRecord } from '../../../content/events.ts'
+import type { DataBlock, Message } from '../../../content/message.ts'
+import { readMetadata } from '../../../content/read-metadata.ts'
+import { formatVariable } from '../../../refs/variable-ref.ts'
+import { createCallChunks } from './call-chunks.ts'
+import { createTextChunks } from './text-chunks.ts'
+
+/** What one run is to `useChat`: one message of the assistant, whatever steps it takes. */
+export interface UIChunks {
+  /** The chunks of an event, in the order of the conversation: of runs before it too, for the data that they wrote. */
+  take(event: ConversationEvent): UIMessageChunk[]
+  /** The run's id, which is the message's; empty before it begins. */
+  readonly runId: string
+  readonly isOver: boolean
+}
+
+/** Options of {@link createUIChunks}. */
+export interface UIChunkOptions {
+  /** Where the app serves an asset to browsers. Default: its reference, which browsers cannot open. */
+  assetUrl?(ref: string): string
+}
+
+/** Whether a run is the one that is meant. */
+export type IsRun = (started: RunStarted) => boolean
+
+type RunStarted = Extract<ConversationEvent, { type: 'RUN_STARTED' }>
+
+const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
+  done: 'stop',
+  length: 'length',
+  content_filter: 'content-filter',
+}
+
+/** Makes the chunks of the run that is meant, as `useChat` takes them. */
+export function createUIChunks(
+  { tools }: Pick<Agent, 'tools'>,
+  isRun: IsRun,
+  options: UIChunkOptions,
+): UIChunks {
+  const texts = createTextChunks()
+  const calls = createCallChunks(tools)
+  const boardChunks = createBoardChunks()
+  const { assetUrl = (ref) => ref } = options
+  let runId = ''
+  let isInStep = false
+  let isOver = false
+
+  function endStep(): UIMessageChunk[] {
+    const end: UIMessageChunk[] = isInStep ? [{ type: 'finish-step' }] : []
+    isInStep = false
+    return end
+  }
+
+  function takeMessage(message: Message): UIMessageChunk[] {
+    const result = calls.result(message)
+    if (result) return result
+    const { sender, content } = message
+    if (sender.participant_role !== 'assistant') return []
+    const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
+    const files = readMetadata(message).attachments.map(({ assetRef, mimeType }) => {
+      return { type: 'file', url: assetUrl(assetRef), mediaType: mimeType } as const
+    })
+    return [...texts.whole(message.id, content ? text : ''), ...files]
+  }
+
+  /** Of messages before the run, what they wrote among the data is kept. */
+  function takeAnyMessage(message: Message): UIMessageChunk[] {
+    const isOfRun = runId !== '' && !isOver
+    if (!isData(message)) return isOfRun ? takeMessage(message) : []
+    const chunks = boardChunks(message)
+    return isOfRun ? chunks : []
+  }
+
+  function takeOfRun(event: ConversationEvent): UIMessageChunk[] {
+    switch (event.type) {
+      case 'STEP_STARTED': {
+        const before = endStep()
+        isInStep = true
+        return [...before, { type: 'start-step' }]
+      }
+      case 'ASSET_CREATED': {
+        const { meta: _, ...asset } = event.payload
+        const data = { ...asset, url: assetUrl(asset.ref) }
+        return [{ type: 'data-asset', id: asset.assetId, data }]
+      }
+      case 'RUN_FINISHED':
+        isOver = true
+        return [...endStep(), endOf(event.result)]
+      case 'RUN_ERROR':
+        isOver = true
+        return [{ type: 'error', errorText: event.message }]
+      default:
+        return [...texts.take(event), ...calls.take(event)]
+    }
+  }
+
+  return {
+    take(event) {
+      if (event.type === 'RUN_STARTED' && runId === '' && isRun(event)) {
+        runId = event.runId
+        return [{ type: 'start', messageId: runId }]
+      }
+      if (event.type === 'NEW_MESSAGE') return event.deliver ? [] : takeAnyMessage(event.payload)
+      return runId !== '' && !isOver ? takeOfRun(event) : []
+    },
+    get runId() {
+      return runId
+    },
+    get isOver() {
+      return isOver
+    },
+  }
+}
+
+type RunEnd = Extract<ConversationEvent, { type: 'RUN_FINISHED' }>['result']
+
+function endOf({ reason, usage }: RunEnd): UIMessageChunk {
+  if (reason === 'cancelled') return { type: 'abort', reason }
+  const finishReason = REASONS[reason] ?? 'other'
+  return { type: 'finish', finishReason, messageMetadata: { usage, reason } }
+}
+
+/** The value that a data message wrote to, as it then is: a later part of its id takes its place. */
+function createBoardChunks(): (message: Message) => UIMessageChunk[] {
+  const board = createBoard([])
+  return (message) => {
+    try {
+      board.append(message)
+    } catch {
+      // What another program wrote may break its schema: it is not on the board.
+      return []
+    }
+    const { kind = 'data', _instance: instance } = message.content as DataBlock
+    const id = formatVariable({ kind, instance }, [])
+    if (!board.has(id)) return []
+    const data = { kind, ...(instance === undefined ? {} : { instance }), value: board.read(id) }
+    return [{ type: 'data-board', id, data }]
+  }
+}
+
+/**
+ * What the log has, with each answer where it began: there its calls stand before it, since they are kept while it is
+ * still written.
+ */
+export function answersFirst(records: readonly LogRecord[]): ConversationEvent[] {
+  const answers = new Map<string, ConversationEvent>()
+  for (const { event } of records) {
+    if (event.type === 'NEW_MESSAGE') answers.set(event.payload.id, event)
+  }
+  const placed = new Set<ConversationEvent>()
+  return records.flatMap(({ event }) => {
+    if (placed.has(event)) return []
+    const answer = event.type === 'STEP_STARTED' ? answers.get(event.messageId) : undefined
+    if (answer) placed.add(answer)
+    return answer ? [event, answer] : event
+  })
+}

@@ -1,0 +1,5 @@
+export { type ByReference, type ByReferenceOptions, byReference } from './by-reference.ts'
+export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.ts'
+export type { UIChunkOptions } from './chat/ui-chunks.ts'
+export { uiMessages } from './chat/ui-messages.ts'
+export type { ReadingTools } from './reading-tools.ts'

@@ -1,0 +1,1 @@
+export { createResponsesHandler, type ResponsesOptions } from './handler.ts'
