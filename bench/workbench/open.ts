@@ -1,4 +1,4 @@
-// node --conditions=byref-source bench/workbench/open.ts: what large things cost in the workbench, in a browser before the real server.
+// node --conditions=byref-source bench/workbench/open.ts [messages] [json] [assets] [rows]: what large things cost in the workbench, in a browser before the real server.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { openBrowser } from '../../test/e2e/browser.ts'
 import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
 import { printMachine } from '../content/measure.ts'
-import { firstPaint, rounds, watchedPage } from './page.ts'
+import { firstPaint, namedPaint, rounds, watchedPage } from './page.ts'
 
 const AT = '2026-01-01T12:00:00.000Z'
 const data = temporaryFolder()
@@ -49,10 +49,8 @@ async function manyMessages(): Promise<void> {
   const paints: string[] = []
   const target = await rounds(7, async () => {
     const { page } = await watchedPage(browser)
-    const start = performance.now()
     await page.goto(`${server.url}/c/many#m-n0`)
-    await page.locator('#m-n0').waitFor()
-    const took = performance.now() - start
+    const took = await namedPaint(page)
     paints.push(`${await firstPaint(page)}`)
     await page.context().close()
     return took
@@ -194,11 +192,12 @@ async function manyRows(): Promise<void> {
 }
 
 printMachine('The workbench with large things')
+const parts = { messages: manyMessages, json: largeJson, assets: manyAssets, rows: manyRows }
+const wanted = process.argv.slice(2)
 try {
-  await manyMessages()
-  await largeJson()
-  await manyAssets()
-  await manyRows()
+  for (const [name, measure] of Object.entries(parts)) {
+    if (wanted.length === 0 || wanted.includes(name)) await measure()
+  }
 } finally {
   await browser.close()
   await server.stop()

@@ -15,7 +15,13 @@ export async function watchedPage(browser: Browser): Promise<Watched> {
   await context.addInitScript(`
     globalThis.tasks = []
     new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
-      .observe({ type: 'longtask', buffered: true })`)
+      .observe({ type: 'longtask', buffered: true })
+    const noticed = new MutationObserver(() => {
+      if (!document.getElementById(location.hash.slice(1))) return
+      noticed.disconnect()
+      requestAnimationFrame(() => setTimeout(() => { globalThis.named = performance.now() }))
+    })
+    if (location.hash) noticed.observe(document, { childList: true, subtree: true })`)
   const page = await context.newPage()
   let count = 0
   page.on('request', () => count++)
@@ -38,6 +44,12 @@ export function firstPaint(page: Page): Promise<number> {
   return page.evaluate(
     `Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1)`,
   )
+}
+
+/** When the page had painted what its address names, in milliseconds after it was asked for. */
+export async function namedPaint(page: Page): Promise<number> {
+  await page.locator(new URL(page.url()).hash).waitFor()
+  return page.evaluate<number>('new Promise((go) => setTimeout(() => go(named), 100))')
 }
 
 /** Runs something some times and says median and range. */

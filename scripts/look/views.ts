@@ -75,7 +75,7 @@ export const VIEWS: readonly View[] = [
   },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
-  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=There is no asset' },
+  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=There is no such asset' },
   { name: 'unknown-page', path: '/nowhere/at/all', shows: 'main' },
   {
     name: 'commands',
@@ -85,6 +85,16 @@ export const VIEWS: readonly View[] = [
       await page.keyboard.press('Control+k')
     },
     shows: 'role=dialog',
+  },
+  {
+    name: 'rename',
+    path: weather,
+    async open(page) {
+      await page.getByText('Which month was the wettest?').first().waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('option', { name: 'Rename…' }).click()
+    },
+    shows: 'role=dialog[name="Rename this conversation"]',
   },
   { name: 'menu', path: weather, open: lineMenu, shows: 'role=menu' },
   {

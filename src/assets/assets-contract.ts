@@ -61,7 +61,7 @@ export interface QueryOptions extends SaveAssetOptions, Partial<QueryLimits> {
   name?: string
 }
 
-/** Options of {@link Assets.importFile}. */
+/** Options of {@link Assets.importFile}. An abort leaves neither the file nor a table. */
 export interface ImportOptions extends SaveOptions {
   /** The file's name; its extension helps to tell a table. */
   name: string

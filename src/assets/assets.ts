@@ -52,7 +52,10 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb }),
+    importFile: createImporter({
+      ...{ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb },
+      remove: ({ ref }, options) => reader.delete(ref, options),
+    }),
     query: createQuery({ ...reader, saveEncoded }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

@@ -153,7 +153,7 @@ export interface Client {
   /** Loads the conversation and follows it until `close()`. */
   conversation(
     id: string,
-    options?: Pick<LiveOptions, 'notifyEvery' | 'idleTimeout' | 'retryDelay'>,
+    options?: Pick<LiveOptions, 'firstPage' | 'notifyEvery' | 'idleTimeout' | 'retryDelay'>,
   ): LiveConversation
 }
 

@@ -21,6 +21,77 @@ describe('followConversation', () => {
     expect(live.getState().position).toBe(4)
   })
 
+  it('asks for some pages at once, and has them in order', async () => {
+    const server = fakeServer(Array.from({ length: 23 }, (_, i) => message(i + 1)))
+    const asked: number[] = []
+    const waiting: (() => void)[] = []
+    const live = follow(server, {
+      loadPage: async (after) => {
+        asked.push(after)
+        if (after > 0) await new Promise<void>((go) => waiting.unshift(go))
+        const records = server.log.slice(after, after + 2)
+        return { records, next: records.length === 2 ? after + 2 : null }
+      },
+    })
+    await until(() => asked.length === 5)
+    expect(asked).toEqual([0, 2, 4, 6, 8])
+    while (live.status !== 'live') {
+      // The last one first.
+      for (const go of waiting.splice(0)) go()
+      await new Promise((go) => setTimeout(go))
+    }
+    expect(texts(live)).toEqual(Array.from({ length: 23 }, (_, i) => `m${i + 1}`))
+    expect(server.streams).toEqual([23])
+  })
+
+  it('has every message where pages are shorter than the first one', async () => {
+    const server = fakeServer(Array.from({ length: 20 }, (_, i) => message(i + 1)))
+    const live = follow(server, {
+      loadPage: async (after) => {
+        const records = server.log.slice(after, after + (after === 0 ? 5 : 3))
+        return { records, next: records.at(-1)?.position === 20 ? null : after + records.length }
+      },
+    })
+    await until(() => live.status === 'live')
+    expect(texts(live)).toEqual(Array.from({ length: 20 }, (_, i) => `m${i + 1}`))
+  })
+
+  it('tells of the beginning while the rest is loading', async () => {
+    const server = fakeServer([1, 2, 3, 4, 5].map(message))
+    const rest = Promise.withResolvers<void>()
+    const live = follow(server, {
+      loadPage: async (after) => {
+        if (after > 0) await rest.promise
+        const records = server.log.slice(after, after + 2)
+        return { records, next: records.length === 2 ? after + 2 : null }
+      },
+    })
+    await until(() => texts(live).length > 0)
+    expect([live.status, live.loaded, texts(live)]).toEqual(['connecting', false, ['m1', 'm2']])
+    rest.resolve()
+    await until(() => live.loaded)
+    expect(texts(live)).toHaveLength(5)
+  })
+
+  it('takes a first page that was asked for before, and asks itself where that failed', async () => {
+    const server = fakeServer([message(1), message(2)])
+    const asked: number[] = []
+    const loadPage = async (after: number) => {
+      asked.push(after)
+      return { records: server.log.filter(({ position }) => position > after), next: null }
+    }
+    const early = follow(server, {
+      loadPage,
+      firstPage: Promise.resolve({ records: [message(1)], next: 1 }),
+    })
+    await until(() => early.status === 'live')
+    expect(texts(early)).toEqual(['m1', 'm2'])
+    expect(asked[0]).toBe(1)
+    const late = follow(server, { loadPage, firstPage: Promise.reject(new Error('cut')) })
+    await until(() => late.status === 'live')
+    expect(texts(late)).toEqual(['m1', 'm2'])
+  })
+
   it('has every message once and in order when the line is cut, mid-record too', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server)
@@ -47,8 +118,8 @@ describe('followConversation', () => {
     await until(() => live.status === 'live')
     server.refuse(new ApiError(503, 'unexpected_response', 'down'), 2)
     server.cut()
-    await until(() => seen.length === 3)
-    expect(seen).toEqual(['live', 'reconnecting', 'live'])
+    await until(() => seen.length === 4)
+    expect(seen).toEqual(['connecting', 'live', 'reconnecting', 'live'])
     expect(live.error).toBeNull()
   })
 

@@ -18,6 +18,8 @@ export interface LiveConversation {
   readonly status: ConversationStatus
   /** Why it was closed or is reconnecting; null while all is well. */
   readonly error: ApiError | null
+  /** Whether all that was said before it was opened is in the state; until then the state is that of its beginning. */
+  readonly loaded: boolean
   /** The state that listeners were last told of: the same object until the next notification. */
   getState(): ConversationState
   /** Calls the listener after changes, many events at a time; gives back how to stop that. */
@@ -30,6 +32,8 @@ export interface LiveConversation {
 export interface LiveOptions {
   loadPage(after: number, signal: AbortSignal): Promise<EventsPage>
   openStream(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
+  /** The first page where it was asked for already; null, or a failure, has it loaded as the others. */
+  firstPage?: Promise<EventsPage | null>
   /** At most one notification in this time. Default 30. */
   notifyEvery?: number
   /** A line on which nothing comes for this long, not even a comment, is taken for dead. Default 45,000. */
@@ -38,9 +42,13 @@ export interface LiveOptions {
   retryDelay?: number
 }
 
+/** How many pages are asked for at once where there are more than one. */
+const AT_ONCE = 4
+
 /**
  * Loads a conversation page by page, then follows its stream, from the last position on after every cut. Every event
- * counts once and in order: `fold` passes over positions that it has seen.
+ * counts once and in order: `fold` passes over positions that it has seen. While it loads, listeners are told each time
+ * that there is twice as much.
  */
 export function followConversation(id: string, options: LiveOptions): LiveConversation {
   const { loadPage, openStream, notifyEvery = 30, idleTimeout = 45_000, retryDelay = 500 } = options
@@ -52,6 +60,8 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   let published = emptyConversation
   let status: ConversationStatus = 'connecting'
   let error: ApiError | null = null
+  let loaded = false
+  let { firstPage } = options
   let timer: ReturnType<typeof setTimeout> | null = null
 
   function publish(): void {
@@ -81,10 +91,38 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
   }
 
   async function loadPages(signal: AbortSignal): Promise<void> {
-    let after: number | null = position
+    const stopping = new AbortController()
+    try {
+      for await (const page of pages(AbortSignal.any([signal, stopping.signal]))) {
+        for (const record of page.records) take(record)
+        loaded = page.next === null
+        if (loaded || position >= 2 * published.position) publish()
+      }
+    } finally {
+      stopping.abort()
+    }
+  }
+
+  /** The pages from here on, in their order; those after the first are asked for some at once, since positions are dense. */
+  async function* pages(signal: AbortSignal): AsyncGenerator<EventsPage> {
+    const early = await firstPage?.catch(() => null)
+    firstPage = undefined
+    const first = early ?? (await loadPage(position, signal))
+    yield first
+    const size = first.records.length
+    const asked = new Map<number, Promise<EventsPage>>()
+    let after = first.next
     while (after !== null) {
-      const page: EventsPage = await loadPage(after, signal)
-      for (const record of page.records) take(record)
+      for (let ahead = after; ahead < after + AT_ONCE * size; ahead += size) {
+        if (asked.has(ahead)) continue
+        const next = loadPage(ahead, signal)
+        // What fails is told when its turn comes.
+        next.catch(() => {})
+        asked.set(ahead, next)
+      }
+      const page = (await asked.get(after)) as EventsPage
+      asked.delete(after)
+      yield page
       after = page.next
     }
   }
@@ -121,11 +159,9 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
 
   async function run(signal: AbortSignal): Promise<void> {
     let failures = 0
-    let loaded = false
     while (!signal.aborted) {
       try {
         if (!loaded) await loadPages(signal)
-        loaded = true
         await followStream(signal, () => {
           failures = 0
           enter('live')
@@ -151,6 +187,9 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
     },
     get error() {
       return error
+    },
+    get loaded() {
+      return loaded
     },
     getState: () => published,
     subscribe(listener) {

@@ -11,7 +11,7 @@ const files = {
   'offline.html': '<p>saved</p>',
   'icon.svg': '<svg/>',
   'assets/main-DY4YfrkT.js': 'main()',
-  'assets/theme.js': 'theme()',
+  'assets/first.js': 'first()',
   'samples/index.json': '[]',
 }
 
@@ -36,7 +36,7 @@ describe('appFiles', () => {
     }
     const script = await get('/assets/main-DY4YfrkT.js')
     expect(script.headers.get('cache-control')).toContain('immutable')
-    expect((await get('/assets/theme.js')).headers.get('cache-control')).toBeNull()
+    expect((await get('/assets/first.js')).headers.get('cache-control')).toBeNull()
     expect((await get('/')).headers.get('cache-control')).toBe('no-cache')
   })
 

@@ -86,7 +86,11 @@ describe('conversations', () => {
       .poll(async () => (await askJson(`/api/conversations/${id}`, { token: reader })).status)
       .toBe('idle')
     const path = `/api/conversations/${id}/export`
-    const plain = await (await ask(path, { token: reader })).text()
+    const exported = await ask(path, { token: reader })
+    expect(exported.headers.get('content-disposition')).toMatch(
+      /^attachment; filename\*=UTF-8''hi%20\d{4}-\d\d-\d\d\.jsonl$/,
+    )
+    const plain = await exported.text()
     expect(plain).not.toContain('d3bug')
     expect(plain).toContain('"x-odd":[1,{"z":1,"a":2}]')
     expect((await ask(`${path}?debug=true`, { token: reader })).status).toBe(403)

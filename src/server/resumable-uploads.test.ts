@@ -275,6 +275,30 @@ describe('client.upload of a large file', () => {
     })
   })
 
+  it('stops the table that is being made when it is aborted, and leaves nothing', async ({
+    onTestFinished,
+  }) => {
+    const failures: unknown[] = []
+    const note = (error: unknown) => void failures.push(error)
+    process.on('uncaughtExceptionMonitor', note)
+    onTestFinished(() => void process.off('uncaughtExceptionMonitor', note))
+    const folder = temporary(onTestFinished)
+    const server = await listening(folder)
+    onTestFinished(server.close)
+    const client = createClient({ baseUrl: server.url, token: await token('member', 'team') })
+    const rows = Array.from({ length: 400_000 }, (_, n) => `${n},"two\nlines"`).join('\n')
+    const controller = new AbortController()
+    const upload = client.upload(new File([`n,city\n${rows}`], 't.csv'), {
+      ...{ signal: controller.signal, pieceBytes: 4_000_000 },
+      onImport: () => controller.abort(new Error('never mind')),
+    })
+    await expect(upload).rejects.toThrow('never mind')
+    const { assets } = server.agent.scoped('team')
+    await expect.poll(async () => (await assets.usage()).assets).toBe(0)
+    await expect.poll(() => readdirSync(join(folder, 'uploads'))).toEqual([])
+    expect(failures).toEqual([])
+  })
+
   it('goes up in one where the server takes no pieces', async ({ onTestFinished }) => {
     const server = await listening(temporary(onTestFinished), { uploads: undefined })
     onTestFinished(server.close)

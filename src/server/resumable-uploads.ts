@@ -66,6 +66,8 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
   })
   const ready = mkdir(folder, { recursive: true })
   const answers = new Map<string, Promise<Made>>()
+  /** Of assets that are being made, by the upload's id. */
+  const making = new Map<string, AbortController>()
   let swept = 0
 
   async function sweep(): Promise<void> {
@@ -109,11 +111,11 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
         )
       }
       return withProgress(c, 201, (onProgress) => {
-        const making = answers.get(key) ?? make(agent().assets, upload, onProgress)
-        answers.set(key, making)
-        making.catch(() => answers.delete(key))
+        const made = answers.get(key) ?? make(agent().assets, upload, onProgress)
+        answers.set(key, made)
+        made.catch(() => answers.delete(key))
         for (const oldest of answers.keys()) if (answers.size > MOST_ANSWERS) answers.delete(oldest)
-        return making
+        return made
       })
     },
   )
@@ -123,21 +125,37 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
     { id, metadata }: Upload,
     onProgress: ImportOptions['onProgress'],
   ): Promise<Made> {
-    const file = Readable.toWeb(createReadStream(join(folder, id)))
-    const made = await importOne(assets, file as ReadableStream<Uint8Array>, {
-      name: metadata?.filename || 'file',
-      mime: metadata?.filetype ?? null,
-      by: 'user',
-      onProgress,
-    })
-    await store.remove(id)
-    return made
+    const controller = new AbortController()
+    making.set(id, controller)
+    try {
+      const file = Readable.toWeb(createReadStream(join(folder, id)))
+      const made = await importOne(assets, file as ReadableStream<Uint8Array>, {
+        name: metadata?.filename || 'file',
+        mime: metadata?.filetype ?? null,
+        by: 'user',
+        onProgress,
+        signal: controller.signal,
+      })
+      await store.remove(id)
+      return made
+    } finally {
+      making.delete(id)
+    }
+  }
+
+  /** Who takes an upload back wants no asset of it either. */
+  async function stopMaking(request: Request, { namespace }: Caller): Promise<void> {
+    const id = new URL(request.url).pathname.split('/').at(-1) ?? ''
+    const controller = making.get(id)
+    if (!controller || !(await ofNamespace(id, namespace ?? null))) return
+    controller.abort(new ByrefError('not_found', 'The upload was taken back'))
   }
 
   return {
     async handle(request, caller) {
       await sweep()
       callers.set(request, caller)
+      if (request.method === 'DELETE') await stopMaking(request, caller)
       return inOurShape(await tus.handleWeb(request))
     },
     routes: [asset],

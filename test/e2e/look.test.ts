@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkView, type Ids } from '../../scripts/look/check-view.ts'
 import { openSamples } from '../../scripts/look/open-samples.ts'
@@ -15,11 +15,14 @@ describe.skipIf(!browserPath)('every screen and dialog', () => {
   let browser: Browser
   let server: ServerProcess
   let ids: Ids
+  /** One for all of them: what is loaded once is there for the next. */
+  let page: Page
 
   beforeAll(async () => {
     browser = await openBrowser()
     server = await serve(data.path)
-    ids = await openSamples(await browser.newPage(), server.url)
+    page = await browser.newPage()
+    ids = await openSamples(page, server.url)
   })
   afterAll(async () => {
     await browser?.close()
@@ -36,10 +39,9 @@ describe.skipIf(!browserPath)('every screen and dialog', () => {
   it.each(cases)(
     'has nothing against it from axe and layout: $name, $theme, $width',
     async ({ view, theme, width }) => {
-      const viewport = { width, height: 800 }
-      const context = await browser.newContext({ viewport, colorScheme: theme })
-      expect(await checkView(await context.newPage(), server.url, view, ids)).toEqual([])
-      await context.close()
+      await page.setViewportSize({ width, height: 800 })
+      await page.emulateMedia({ colorScheme: theme })
+      expect(await checkView(page, server.url, view, ids)).toEqual([])
     },
   )
 

@@ -76,6 +76,25 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
   const thread = (page: Page): Locator => page.getByRole('region', { name: 'Thread' })
   const box = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
 
+  /** The ids of the messages that are in the page, from top to bottom. */
+  const shownIds = (page: Page): Promise<string[]> =>
+    thread(page)
+      .getByRole('article')
+      .evaluateAll((all) => all.map((one) => (one as unknown as { id: string }).id))
+
+  /** What is found once it is found twice. */
+  async function settled<T>(find: () => Promise<T>): Promise<T> {
+    let last = await find()
+    await expect
+      .poll(async () => {
+        const before = last
+        last = await find()
+        return JSON.stringify(before) === JSON.stringify(last)
+      })
+      .toBe(true)
+    return last
+  }
+
   async function say(page: Page, text: string, key = 'Enter'): Promise<void> {
     await box(page).fill(text)
     await box(page).press(key)
@@ -125,9 +144,19 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       { id: 'log', message_type: 'log', content: 'Logged.' },
       { content: 'I will look it up.', metadata: { tool_calls: [call('c1')] } },
       { id: 'r1', content: 'Found.', metadata: { tool_result: { tool_call_id: 'c1' } } },
-      ...Array.from({ length: 1_500 }, (_, i) => ({ content: `Later ${i}` })),
+      ...Array.from({ length: 1_500 }, (_, i) => ({ content: `Later ${i}\n\nAnd more.` })),
     )
-    const page = await open(`/c/${id}#m-log`)
+    const page = await open(`/c/${id}`)
+    await thread(page).getByText('Later 1499').waitFor()
+    await expect
+      .poll(() =>
+        page.evaluate<number>(`(() => {
+          const { scrollHeight, scrollTop, clientHeight } = document.querySelector('[data-scroller]')
+          return scrollHeight - scrollTop - clientHeight
+        })()`),
+      )
+      .toBeLessThan(2)
+    await page.goto(`${server.url}/c/${id}#m-log`)
     await thread(page).getByText('Logged.').waitFor()
     expect(await page.getByRole('article').count()).toBeLessThan(150)
     await page.goto(`${server.url}/c/${id}#m-r1`)
@@ -135,18 +164,29 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
     await page.goto(`${server.url}/c/${id}#m-n700`)
     const target = page.locator('#m-n700')
     await expect.poll(() => target.isVisible()).toBe(true)
+    const before = await settled(() => shownIds(page))
+    const place = () =>
+      target.evaluate(
+        (element) =>
+          (
+            element as unknown as { getBoundingClientRect(): { top: number } }
+          ).getBoundingClientRect().top,
+      )
+    const stood = await place()
+    await page.getByRole('button', { name: 'Show earlier messages' }).dispatchEvent('click')
+    await expect.poll(() => shownIds(page)).not.toEqual(before)
+    expect(Math.abs((await place()) - stood)).toBeLessThan(2)
     const above = page.locator('#m-n600')
     const scroller = page.locator('[data-scroller]')
-    while (!(await above.isVisible())) {
-      await scroller.evaluate((element) => {
-        ;(element as unknown as { scrollTop: number }).scrollTop -= 500
+    await expect
+      .poll(async () => {
+        await scroller.evaluate((element) => {
+          ;(element as unknown as { scrollTop: number }).scrollTop -= 500
+        })
+        return shownIds(page)
       })
-      await page.evaluate('new Promise(requestAnimationFrame)')
-    }
-    const shown = await page.getByRole('article').evaluateAll((all) => {
-      const ids = all.map((one) => (one as unknown as { id: string }).id)
-      return ids.map((one) => Number(one.slice(3)))
-    })
+      .toContain('m-n600')
+    const shown = (await shownIds(page)).map((one) => Number(one.slice(3)))
     expect(shown).toEqual(shown.map((_, i) => (shown[0] ?? 0) + i))
     expect((await api(`/api/conversations/${id}/messages/n600`, 'DELETE')).status).toBe(204)
     await above.waitFor({ state: 'detached' })
@@ -309,10 +349,11 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       { width: 360, height: 740, colorScheme: 'light', scale: 1 },
       { width: 360, height: 740, colorScheme: 'dark', scale: 2 },
     ] as const
+    const page = await open(`/c/${id}`)
+    await page.locator('#m-n10').waitFor()
     for (const { width, height, colorScheme, scale } of screens) {
-      const context = await visitor('owner', { viewport: { width, height }, colorScheme })
-      const page = await open(`/c/${id}`, context)
-      await page.locator('#m-n10').waitFor()
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme })
       await page.evaluate(`document.documentElement.style.fontSize = '${scale * 100}%'
         for (const one of document.querySelectorAll('details')) one.open = true`)
       const wide =
@@ -320,7 +361,6 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
         .filter((element) => element.scrollWidth > element.clientWidth).length`)
       expect([width, scale, wide]).toEqual([width, scale, 0])
       if (scale === 1) expect(await violations(page)).toEqual([])
-      await context.close()
     }
   })
 })

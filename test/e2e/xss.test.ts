@@ -12,7 +12,9 @@ const BATCH = 22
 
 /** Has all messages drawn, up to the first. */
 const ALL_MESSAGES = `(async () => {
+  const last = performance.now() + 60_000
   while (!document.getElementById('m-n0')) {
+    if (performance.now() > last) throw new Error('The first message does not come')
     const buttons = [...document.querySelectorAll('main button')]
     buttons.find((button) => /earlier messages/i.test(button.textContent))?.click()
     await new Promise(requestAnimationFrame)

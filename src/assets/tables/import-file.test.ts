@@ -57,6 +57,21 @@ describe('importFile', () => {
     expect((await assets.get(asset.ref)).bytes.byteLength).toBe(csv.byteLength)
   })
 
+  it.each([
+    ['by DuckDB', 'city'],
+    ['record by record', '"two\nlines"'],
+  ])('leaves nothing where it is aborted while it is read %s', async (_, cell) => {
+    const assets = createAssets()
+    const rows = Array.from({ length: 500_000 }, (_, n) => `${n},${cell}`).join('\n')
+    const controller = new AbortController()
+    const made = assets.importFile(Buffer.from(`n,name\n${rows}`), {
+      ...{ name: 'x.csv', signal: controller.signal },
+      onProgress: () => controller.abort(new Error('never mind')),
+    })
+    await expect(made).rejects.toThrow('never mind')
+    expect(await assets.usage()).toMatchObject({ assets: 0 })
+  })
+
   it('reads JSON rows: missing cells are null, columns in the order they came', async () => {
     const { content } = await importText(await vega('cars.json'), 'cars.json')
     expect(content?.columns.find(({ name }) => name === 'Horsepower')).toEqual({

@@ -11,6 +11,8 @@ import { tableFormat, typeByName } from './table-format.ts'
 /** What an importer works with; `open` reads a file that was saved, as often as it is asked. */
 export interface ImporterParts extends Pick<AssetWriter, 'save' | 'saveEncoded'> {
   open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
+  /** Removes a file of which no table is wanted any more. */
+  remove(asset: AssetInfo, options: NamespaceOption): Promise<unknown>
   /** Whether DuckDB is used where it is installed. */
   duckdb: boolean
 }
@@ -20,6 +22,7 @@ export function createImporter({
   save,
   saveEncoded,
   open,
+  remove,
   duckdb,
 }: ImporterParts): Assets['importFile'] {
   /** Saves the file; of what may be a large CSV, its bytes are laid aside for DuckDB. */
@@ -52,7 +55,8 @@ export function createImporter({
       const file = { asset, aside, format, open: () => open(asset, options) }
       return { asset, table: await importTable({ saveEncoded, duckdb }, file, options) }
     } catch (error) {
-      if (!(error instanceof TableError)) throw error
+      if (options.signal?.aborted) await remove(asset, options)
+      if (options.signal?.aborted || !(error instanceof TableError)) throw error
       const { line, reason, cause } = error
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
     } finally {

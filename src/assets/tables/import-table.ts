@@ -52,7 +52,11 @@ async function writtenFrom(
     if (written) return written
   }
   const encoding = await textEncodingOf(await open())
-  const openCounted = async () => (onRead ? countBytes(await open(), onRead) : open())
+  const openCounted = async () =>
+    countBytes(await open(), (bytes) => {
+      signal?.throwIfAborted()
+      onRead?.(bytes)
+    })
   const input = readTable({ name, size, encoding, open: openCounted }, format)
   return writeTable(input, () => {
     phase = 'writing'

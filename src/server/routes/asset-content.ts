@@ -4,6 +4,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { ByrefError } from '../../errors.ts'
 import { ASSET_FIELDS } from '../../refs/asset-id.ts'
 import { parseAssetRef } from '../../refs/asset-ref.ts'
+import { attachment } from '../attachment.ts'
 
 /** What of an asset is asked for, and how it is shown. */
 export interface AskedContent {
@@ -114,13 +115,7 @@ function setHeaders(c: Context, info: AssetInfo, download: boolean): void {
   c.header('cache-control', 'private, max-age=31536000, immutable')
   c.header('cross-origin-resource-policy', 'same-origin')
   if (!download) return
-  const name = (info.name ?? info.assetId).toWellFormed()
-  // RFC 8187 allows fewer characters than a URL does.
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16)}`,
-  )
-  c.header('content-disposition', `attachment; filename*=UTF-8''${encoded}`)
+  c.header('content-disposition', attachment(info.name ?? info.assetId))
 }
 
 /**

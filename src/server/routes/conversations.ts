@@ -11,6 +11,7 @@ import {
   importQuery,
   newConversation,
 } from '../../wire/conversations.ts'
+import { attachment, fileName } from '../attachment.ts'
 import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
 import { publicSummary } from '../public-info.ts'
@@ -170,13 +171,14 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         errors: ['conversation_not_found'],
       },
       async ({ c, caller, query, conversation }) => {
-        const { id, log } = await conversation()
+        const { id, log, summary } = await conversation()
         if (query.debug && !mayAs(caller, 'owner')) {
           throw new ByrefError('forbidden', 'Debug data are exported for owners only')
         }
         const lines = query.debug ? log.export(id) : withoutDebug(log.export(id))
         c.header('content-type', 'application/x-ndjson')
-        c.header('content-disposition', `attachment; filename="conversation.jsonl"`)
+        const name = fileName(summary.title || id, summary.updatedAt, 'jsonl')
+        c.header('content-disposition', attachment(name))
         return c.body(ReadableStream.from(encoded(lines)))
       },
     ),

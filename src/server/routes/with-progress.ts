@@ -11,7 +11,7 @@ const EVERY_MS = 200
 
 /**
  * Answers with what a long work comes to. Who accepts `text/event-stream` is told how far it is: events `progress`, and in the
- * end `done` with the answer or `error`.
+ * end `done` with the answer or `error`. Who goes away is told no more; the work goes on.
  */
 export async function withProgress<T extends object>(
   c: Context,
@@ -24,21 +24,28 @@ export async function withProgress<T extends object>(
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')
   let told = 0
+  let isGone = false
   return c.body(
     new ReadableStream<Uint8Array>({
+      cancel() {
+        isGone = true
+      },
       async start(controller) {
+        const tell = (event: string, data: object): void => {
+          if (!isGone) controller.enqueue(namedFrame(event, data))
+        }
         const onProgress: OnProgress = (progress) => {
           const now = Date.now()
           if (now - told < EVERY_MS) return
           told = now
-          controller.enqueue(namedFrame('progress', progress))
+          tell('progress', progress)
         }
         try {
-          controller.enqueue(namedFrame('done', await work(onProgress)))
+          tell('done', await work(onProgress))
         } catch (error) {
-          controller.enqueue(namedFrame('error', failureOf(error)))
+          tell('error', failureOf(error))
         }
-        controller.close()
+        if (!isGone) controller.close()
       },
     }),
   )

@@ -13,6 +13,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { assetQuery, client } from './client.ts'
 import { Header } from './header.tsx'
+import { MissingAsset } from './not-found.tsx'
 
 /** An asset, or a field of it, on a page of its own. What follows `/assets/` in the address is as in its URL. */
 export function AssetPage() {
@@ -44,9 +45,7 @@ function Asset({ id, field }: { id: string; field: string | null }) {
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-4xl space-y-5 p-4 sm:p-6">
           {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
-          {data === null && (
-            <Notice tone="warn">There is no asset with the id {id} (any more).</Notice>
-          )}
+          {data === null && <MissingAsset id={id} />}
           {data === undefined && !error && <Spinner label="Loading the asset" />}
           {data && (
             <>

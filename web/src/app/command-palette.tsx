@@ -1,19 +1,43 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { MessageSquare, PanelLeft, PanelRight, SquarePen, SunMoon } from 'lucide-react'
+import {
+  Download,
+  FileDown,
+  GitFork,
+  MessageSquare,
+  PanelLeft,
+  PanelRight,
+  Pencil,
+  SquarePen,
+  SunMoon,
+  Trash2,
+} from 'lucide-react'
 import { Modal } from '../ui/modal.tsx'
-import { conversationsQuery } from './client.ts'
+import { conversationsQuery, isOffline } from './client.ts'
+import { exportConversation, useForkConversation } from './conversation-actions.ts'
+import type { ConversationQuestion } from './conversation-dialog.tsx'
 import { setPanel, usePanel } from './panels.ts'
+import { useMay } from './role.ts'
 import { setTheme, toggleTheme } from './theme.ts'
 import { TABS, useChangeView } from './view.tsx'
 
 /** Everything that the app can do, by typing a part of its name. */
-export function CommandPalette({ onClose }: { onClose: () => void }) {
+export function CommandPalette({
+  onClose,
+  onAsk,
+}: {
+  onClose: () => void
+  /** Asks something about the conversation that is open. */
+  onAsk: (question: ConversationQuestion) => void
+}) {
   const navigate = useNavigate()
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
   const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
+  const fork = useForkConversation()
+  const mayWrite = useMay('member')
+  const mayDelete = useMay('owner')
   const sidebar = usePanel('conversations')
   const inspector = usePanel('inspector')
   const run = (act: () => unknown) => () => {
@@ -55,6 +79,31 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
                 </Item>
               ))}
           </Group>
+          {conversationId !== undefined && !isOffline && (
+            <Group heading="This conversation">
+              {mayWrite && (
+                <>
+                  <Item icon={Pencil} onSelect={run(() => onAsk('rename'))}>
+                    Rename…
+                  </Item>
+                  <Item icon={GitFork} onSelect={run(() => fork(conversationId))}>
+                    Fork
+                  </Item>
+                </>
+              )}
+              <Item icon={Download} onSelect={run(() => exportConversation(conversationId))}>
+                Export
+              </Item>
+              <Item icon={FileDown} onSelect={run(() => onAsk('save-page'))}>
+                Save as a page…
+              </Item>
+              {mayDelete && (
+                <Item icon={Trash2} onSelect={run(() => onAsk('delete'))}>
+                  Delete…
+                </Item>
+              )}
+            </Group>
+          )}
           <Group heading="View">
             <Item icon={SunMoon} onSelect={run(toggleTheme)}>
               Toggle theme

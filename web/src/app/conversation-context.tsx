@@ -14,33 +14,37 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { client } from './client.ts'
+import { firstConversation, takeFirstConversation } from './first-conversation.ts'
 
 /** The conversation that a part of the page is about; a new one has no id and an empty state. */
 export type ConversationSource = Pick<
   LiveConversation,
-  'status' | 'error' | 'getState' | 'subscribe'
+  'status' | 'error' | 'loaded' | 'getState' | 'subscribe'
 > & { id: string | null }
 
 const newConversation: ConversationSource = {
   id: null,
   status: 'live',
   error: null,
+  loaded: true,
   getState: () => emptyConversation,
   subscribe: () => () => {},
 }
 
 const Context = createContext<ConversationSource>(newConversation)
+const SoFar = createContext(false)
 
 /** Follows the conversation with this id for as long as it is shown; null is one that has not begun. */
 export function ConversationProvider({ id, children }: { id: string | null; children: ReactNode }) {
-  const [live, setLive] = useState<LiveConversation | null>(null)
+  const [live, setLive] = useState<LiveConversation | null>(() => firstConversation(id))
   useEffect(() => {
     if (id === null) return
-    const opened = client.conversation(id)
+    const opened = takeFirstConversation(id) ?? client.conversation(id)
     setLive(opened)
     return () => opened.close()
   }, [id])
-  const source = live?.id === id ? live : { ...newConversation, id, status: pending(id) }
+  const source =
+    live?.id === id ? live : { ...newConversation, id, status: pending(id), loaded: id === null }
   return <Context value={source}>{children}</Context>
 }
 
@@ -52,10 +56,24 @@ export function useConversationId(): string | null {
   return use(Context).id
 }
 
+/** Shows its children as much of the conversation as is loaded; others see nothing of it before all of it is. */
+export function LoadedSoFar({ children }: { children: ReactNode }) {
+  return <SoFar value={true}>{children}</SoFar>
+}
+
 /** A part of the conversation's state. The selector must give the same object for the same state. */
 export function useConversation<T>(select: (state: ConversationState) => T): T {
   const source = use(Context)
-  return useSyncExternalStore(source.subscribe, () => select(source.getState()))
+  const soFar = use(SoFar)
+  return useSyncExternalStore(source.subscribe, () =>
+    select(source.loaded || soFar ? source.getState() : emptyConversation),
+  )
+}
+
+/** Whether all of the conversation is there. */
+export function useLoaded(): boolean {
+  const source = use(Context)
+  return useSyncExternalStore(source.subscribe, () => source.loaded)
 }
 
 /** How the connection stands. */

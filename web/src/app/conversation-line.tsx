@@ -4,8 +4,7 @@ import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
-import { tellError } from '../ui/toasts.tsx'
-import { client, forgetConversations } from './client.ts'
+import { renameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
 
@@ -81,14 +80,7 @@ function Rename({
 
   async function save(): Promise<void> {
     onDone()
-    const next = text.trim()
-    if (next === (title ?? '')) return
-    try {
-      await client.renameConversation(id, next === '' ? null : next)
-    } catch (error) {
-      tellError('The conversation keeps its name.', error)
-    }
-    forgetConversations()
+    if (text.trim() !== (title ?? '')) await renameConversation(id, text)
   }
 
   return (

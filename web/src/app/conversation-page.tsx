@@ -5,7 +5,12 @@ import { Inspector } from '../inspector/inspector.tsx'
 import { runPhase } from '../thread/run-phase.ts'
 import { Thread } from '../thread/thread.tsx'
 import { conversationQuery, forgetConversations } from './client.ts'
-import { ConversationProvider, useConnection, useConversation } from './conversation-context.tsx'
+import {
+  ConversationProvider,
+  LoadedSoFar,
+  useConnection,
+  useConversation,
+} from './conversation-context.tsx'
 import { Header } from './header.tsx'
 import { MissingConversation } from './not-found.tsx'
 import { SidePane } from './side-pane.tsx'
@@ -31,7 +36,9 @@ function Panes({ id, title }: { id: string | null; title: string }) {
     <>
       <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
         <Header title={title} inspector />
-        <Thread key={id} />
+        <LoadedSoFar>
+          <Thread key={id} />
+        </LoadedSoFar>
         <Composer key={`composer ${id}`} />
       </main>
       <SidePane panel="inspector" side="right" label="Inspector" width={460}>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -9,6 +9,7 @@ import { LoadError } from '../ui/load-error.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
+import { useNear } from '../ui/use-near.ts'
 import { conversationsQuery } from './client.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
@@ -118,22 +119,7 @@ function List({ search }: { search: string }) {
 /** The rest of the list: it comes when its end comes into view, or by a press. */
 function More({ busy, onMore }: { busy: boolean; onMore: () => void }) {
   const button = useRef<HTMLButtonElement>(null)
-  const more = useRef(onMore)
-  useEffect(() => {
-    more.current = onMore
-  })
-  useEffect(() => {
-    const element = button.current
-    if (!element || busy) return
-    const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) more.current()
-      },
-      { rootMargin: '200px' },
-    )
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [busy])
+  useNear(button, onMore, { margin: 200, when: !busy })
   return (
     <Button ref={button} disabled={busy} onClick={onMore} className="w-full text-xs font-normal">
       {busy ? <Spinner label="Loading more conversations" /> : 'Show more'}

@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Upload } from 'lucide-react'
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { Spinner } from '../ui/spinner.tsx'
 import { tellError } from '../ui/toasts.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { client, forgetConversations } from './client.ts'
@@ -11,11 +12,13 @@ import { useMay } from './role.ts'
 /** Makes a conversation of an exported one; for owners only. */
 export function ImportButton() {
   const field = useRef<HTMLInputElement>(null)
+  const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
   const mayImport = useMay('owner')
   if (!mayImport) return null
 
   async function take(file: File): Promise<void> {
+    setBusy(true)
     try {
       const { id } = await client.importConversation(file)
       forgetConversations()
@@ -23,14 +26,21 @@ export function ImportButton() {
       await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
     } catch (error) {
       tellError(`${file.name} was not imported, and nothing was changed.`, error)
+    } finally {
+      setBusy(false)
     }
   }
 
   return (
     <>
       <Tooltip text="Import a conversation">
-        <Button icon aria-label="Import a conversation" onClick={() => field.current?.click()}>
-          <Upload aria-hidden />
+        <Button
+          icon
+          disabled={isBusy}
+          aria-label="Import a conversation"
+          onClick={() => field.current?.click()}
+        >
+          {isBusy ? <Spinner label="Importing" /> : <Upload aria-hidden />}
         </Button>
       </Tooltip>
       <input

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Compass, MessageSquareOff } from 'lucide-react'
+import { Compass, FileX, MessageSquareOff } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -33,6 +33,18 @@ export function MissingConversation({ wasDeleted }: { wasDeleted: boolean }) {
         <NewConversation />
       </Empty>
     </Nothing>
+  )
+}
+
+/** What stands in the place of an asset that is not there. */
+export function MissingAsset({ id }: { id: string }) {
+  return (
+    <Empty icon={FileX} title="There is no such asset">
+      <p>
+        Nothing is kept under <code className="font-mono [overflow-wrap:anywhere]">{id}</code>: it
+        was deleted, or the link is not whole.
+      </p>
+    </Empty>
   )
 }
 

@@ -13,13 +13,11 @@ import { useMay } from './role.ts'
 /** Properties of {@link SavePageDialog}. */
 export interface SavePageDialogProps {
   conversation: string
-  /** What the file is called. */
-  name: string
   onClose: () => void
 }
 
 /** Saves a conversation as one HTML file, which opens without a server and without a network. */
-export function SavePageDialog({ conversation, name, onClose }: SavePageDialogProps) {
+export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
   const mayHaveDebug = useMay('owner')
   const [debug, setDebug] = useState(false)
   const [progress, setProgress] = useState<{ assets: number; of: number } | null>(null)
@@ -35,10 +33,7 @@ export function SavePageDialog({ conversation, name, onClose }: SavePageDialogPr
     setProgress({ assets: 0, of: 0 })
     try {
       const made = await savePage(conversation, { debug, signal, onProgress: setProgress })
-      saveFile(
-        made.html,
-        `${name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '').trim() || 'conversation'}.html`,
-      )
+      saveFile(made.html, made.name)
       setSaved(made)
     } catch (error) {
       if (!signal.aborted) setError(error)

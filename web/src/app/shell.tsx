@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useParams } from '@tanstack/react-router'
 import { ApiError } from 'byref/client'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Toasts } from '../ui/toasts.tsx'
-import { infoQuery, isOffline } from './client.ts'
+import { conversationQuery, infoQuery, isOffline } from './client.ts'
+import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
 import { SidePane } from './side-pane.tsx'
@@ -22,6 +23,7 @@ export function Shell() {
 /** The conversations, the page, and the command palette over both. */
 function Frame() {
   const [palette, setPalette] = useState(false)
+  const [question, setQuestion] = useState<ConversationQuestion | null>(null)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
@@ -53,11 +55,20 @@ function Frame() {
       <Toasts />
       {/* Where menus open: within a landmark, as all that is on the page. */}
       <section id="floating" aria-label="Menus" />
+      {question && <Question question={question} onClose={() => setQuestion(null)} />}
       {palette && (
         <Suspense>
-          <CommandPalette onClose={() => setPalette(false)} />
+          <CommandPalette onClose={() => setPalette(false)} onAsk={setQuestion} />
         </Suspense>
       )}
     </PaletteContext>
   )
+}
+
+/** What the command palette asks about the conversation that is open. */
+function Question({ question, onClose }: { question: ConversationQuestion; onClose: () => void }) {
+  const { conversationId = '' } = useParams({ strict: false })
+  const { data: conversation } = useQuery(conversationQuery(conversationId))
+  if (!conversation) return null
+  return <ConversationDialog question={question} conversation={conversation} onClose={onClose} />
 }

@@ -16,7 +16,12 @@ describe('UploadChip', () => {
     for (const [change, text, now] of [
       [{ progress: 0.25 }, '25% of 2.0 KB', '25'],
       [{ progress: 1 }, 'The server reads it…', '100'],
-      [{ progress: 1, imported: 0.4 }, '40% made a table', '40'],
+      [{ progress: 1, imported: { share: 0.4, isAgain: false } }, '40% made a table', '40'],
+      [
+        { progress: 1, imported: { share: 0.1, isAgain: true } },
+        '10% made a table, once more',
+        '10',
+      ],
     ] as const) {
       const { unmount } = await show(change)
       expect(screen.getByText(text)).toBeTruthy()

@@ -19,7 +19,7 @@ export interface UploadChipProps {
 /** A file of the message that is being written: how far it is, what it became, or why it failed. */
 export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   const { file, status, progress, imported, error } = upload
-  const done = imported ?? progress
+  const done = imported?.share ?? progress
   return (
     <li
       className={cn(
@@ -71,7 +71,8 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
 
 /** In words: sent so far, or read so far once all of it was sent. */
 function howFar({ file, progress, imported }: Upload): string {
-  if (imported !== undefined) return `${percent(imported)} made a table`
+  if (imported)
+    return `${percent(imported.share)} made a table${imported.isAgain ? ', once more' : ''}`
   if (progress >= 1) return 'The server reads it…'
   return `${percent(progress)} of ${formatBytes(file.size)}`
 }

@@ -10,8 +10,11 @@ export interface Upload {
   status: 'sending' | 'done' | 'failed'
   /** The share that was sent, from 0 to 1. */
   progress: number
-  /** The share of it that the server made a table of, from 0 to 1; absent where it says nothing of that. */
-  imported?: number
+  /**
+   * The share of it that the server made a table of, from 0 to 1, and whether it reads it once more since later rows have other
+   * types than the first; absent where it says nothing of that.
+   */
+  imported?: { share: number; isAgain: boolean }
   result?: UploadResult
   error?: { code?: string; message: string }
 }
@@ -47,10 +50,9 @@ export function useUploads(): {
       const result = await client.upload(file, {
         signal: controller.signal,
         onProgress: (progress) => change(key, { progress }),
-        // It is read twice: to know its columns, then to write it.
         onImport: ({ phase, bytes, size }) => {
           const share = size > 0 ? bytes / size : 0
-          change(key, { imported: (share + (phase === 'writing' ? 1 : 0)) / 2 })
+          change(key, { imported: { share, isAgain: phase === 'writing' } })
         },
       })
       change(key, { status: 'done', result })

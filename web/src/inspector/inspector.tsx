@@ -42,13 +42,16 @@ export function Inspector() {
       asChild
     >
       <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
-        <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3">
-          <Tabs.List aria-label="Inspector" className="flex h-full min-w-0 gap-0.5 overflow-x-auto">
+        <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3 max-sm:pr-1 max-sm:pl-1.5">
+          <Tabs.List
+            aria-label="Inspector"
+            className="flex h-full min-w-0 gap-0.5 overflow-x-auto max-sm:gap-0"
+          >
             {tabs.map((name) => (
               <Tabs.Trigger
                 key={name}
                 value={name}
-                className="relative h-full px-1.5 text-sm text-ink-3 -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
+                className="relative h-full px-1.5 text-sm text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
                 {TITLES[name]}
               </Tabs.Trigger>

@@ -9,7 +9,13 @@ const TEMPLATE = `<script type="application/json" id="${DATA_ID}"></script><p>ap
 function server(content: string, known: Record<string, object>) {
   const event = { type: 'NEW_MESSAGE', payload: { id: 'm', content } }
   const lines = [JSON.stringify({ byref: 'conversation' }), JSON.stringify({ event })]
-  vi.spyOn(client, 'exportConversation').mockResolvedValue(new Response(lines.join('\n')))
+  vi.spyOn(client, 'exportConversation').mockResolvedValue(
+    new Response(lines.join('\n'), {
+      headers: {
+        'content-disposition': "attachment; filename*=UTF-8''It%20rains%202026-01-01.jsonl",
+      },
+    }),
+  )
   vi.spyOn(client, 'assetContent').mockImplementation(async () => new Response('body'))
   return vi.spyOn(client, 'asset').mockImplementation(async (ref) => {
     const assetId = ref.replace('asset://', '')
@@ -47,6 +53,23 @@ describe('savePage', () => {
     const { saved, page } = await save()
     expect(saved.leftOut).toEqual(['big.txt'])
     expect(page.assets[0]?.body).toBeNull()
+  })
+
+  it('is called as the export is', async () => {
+    server('Nothing.', {})
+    expect((await save()).saved.name).toBe('It rains 2026-01-01.html')
+  })
+
+  it('has room for as many bytes as it says, however they are written', async () => {
+    const size = 4_500_000
+    const names = ['a', 'b', 'c', 'd', 'e']
+    server(names.map((name) => `asset://${name}`).join(' '), {
+      ...Object.fromEntries(names.map((name) => [name, { size }])),
+    })
+    vi.spyOn(client, 'assetContent').mockImplementation(
+      async () => new Response(new Uint8Array(size)),
+    )
+    expect((await save()).saved.leftOut).toEqual([])
   })
 
   it('fails where an asset could not be had, instead of leaving it out', async () => {

@@ -6,6 +6,8 @@ import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 /** What a saved page has and lacks. */
 export interface Saved {
   html: Blob
+  /** What the file is called: as an export, by title and day. */
+  name: string
   assets: number
   /** Assets whose bodies were too large, by name. */
   leftOut: readonly string[]
@@ -33,7 +35,7 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
     onProgress({ assets: place, of: refs.length })
     const saved = await saveAsset(ref, LIMITS.all - bytes, signal)
     if (!saved) continue
-    bytes += saved.body?.length ?? 0
+    if (saved.body !== null) bytes += saved.asset.size
     if (saved.body === null && !saved.rows) leftOut.push(saved.asset.name ?? saved.asset.assetId)
     assets.push(saved)
   }
@@ -41,7 +43,14 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
     ...{ version: 1, id, savedAt: new Date().toISOString() },
     ...{ lines, debug, assets },
   }
-  return { html: await htmlOf(page, signal), assets: assets.length, leftOut }
+  const name = nameOf(response.headers.get('content-disposition') ?? '')
+  return { html: await htmlOf(page, signal), name, assets: assets.length, leftOut }
+}
+
+/** The name of the page, by that of the export. */
+function nameOf(disposition: string): string {
+  const [, encoded = 'conversation'] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? []
+  return `${decodeURIComponent(encoded).replace(/\.jsonl$/, '')}.html`
 }
 
 /** The assets that the lines name, each once. Text goes on right behind a reference, as in `![rain](asset://a1).` */

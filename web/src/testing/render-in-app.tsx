@@ -40,6 +40,7 @@ export async function renderInApp(
     id,
     status: 'live',
     error: null,
+    loaded: true,
     getState: () => state,
     subscribe: () => () => {},
   } as const

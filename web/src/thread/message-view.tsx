@@ -31,7 +31,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-2')}
     >
       {header && <MessageHeader message={message} />}
-      <div className="space-y-2 sm:pl-8">
+      <div className={cn('space-y-2 sm:pl-8', !header && 'pointer-coarse:pr-9')}>
         {isEdited ? (
           <EditMessage message={message} onClose={() => setEdited(false)} />
         ) : (

@@ -37,11 +37,14 @@ export interface StepFrameProps {
   facts: string
   /** Whether it is open unless a person says otherwise. */
   open: boolean
+  /** Whether a menu stands at the end of its line where there is no pointer to hover with. */
+  hasMenu?: boolean
   children: () => ReactNode
 }
 
 /** A step of the agent's: a line that opens. What a person opened or closed stays so. */
-export function StepFrame({ title, openTitle, status, facts, open, children }: StepFrameProps) {
+export function StepFrame(props: StepFrameProps) {
+  const { title, openTitle, status, facts, open, hasMenu, children } = props
   const [chosen, setChosen] = useState<boolean | null>(null)
   const [wasOpen, setWasOpen] = useState(open)
   const panel = useId()
@@ -59,18 +62,16 @@ export function StepFrame({ title, openTitle, status, facts, open, children }: S
         aria-controls={isOpen ? panel : undefined}
         onClick={() => setChosen(!isOpen)}
         title={title}
-        className="-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9"
+        className={cn(
+          '-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9',
+          hasMenu && 'pointer-coarse:w-[calc(100%-1.75rem)]',
+        )}
       >
         <StepIcon status={status} />
-        <span
-          className={cn(
-            'min-w-0 shrink-1000 truncate',
-            status === 'failed' ? 'text-bad' : 'text-ink-2',
-          )}
-        >
+        <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
           {isOpen ? openTitle : title}
         </span>
-        <span className="min-w-0 truncate text-xs tabular-nums">{facts}</span>
+        <span className="max-w-3/5 shrink-0 truncate text-xs tabular-nums">{facts}</span>
         <ChevronRight
           aria-hidden
           className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
@@ -125,6 +126,7 @@ export function StepView({ item }: { item: StepItem }) {
           status={status}
           facts={factsOf(calls.length, status, taken)}
           open={!isOver || isLinked}
+          hasMenu={!header}
         >
           {() => (
             <>

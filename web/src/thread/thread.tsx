@@ -1,8 +1,8 @@
 import { useLocation } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
-import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { useConversation, useConversationId, useLoaded } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
@@ -12,31 +12,39 @@ import { readHash } from './read-hash.ts'
 import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
+import { useKeptPlace } from './use-kept-place.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
 import { ThreadSkeleton, Welcome } from './welcome.tsx'
 import { WindowEdge } from './window-edge.tsx'
 
+const NONE: readonly Message[] = []
+
 /** The second pane: everything that was said, called and answered, and what is being written now. */
 export function Thread() {
   const id = useConversationId()
-  const { status } = useConnection()
+  const loaded = useLoaded()
   const messages = useConversation((state) => state.messages)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
-  const items = useMemo(() => timeline({ messages, runs, calls }), [messages, runs, calls])
   const { hash } = useLocation()
-  const { start, end, extend, toEnd } = useWindow(items, hash)
-  const isWhole = end === items.length
-  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole)
-  const keepPlace = useKeptPlace(scroller, start)
+  const isWanted = loaded || hash !== ''
+  const items = useMemo(
+    () => (isWanted ? timeline({ messages, runs, calls }) : []),
+    [isWanted, messages, runs, calls],
+  )
+  const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
+  const isWhole = loaded && end === items.length
+  const isThere = start < end
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole || !isThere)
+  const keepPlace = useKeptPlace(scroller, content, start)
   const latest = useCallback(() => {
     toEnd()
     toBottom()
   }, [toEnd, toBottom])
-  useLinkedItem(hash, items.length > 0, release)
-  useSeenWhenSent(messages, latest)
-  const phase = runPhase({ runs, calls })
+  useLinkedItem(hash, isThere, release)
+  useSeenWhenSent(loaded ? messages : NONE, latest)
+  const phase = loaded && runPhase({ runs, calls })
 
   return (
     <section aria-label="Thread" className="relative min-h-0 flex-1">
@@ -52,7 +60,7 @@ export function Thread() {
           className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 pt-4 pb-6 sm:px-6"
         >
           {id === null && <Welcome />}
-          {id !== null && status === 'connecting' && messages.length === 0 && <ThreadSkeleton />}
+          {!loaded && !isThere && <ThreadSkeleton />}
           {start > 0 && (
             <WindowEdge
               label="Show earlier messages"
@@ -71,12 +79,12 @@ export function Thread() {
               <Queued />
             </>
           ) : (
-            <WindowEdge label="Show later messages" onMore={() => extend('end')} />
+            isThere && <WindowEdge label="Show later messages" onMore={() => extend('end')} />
           )}
         </div>
       </div>
       <Connection />
-      {!(atBottom && isWhole) && (
+      {loaded && !(atBottom && isWhole) && (
         <Button
           look="outline"
           onClick={latest}
@@ -92,23 +100,6 @@ export function Thread() {
       <Debug />
     </section>
   )
-}
-
-/** What is looked at stays where it is while earlier items come before it: call the function right before. */
-function useKeptPlace(scroller: RefObject<HTMLElement | null>, start: number): () => void {
-  const fromEnd = useRef<number | null>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is for the moment when earlier items come
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (element && fromEnd.current !== null) {
-      element.scrollTop = element.scrollHeight - fromEnd.current
-    }
-    fromEnd.current = null
-  }, [start, scroller])
-  return () => {
-    const element = scroller.current
-    if (element) fromEnd.current = element.scrollHeight - element.scrollTop
-  }
 }
 
 /** Whoever says something wants to see it, wherever the thread was scrolled to. */

@@ -3,14 +3,16 @@ import { act, renderHook } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { message, stateOf } from '../testing/messages.ts'
 import { timeline } from './timeline.ts'
-import { PAGE, useWindow } from './use-window.ts'
+import { MORE, PAGE, useWindow } from './use-window.ts'
 
 const messages = (count: number) =>
   Array.from({ length: count }, (_, i) => message({ id: `n${i}`, message_type: 'notice' }))
 
-function hook(count: number, hash = '') {
-  return renderHook(({ items, at }) => useWindow(items, at), {
-    initialProps: { items: timeline(stateOf(...messages(count))), at: hash },
+const itemsOf = (count: number) => timeline(stateOf(...messages(count)))
+
+function hook(count: number, hash = '', isLoaded = true) {
+  return renderHook(({ items, at, loaded }) => useWindow(items, at, loaded), {
+    initialProps: { items: itemsOf(count), at: hash, loaded: isLoaded },
   })
 }
 
@@ -18,10 +20,10 @@ describe('useWindow', () => {
   it('holds the newest, and follows what comes', () => {
     const { result, rerender } = hook(1_000)
     expect([result.current.start, result.current.end]).toEqual([1_000 - PAGE, 1_000])
-    rerender({ items: timeline(stateOf(...messages(1_001))), at: '' })
+    rerender({ items: itemsOf(1_001), at: '', loaded: true })
     expect(result.current.end).toBe(1_001)
     act(() => result.current.extend('start'))
-    expect(result.current.start).toBe(1_000 - 2 * PAGE + 1)
+    expect(result.current.start).toBe(1_001 - PAGE - MORE)
   })
 
   it('holds a part around what the address names, and grows both ways', () => {
@@ -31,16 +33,27 @@ describe('useWindow', () => {
     expect(result.current.end - result.current.start).toBe(PAGE)
     act(() => result.current.extend('end'))
     act(() => result.current.extend('start'))
-    expect(result.current.end - result.current.start).toBe(3 * PAGE)
+    expect(result.current.end - result.current.start).toBe(PAGE + 2 * MORE)
     act(() => result.current.toEnd())
     expect(result.current.end).toBe(10_000)
+  })
+
+  it('grows on both sides where both are near at once', () => {
+    const { result } = hook(10_000, 'm-n5000')
+    const { start, end, extend } = result.current
+    act(() => {
+      extend('start')
+      extend('end')
+      extend('start')
+    })
+    expect([result.current.start, result.current.end]).toEqual([start - MORE, end + MORE])
   })
 
   it.each([950, 990])(
     'neither leaves n%i nor grows by what is still loading behind it',
     (place) => {
       const { result, rerender } = hook(1_000, `m-n${place}`)
-      rerender({ items: timeline(stateOf(...messages(3_000))), at: `m-n${place}` })
+      rerender({ items: itemsOf(3_000), at: `m-n${place}`, loaded: true })
       const { start, end } = result.current
       expect(start).toBeLessThanOrEqual(place)
       expect(end).toBeGreaterThan(place)
@@ -48,15 +61,31 @@ describe('useWindow', () => {
     },
   )
 
+  it('is empty while the conversation loads, but for what the address names', () => {
+    const { result, rerender } = hook(100, 'm-n150', false)
+    const range = () => [result.current.start, result.current.end]
+    expect(range()).toEqual([0, 0])
+    rerender({ items: itemsOf(160), at: 'm-n150', loaded: false })
+    expect(range()).toEqual([142, 160])
+    act(() => result.current.extend('end'))
+    rerender({ items: itemsOf(1_000), at: 'm-n150', loaded: true })
+    expect(result.current.start).toBe(142)
+    expect(result.current.end).toBeLessThan(142 + 3 * PAGE)
+    const { result: newest, rerender: load } = hook(100, '', false)
+    expect(newest.current.end).toBe(0)
+    load({ items: itemsOf(100), at: '', loaded: true })
+    expect([newest.current.start, newest.current.end]).toEqual([100 - PAGE, 100])
+  })
+
   it('finds what the address names once it has come, and stays for one that is not there', () => {
     const { result, rerender } = hook(0, 'm-n3')
-    const items = timeline(stateOf(...messages(500)))
-    rerender({ items, at: 'm-n3' })
+    const items = itemsOf(500)
+    rerender({ items, at: 'm-n3', loaded: true })
     expect(result.current.start).toBe(0)
     expect(result.current.end).toBeLessThan(500)
-    rerender({ items, at: 'm-none' })
+    rerender({ items, at: 'm-none', loaded: true })
     expect(result.current.start).toBe(0)
-    rerender({ items, at: 'm-%' })
+    rerender({ items, at: 'm-%', loaded: true })
     expect(result.current.start).toBe(0)
   })
 })

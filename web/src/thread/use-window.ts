@@ -3,8 +3,11 @@ import { useCallback, useState } from 'react'
 import { readHash } from './read-hash.ts'
 import type { TimelineItem } from './timeline.ts'
 
-/** How many items are in the page at first, and how many come with each extension. */
+/** How many items are in the page at first. */
 export const PAGE = 24
+
+/** How many come with each extension: few, so that the page takes keys and wheels between them. */
+export const MORE = 8
 
 /** How many of them stand before the one that the address names. */
 const BEFORE = 8
@@ -25,14 +28,18 @@ interface Range {
   end: number | null
 }
 
-/** Which items are in the page: the newest ones, or those around what the address names, and more when asked for. */
-export function useWindow(items: readonly TimelineItem[], hash: string): Window {
+/**
+ * Which items are in the page: the newest ones, or those around what the address names, and more when asked for. While some are
+ * loading still there are none but around what the address names.
+ */
+export function useWindow(items: readonly TimelineItem[], hash: string, loaded = true): Window {
   const [range, setRange] = useState<Range | null>(null)
   const [shownHash, setShownHash] = useState('')
   const all = items.length
+  const isNone = !loaded && range === null
   const { start, end } = range ?? { start: all - PAGE, end: null }
-  const from = Math.max(0, Math.min(start, all - 1))
-  const to = Math.min(end ?? all, all)
+  const from = isNone ? 0 : Math.max(0, Math.min(start, all - 1))
+  const to = isNone ? 0 : Math.min(end ?? all, all)
 
   if (hash !== shownHash && all > 0) {
     const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
@@ -47,8 +54,13 @@ export function useWindow(items: readonly TimelineItem[], hash: string): Window 
     start: from,
     end: to,
     extend(side) {
-      if (side === 'start') setRange({ start: from - PAGE, end })
-      else setRange({ start: from, end: to + PAGE < all ? to + PAGE : null })
+      const next = to + MORE < all || !loaded ? to + MORE : null
+      // Both sides may grow before the page is drawn anew, and each more than once: by so many all the same.
+      setRange((now) =>
+        side === 'start'
+          ? { start: from - MORE, end: now ? now.end : end }
+          : { start: now ? now.start : from, end: next },
+      )
     },
     toEnd: useCallback(() => setRange(null), []),
   }

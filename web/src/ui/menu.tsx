@@ -1,28 +1,97 @@
 import type { LucideIcon } from 'lucide-react'
-import { DropdownMenu } from 'radix-ui'
-import { type ReactElement, type ReactNode, useState } from 'react'
+import { DropdownMenu, Slot } from 'radix-ui'
+import {
+  type PointerEvent,
+  type ReactElement,
+  type ReactNode,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { cn } from './cn.ts'
 
-/** A menu behind a button: by press, or by keys from the button. The trigger must take a ref. */
-export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
+/** Properties of {@link Menu}. */
+export interface MenuProps {
+  /** The button; it must take a ref. */
+  trigger: ReactElement
+  /** Where the button stands. */
+  className?: string
+  children: ReactNode
+}
+
+/** A menu behind a button: by press, or by keys from the button. Until it is opened there is no more of it than the button. */
+export function Menu({ trigger, className, children }: MenuProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
-  // Within a landmark, and within a dialog that is open: what is outside of that takes no presses.
-  const place = () =>
-    document.querySelector<HTMLElement>('[role=dialog]') ?? document.getElementById('floating')
+  const button = useRef<HTMLElement>(null)
+  const isElsewhere = useRef(false)
+  const isByKey = useRef(false)
+  const id = useId()
+  const close = () => setContainer(null)
+  const open = (how: 'key' | 'press') => {
+    isByKey.current = how === 'key'
+    isElsewhere.current = false
+    // Within a landmark, and within a dialog that is open: what is outside of that takes no presses.
+    const dialog = document.querySelector<HTMLElement>('[role=dialog]')
+    setContainer(dialog ?? document.getElementById('floating') ?? document.body)
+  }
+  const press = (event: PointerEvent) => {
+    if (event.button !== 0 || event.ctrlKey) return
+    // What is pressed would take the focus from the menu.
+    event.preventDefault()
+    if (container) close()
+    else open('press')
+  }
   return (
-    <DropdownMenu.Root modal={false} onOpenChange={(open) => open && setContainer(place())}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal container={container}>
-        <DropdownMenu.Content
-          align="end"
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-50 max-w-80 min-w-44 animate-appear rounded-lg bg-raised p-1 shadow-float"
-        >
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <span className={cn('relative inline-flex', className)}>
+      <Slot.Root
+        ref={button}
+        id={id}
+        aria-haspopup="menu"
+        aria-expanded={container !== null}
+        data-state={container ? 'open' : 'closed'}
+        onPointerDown={press}
+        onKeyDown={(event) => {
+          if (!['Enter', ' ', 'ArrowDown'].includes(event.key)) return
+          event.preventDefault()
+          open('key')
+        }}
+      >
+        {trigger}
+      </Slot.Root>
+      {container && (
+        <DropdownMenu.Root open modal={false} onOpenChange={(isOpen) => !isOpen && close()}>
+          <DropdownMenu.Trigger asChild>
+            <span aria-hidden tabIndex={-1} className="pointer-events-none absolute inset-0" />
+          </DropdownMenu.Trigger>
+          <DropdownMenu.Portal container={container}>
+            <DropdownMenu.Content
+              align="end"
+              sideOffset={4}
+              collisionPadding={8}
+              aria-labelledby={id}
+              onFocus={({ target, currentTarget }) => {
+                // Who opened it by a key is on its first line, and not on all of it.
+                if (!isByKey.current || target !== currentTarget) return
+                isByKey.current = false
+                currentTarget.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+              }}
+              onInteractOutside={(event) => {
+                // The button closes it by itself; else it would be opened again.
+                if (button.current?.contains(event.target as Node)) event.preventDefault()
+                else isElsewhere.current = true
+              }}
+              onCloseAutoFocus={(event) => {
+                event.preventDefault()
+                if (!isElsewhere.current) button.current?.focus()
+              }}
+              className="z-50 max-w-80 min-w-44 animate-appear rounded-lg bg-raised p-1 shadow-float"
+            >
+              {children}
+            </DropdownMenu.Content>
+          </DropdownMenu.Portal>
+        </DropdownMenu.Root>
+      )}
+    </span>
   )
 }
 

@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'react'
+import { useRef } from 'react'
 import { formatCount } from './format.ts'
+import { useNear } from './use-near.ts'
 
 /** Stands for what is not drawn; scrolling near it, or a click, draws more of it. `what` is such as `lines`. */
 export function More({
@@ -12,17 +13,7 @@ export function More({
   onReach: () => void
 }) {
   const element = useRef<HTMLButtonElement>(null)
-  const reach = useRef(onReach)
-  reach.current = onReach
-  useEffect(() => {
-    if (count === 0 || !element.current || typeof IntersectionObserver === 'undefined') return
-    const observer = new IntersectionObserver(
-      ([entry]) => entry?.isIntersecting && reach.current(),
-      { rootMargin: '600px' },
-    )
-    observer.observe(element.current)
-    return () => observer.disconnect()
-  }, [count])
+  useNear(element, onReach, { margin: 600, when: count > 0 })
   if (count === 0) return null
   return (
     <button

@@ -3,8 +3,12 @@ import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { formatBytes } from '../../ui/format.ts'
+import { More } from '../../ui/more.tsx'
 import { PromptMessageView } from './prompt-message.tsx'
 import { type PromptMessage, readMessage } from './read-prompt.ts'
+
+/** Messages that are drawn at a time. */
+const PAGE = 40
 
 const bytesOf = (messages: readonly PromptMessage[]) =>
   messages.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -57,6 +61,7 @@ function List({
   label?: string
   tone?: 'new' | 'gone'
 }) {
+  const [most, setMost] = useState(PAGE)
   return (
     <div
       className={cn(
@@ -71,13 +76,18 @@ function List({
         </h3>
       )}
       <ol aria-label={label ?? 'Messages'} className="space-y-1.5">
-        {messages.map((message, index) => (
+        {messages.slice(0, most).map((message, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a prompt never changes
           <li key={index}>
             <PromptMessageView message={message} />
           </li>
         ))}
       </ol>
+      <More
+        what="messages"
+        count={Math.max(0, messages.length - most)}
+        onReach={() => setMost(most + PAGE)}
+      />
     </div>
   )
 }

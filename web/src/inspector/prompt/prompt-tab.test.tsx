@@ -51,6 +51,39 @@ describe('PromptTab', () => {
     expect(screen.getByText('old')).toBeTruthy()
   })
 
+  it('draws some of thousands of messages, and more when asked to', async () => {
+    const prompt = Array.from({ length: 3_000 }, (_, i) => said('user', `said ${i}`))
+    vi.spyOn(client, 'prompt').mockResolvedValue({
+      ...{ messageId: 'two', model: 'm', prompt, tools: [], difference: null },
+    })
+    await renderInApp(<PromptTab />, { state })
+    await screen.findByText('said 0')
+    const drawn = () => screen.getAllByRole('article', { name: 'user' }).length
+    const before = drawn()
+    expect(before).toBeLessThan(100)
+    fireEvent.click(screen.getByRole('button', { name: /more messages$/ }))
+    expect(drawn()).toBe(2 * before)
+  })
+
+  it('finds one of hundreds of steps by its run', async () => {
+    prompts(null)
+    const runs = Array.from({ length: 300 }, (_, i) => [
+      runStarted(`r${i}`),
+      stepStarted(`m${i}`, `r${i}`),
+      { ...ended(`m${i}`), runId: `r${i}` },
+    ]).flat()
+    await renderInApp(<PromptTab />, { state: stateOf(...runs) })
+    const step = (await screen.findByLabelText('Step')) as HTMLSelectElement
+    expect(step.options.length).toBeLessThan(150)
+    expect(step.value).toBe('m299')
+    const [search] = screen.getAllByRole('searchbox', { name: 'Search 300 steps' })
+    fireEvent.change(search as Element, { target: { value: 'run 17' } })
+    expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
+    fireEvent.change(step, { target: { value: 'm16' } })
+    await vi.waitFor(() => expect(step.value).toBe('m16'))
+    expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
+  })
+
   it('holds a prompt against that of any other step', async () => {
     const asked = prompts(null)
     await renderInApp(<PromptTab />, { state })

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { RunState } from 'byref/client'
 import { ScanText } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
 import { useChangeView, useView } from '../../app/view.tsx'
@@ -12,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 import { JumpText } from '../jump-text.tsx'
 import { PromptView } from './prompt-view.tsx'
+import { type Step, StepSelect } from './step-select.tsx'
 
 /** What the model saw at a step, to the letter. */
 export function PromptTab() {
@@ -20,7 +21,7 @@ export function PromptTab() {
   const { step } = useView()
   const [against, setAgainst] = useState<string | null>(null)
   const change = useChangeView()
-  const steps = stepsOf(runs)
+  const steps = useMemo(() => stepsOf(runs), [runs])
   const current = steps.find(({ messageId }) => messageId === step) ?? steps.at(-1)
   if (id === null || !current) {
     return (
@@ -33,33 +34,23 @@ export function PromptTab() {
   return (
     <div className="space-y-3 p-3">
       <div className="flex items-center gap-2 text-xs">
-        <label htmlFor="prompt-step" className="text-ink-3">
-          Step
-        </label>
-        <select
-          id="prompt-step"
+        <StepSelect
+          label="Step"
+          steps={steps}
           value={current.messageId}
-          onChange={(event) => change({ step: event.target.value }, { replace: true })}
-          className={SELECT}
-        >
-          <StepOptions steps={steps} />
-        </select>
+          onChange={(step) => change({ step: step ?? undefined }, { replace: true })}
+        />
         <JumpText to={`m-${current.messageId}`}>its message</JumpText>
       </div>
       {steps.length > 1 && (
         <div className="flex items-center gap-2 text-xs">
-          <label htmlFor="prompt-against" className="text-ink-3">
-            Beside
-          </label>
-          <select
-            id="prompt-against"
-            value={against ?? ''}
-            onChange={(event) => setAgainst(event.target.value || null)}
-            className={SELECT}
-          >
-            <option value="">the step before</option>
-            <StepOptions steps={steps.filter(({ messageId }) => messageId !== current.messageId)} />
-          </select>
+          <StepSelect
+            label="Beside"
+            none="the step before"
+            steps={steps.filter(({ messageId }) => messageId !== current.messageId)}
+            value={against}
+            onChange={setAgainst}
+          />
         </div>
       )}
       <Prompt
@@ -70,16 +61,6 @@ export function PromptTab() {
       />
     </div>
   )
-}
-
-const SELECT = 'h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm'
-
-function StepOptions({ steps }: { steps: ReturnType<typeof stepsOf> }) {
-  return steps.map(({ messageId, label }) => (
-    <option key={messageId} value={messageId}>
-      {label}
-    </option>
-  ))
 }
 
 /** What is told apart of prompts. */
@@ -116,7 +97,7 @@ function Prompt({ conversation, message, against }: PromptProps) {
 }
 
 /** Every step whose answer is there, with what to call it. */
-function stepsOf(runs: readonly RunState[]): { messageId: string; label: string }[] {
+function stepsOf(runs: readonly RunState[]): Step[] {
   return runs.flatMap((run, index) =>
     run.steps.flatMap(({ name, messageId, finishedAt, commandIds }) =>
       finishedAt === undefined || commandIds

@@ -94,7 +94,7 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
         {is !== 'missing' && (
           <input
             aria-label="Value"
-            className={`${field} w-28 flex-1`}
+            className={`${field} min-w-28 flex-1`}
             value={to}
             onChange={(event) => setTo(event.target.value)}
           />

@@ -1,0 +1,73 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen, waitFor } from '@testing-library/react'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Workbench } from '../workbench.tsx'
+import { queries } from './client.ts'
+import { router } from './router.tsx'
+
+const at = '2026-01-01T12:00:00.000Z'
+const summary = {
+  ...{ id: 'c1', title: 'Rain', createdAt: at, updatedAt: at },
+  ...{ messages: 2, position: 9, status: 'idle', queued: 0, agent: null },
+}
+let role = 'owner'
+let asked: string[] = []
+
+beforeEach(() => {
+  role = 'owner'
+  asked = []
+  queries.clear()
+  vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
+    if (method !== 'GET') {
+      asked.push(`${method} ${path} ${body ?? ''}`.trim())
+      return Response.json(summary)
+    }
+    if (path === '/api/info') {
+      return Response.json({ agents: [], caller: { role, namespace: null, subject: 'anna' } })
+    }
+    if (path.includes('/events')) return Response.json({ records: [], next: null })
+    if (path.includes('/stream')) return new Promise(() => {})
+    if (path === '/api/conversations/c1') return Response.json(summary)
+    return Response.json({ conversations: [], next: null })
+  })
+})
+
+// Before the page is taken away: what is in none goes nowhere.
+afterEach(() => router.navigate({ to: '/' }))
+
+/** The commands about the conversation that is open. */
+async function commands(): Promise<string[]> {
+  render(<Workbench />)
+  void router.navigate({ to: '/c/$conversationId', params: { conversationId: 'c1' } })
+  await screen.findByRole('heading', { name: 'Rain' })
+  await screen.findByText(/anna/)
+  fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true })
+  const group = await screen.findByRole('group', { name: 'This conversation' })
+  return [...group.querySelectorAll('[role=option]')].map(({ textContent }) => textContent ?? '')
+}
+
+describe('CommandPalette', () => {
+  it('has what can be done with the conversation that is open', async () => {
+    expect(await commands()).toEqual(['Rename…', 'Fork', 'Export', 'Save as a page…', 'Delete…'])
+    fireEvent.click(screen.getByRole('option', { name: 'Rename…' }))
+    fireEvent.change(await screen.findByLabelText('Title'), { target: { value: ' Snow ' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Rename' }))
+    const renamed = 'PATCH /api/conversations/c1 {"title":"Snow"}'
+    await waitFor(() => expect(asked).toEqual([renamed]))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('asks before it deletes, and leaves what is gone', async () => {
+    await commands()
+    fireEvent.click(screen.getByRole('option', { name: 'Delete…' }))
+    await screen.findByText(/“Rain” with its 2 messages/)
+    fireEvent.click(screen.getByRole('button', { name: 'Delete' }))
+    await waitFor(() => expect(asked).toEqual(['DELETE /api/conversations/c1']))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/'))
+  })
+
+  it('offers a reader what a reader may do', async () => {
+    role = 'reader'
+    expect(await commands()).toEqual(['Export', 'Save as a page…'])
+  })
+})

@@ -1,0 +1,57 @@
+import { useNavigate, useParams } from '@tanstack/react-router'
+import type { ConversationSummary } from 'byref/client'
+import { lazy, Suspense } from 'react'
+import { Confirm } from '../ui/confirm.tsx'
+import { formatCount } from '../ui/format.ts'
+import { client, forgetConversations } from './client.ts'
+import { RenameDialog } from './rename-dialog.tsx'
+
+const SavePageDialog = lazy(async () => ({
+  default: (await import('./save-page-dialog.tsx')).SavePageDialog,
+}))
+
+/** What is asked about a conversation before something is done with it. */
+export type ConversationQuestion = 'rename' | 'save-page' | 'delete'
+
+/** Properties of {@link ConversationDialog}. */
+export interface ConversationDialogProps {
+  question: ConversationQuestion
+  conversation: Pick<ConversationSummary, 'id' | 'title' | 'messages'>
+  onClose: () => void
+}
+
+/** Asks what is to be known before a conversation is renamed, saved or deleted, and does it. */
+export function ConversationDialog({ question, conversation, onClose }: ConversationDialogProps) {
+  if (question === 'rename') return <RenameDialog conversation={conversation} onClose={onClose} />
+  if (question === 'delete') return <Delete conversation={conversation} onClose={onClose} />
+  return (
+    <Suspense>
+      <SavePageDialog conversation={conversation.id} onClose={onClose} />
+    </Suspense>
+  )
+}
+
+function Delete({
+  conversation: { id, title, messages },
+  onClose,
+}: Omit<ConversationDialogProps, 'question'>) {
+  const navigate = useNavigate()
+  const isCurrent = useParams({
+    strict: false,
+    select: ({ conversationId }) => conversationId === id,
+  })
+
+  async function remove(): Promise<void> {
+    await client.deleteConversation(id)
+    if (isCurrent) await navigate({ to: '/' })
+    forgetConversations()
+  }
+
+  return (
+    <Confirm title="Delete this conversation?" action="Delete" onConfirm={remove} onClose={onClose}>
+      “{title || 'Untitled'}” with its{' '}
+      {messages === 1 ? 'one message' : `${formatCount(messages)} messages`} and their debug data is
+      deleted for everybody. This cannot be undone: export it first to keep a copy.
+    </Confirm>
+  )
+}

@@ -1,0 +1,52 @@
+// @vitest-environment jsdom
+import { act, renderHook } from '@testing-library/react'
+import { describe, expect, it, vi } from 'vitest'
+import { useNear } from './use-near.ts'
+
+type Entry = Pick<IntersectionObserverEntry, 'isIntersecting'>
+
+/** The hook on an element, and how a browser tells it what it saw since the last time. */
+function watching(when = true) {
+  const seen: ((entries: Entry[]) => void)[] = []
+  const watched = vi.fn()
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      constructor(tell: (entries: Entry[]) => void) {
+        seen.push(tell)
+      }
+      observe = watched
+      unobserve() {}
+      disconnect() {}
+    },
+  )
+  const onNear = vi.fn()
+  const ref = { current: document.createElement('p') }
+  renderHook(() => useNear(ref, onNear, { margin: 100, when }))
+  const see = (...near: boolean[]) =>
+    act(() => seen.at(-1)?.(near.map((isIntersecting) => ({ isIntersecting }))))
+  return { onNear, see, watched }
+}
+
+describe('useNear', () => {
+  it('says when an element comes near, and looks again', async () => {
+    const { onNear, see, watched } = watching()
+    see(false)
+    expect(onNear).not.toHaveBeenCalled()
+    see(true)
+    expect(onNear).toHaveBeenCalledTimes(1)
+    await expect.poll(() => watched.mock.calls.length).toBe(2)
+  })
+
+  it('goes by what was seen last, where a busy page tells of several times at once', () => {
+    const { onNear, see } = watching()
+    see(false, true)
+    expect(onNear).toHaveBeenCalledTimes(1)
+    see(true, false)
+    expect(onNear).toHaveBeenCalledTimes(1)
+  })
+
+  it('looks at nothing while it is not to', () => {
+    expect(watching(false).watched).not.toHaveBeenCalled()
+  })
+})
