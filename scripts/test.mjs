@@ -1,5 +1,6 @@
 // `npm test`: sets up what is missing, then runs everything: lint, types, unit, contract and end-to-end tests.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureInstalled, ensureWebBuilt, environment, node, root, run, say } from './setup.mjs'
@@ -17,9 +18,11 @@ rmSync(report, { force: true })
 // Tests start hundreds of processes; what one of them compiled the others need not.
 const compiled = join(root, 'node_modules', '.cache', 'compiled')
 const failed = []
-step('lint', [node, 'node_modules/@biomejs/biome/bin/biome', 'ci', '.'])
-step('types', [node, 'node_modules/typescript/bin/tsc', '-p', '.'])
-step('types of the workbench', [node, 'node_modules/typescript/bin/tsc', '-p', 'web'])
+await Promise.all([
+  check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
+  check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
+  check('types of the workbench', ['node_modules/typescript/bin/tsc', '-p', 'web']),
+])
 step('tests', [
   node,
   'node_modules/vitest/vitest.mjs',
@@ -30,6 +33,17 @@ step('tests', [
   ...process.argv.slice(2),
 ])
 close()
+
+/** Runs a check beside others, and prints what it said at its end. */
+async function check(name, args) {
+  const child = spawn(node, args, { cwd: root, env: environment() })
+  const said = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => said.push(data))
+  const [status] = await once(child, 'close')
+  say(`\n── ${name}`)
+  process.stdout.write(Buffer.concat(said))
+  if (status !== 0) failed.push(name)
+}
 
 /** Runs a step and goes on when it fails, so that one run tells everything that is wrong. */
 function step(name, [command, ...args]) {
