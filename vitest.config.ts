@@ -11,8 +11,8 @@ const expect = { poll: { timeout: 30_000 } }
 
 export default defineConfig({
   test: {
-    // Many wait for a disk, a process or a browser: one at a time would leave a core idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many wait for a disk, a process or a browser: one for each core would leave cores idle.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       'web/vitest.config.ts',
       {

@@ -17,7 +17,6 @@ const handler = createResponsesHandler({ agent: (tools) => createAgent({ model, 
 const server = createServer(getRequestListener(handler)).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
-
 // From here on it is a client.
 const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'any' })
 const place = {
