@@ -10,7 +10,7 @@ export default mergeConfig(vite, {
     // A page costs more than its tests: files share one, and leave it as they found it.
     pool: 'threads',
     isolate: false,
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: availableParallelism() + 1,
     unstubGlobals: true,
     restoreMocks: true,
     setupFiles: ['src/testing/setup.ts'],
