@@ -15,6 +15,8 @@ export interface FollowedConversation extends AsyncIterable<Foldable> {
   readonly board: Board
   /** The calls that wait for somebody's word, where nothing else goes on; null where something does. */
   waiting(): readonly CallState[] | null
+  /** Whether this run has begun and ended. */
+  hasEnded(runId: string): boolean
   /** Watches no more. */
   close(): void
 }
@@ -30,6 +32,8 @@ export async function followConversation(
   after = Number.POSITIVE_INFINITY,
 ): Promise<FollowedConversation> {
   const { log } = agent
+  const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
+  const limits = resolveLimits()
   const queue = eventQueue<Foldable>()
   const coming = queue[Symbol.asyncIterator]()
   const board = createBoard()
@@ -62,12 +66,13 @@ export async function followConversation(
     board,
     waiting() {
       const { state } = folded
-      const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
-      const due = next(state, { limits: resolveLimits(), tools, board, now: Date.now() })
+      const due = next(state, { limits, tools, board, now: Date.now() })
       if (due.do !== 'wait') return null
       const ids = due.run.steps.at(-1)?.callIds ?? []
       return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
     },
+    hasEnded: (runId) =>
+      folded.state.runs.some((run) => run.runId === runId && run.status !== 'running'),
     close() {
       offLog()
       offStream()

@@ -135,8 +135,7 @@ async function* runEvents(
   yield { type: 'STATE_SNAPSHOT', snapshot: state }
   const finished = { type: 'RUN_FINISHED', threadId, runId: id }
   if (runId === null) return yield finished
-  let waiting = followed.waiting()
-  if (waiting && brought.answers.size > 0) waiting = null
+  let waiting = brought.answers.size > 0 ? null : followed.waiting()
   for await (const { event } of waiting ? [] : followed) {
     if (event.type === 'APPROVAL_ANSWERED') unanswered.delete(event.toolCallId)
     yield* translated.take(event)
@@ -145,8 +144,7 @@ async function* runEvents(
     if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
     state = now
     waiting = unanswered.size === 0 ? followed.waiting() : null
-    const isOver = followed.state.runs.some(isEnded(runId))
-    if (waiting || isOver) break
+    if (waiting || followed.hasEnded(runId)) break
   }
   yield* translated.finish()
   const run = followed.state.runs.find((one) => one.runId === runId)
@@ -158,11 +156,6 @@ async function* runEvents(
   const outcome = outcomeOf(run, waiting ?? [], clientTools)
   const result = run.reason === undefined ? {} : { result: { reason: run.reason } }
   yield { ...finished, outcome, ...result, ...spent }
-}
-
-function isEnded(runId: string) {
-  return (run: { runId: string; status: string }): boolean =>
-    run.runId === runId && run.status !== 'running'
 }
 
 /** As server-sent events; what breaks is an event too. */

@@ -203,8 +203,7 @@ async function* responseEvents(
     began = true
     yield* output.take(event)
     isWaiting = event.type !== 'APPROVAL_ANSWERED' && followed.waiting() !== null
-    const isOver = state.runs.some((run) => run.runId === runId && run.status !== 'running')
-    if (isWaiting || isOver) break
+    if (isWaiting || followed.hasEnded(runId)) break
   }
   yield* output.finish()
   const whole = response(isWaiting)

@@ -1,5 +1,4 @@
 import type { Agent } from '../../../agent/agent-contract.ts'
-import { readAll } from '../../../log/conversation-log.ts'
 import { type ChatFeed, openFeed } from './chat-feed.ts'
 import type { IsRun, UIChunkOptions } from './ui-chunks.ts'
 
@@ -39,7 +38,7 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
     async current(agent, id) {
       const known = feeds.get(keyOf(agent, id))
       if (known) return known
-      const runId = await openRunOf(agent, id)
+      const runId = (await agent.log.find(id))?.openRun ?? null
       if (runId === null) return null
       const feed = await open(agent, id, (started) => started.runId === runId)
       // Where nobody works on it, this process does.
@@ -47,13 +46,4 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
       return feed.isOver ? null : feed
     },
   }
-}
-
-async function openRunOf(agent: Agent, id: string): Promise<string | null> {
-  let open: string | null = null
-  for await (const { event } of readAll(agent.log, id)) {
-    if (event.type === 'RUN_STARTED') open = event.runId
-    else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') open = null
-  }
-  return open
 }
