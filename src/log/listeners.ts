@@ -39,7 +39,7 @@ export function listeners(): Listeners {
       for (const { listener, audience } of all) {
         if (!hears(audience, namespace)) continue
         if (audience.wants?.(conversation, namespace) ?? true) call(listener, change)
-        else if (!change.streamed) call(listener, { ...change, records: [] })
+        else call(listener, { ...change, records: [] })
       }
     },
     wants(conversation, namespace) {

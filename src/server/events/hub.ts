@@ -124,7 +124,13 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
     }
   }
 
-  const unsubscribe = log.subscribe(told, { allNamespaces: true })
+  const unsubscribe = log.subscribe(told, {
+    allNamespaces: true,
+    wants(conversation, namespace) {
+      const key = keyOf(namespace, conversation)
+      return watched.has(key) || writing.has(key)
+    },
+  })
   const unhear = agents.map((agent) =>
     agent.onStream((conversation, event, { namespace }) => {
       const key = keyOf(namespace, conversation)
