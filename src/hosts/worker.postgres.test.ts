@@ -267,7 +267,8 @@ describe('a worker', () => {
   it('keeps what a later version wrote', async () => {
     const { agent } = host()
     await agent.start({ conversation: 'c', messages: say() })
-    const lines = await Array.fromAsync(agent.log.export('c'))
+    const lines: string[] = []
+    for await (const line of agent.log.export('c')) lines.push(line)
     const event = { type: 'OF_A_LATER_VERSION', what: { it: 'knows' } }
     const record = { v: 1, position: lines.length, timestamp: new Date().toISOString(), event }
     await agent.log.delete('c')
