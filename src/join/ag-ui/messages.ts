@@ -11,7 +11,7 @@ import type { MessageInput } from '../../content/to-message.ts'
 import { isDeleted } from '../../content/tombstone.ts'
 import { ByrefError } from '../../errors.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
-import { attachFile, type SentFile } from '../attach-file.ts'
+import { attachFile, type SentFile } from '../serving/attach-file.ts'
 
 /** What a request brings that the conversation does not know yet. */
 export interface Brought {

@@ -7,7 +7,7 @@ import type { ToolCall } from '../../content/message.ts'
 import { newId } from '../../content/new-id.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
-import { attachFile, type SentFile } from '../attach-file.ts'
+import { attachFile, type SentFile } from '../serving/attach-file.ts'
 import type { InputItem, MessageItem, Part, ResponsesRequest } from './request.ts'
 
 /** What a request says: messages, and answers to calls that wait. */

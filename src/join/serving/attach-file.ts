@@ -1,4 +1,4 @@
-import type { Assets } from '../assets/assets-contract.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
 
 /** A file that came in a request. */
 export interface SentFile {

@@ -1,6 +1,6 @@
-import type { Agent } from '../agent/agent-contract.ts'
-import { defineTool, type Tool } from '../agent/tools/tool.ts'
-import { ByrefError } from '../errors.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { defineTool, type Tool } from '../../agent/tools/tool.ts'
+import { ByrefError } from '../../errors.ts'
 
 /** A tool that a client brings and runs itself. */
 export interface ClientTool {

@@ -1,12 +1,12 @@
-import type { Agent } from '../agent/agent-contract.ts'
-import { eventQueue } from '../agent/event-queue.ts'
-import { resolveLimits } from '../agent/limits.ts'
-import { next } from '../agent/next.ts'
-import { type Board, createBoard } from '../content/board.ts'
-import type { CallState, ConversationState } from '../content/conversation-state.ts'
-import type { LogRecord } from '../content/events.ts'
-import { createFold, type Foldable } from '../content/fold.ts'
-import { readAll } from '../log/conversation-log.ts'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { eventQueue } from '../../agent/event-queue.ts'
+import { resolveLimits } from '../../agent/limits.ts'
+import { next } from '../../agent/next.ts'
+import { type Board, createBoard } from '../../content/board.ts'
+import type { CallState, ConversationState } from '../../content/conversation-state.ts'
+import type { LogRecord } from '../../content/events.ts'
+import { createFold, type Foldable } from '../../content/fold.ts'
+import { readAll } from '../../log/conversation-log.ts'
 
 /** A conversation as it is, and everything that happens in it from then on, in order: also what only streams. */
 export interface FollowedConversation extends AsyncIterable<Foldable> {
