@@ -17,7 +17,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   prompt: ['refs', 'content', 'assets', 'log', 'model'],
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
   starter: ['assets', 'agent'],
-  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent'],
+  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent', 'wire'],
   wire: ['refs', 'content'],
   server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
   client: ['refs', 'content', 'wire'],

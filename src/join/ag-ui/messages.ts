@@ -11,12 +11,12 @@ import type { MessageInput } from '../../content/to-message.ts'
 import { isDeleted } from '../../content/tombstone.ts'
 import { ByrefError } from '../../errors.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
-import { attachFile, type SentFile } from '../serving/attach-file.ts'
+import { jsonOrText } from '../json-in-text.ts'
+import type { Said } from '../serving/say.ts'
+import { saveSentFiles } from '../serving/sent-files.ts'
 
 /** What a request brings that the conversation does not know yet. */
-export interface Brought {
-  messages: MessageInput[]
-  answers: Map<string, ApprovalAnswer>
+export interface Brought extends Said {
   /** The calls of the client's own tools among them. */
   results: Set<string>
 }
@@ -72,12 +72,7 @@ function toAnswer(payload: unknown): ApprovalAnswer {
 
 /** A client's tool says what it says in text, which often is JSON. */
 function resultOf(content: string | ContentPart[]): unknown {
-  if (typeof content !== 'string') return content.map(toPart)
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
+  return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
 }
 
 async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInput | null> {
@@ -87,17 +82,7 @@ async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInp
   const name = message.name === undefined ? {} : { name: message.name }
   const head = { id, role: role === 'developer' ? 'system' : role, ...name }
   if (typeof content === 'string') return { ...head, content }
-  const files = content.flatMap((part) => sentFile(part) ?? [])
-  const attachments = await Promise.all(files.map((file) => attachFile(assets, file)))
-  const parts = content.filter((part) => !sentFile(part)).map(toPart)
-  return { ...head, content: parts, metadata: { attachments } }
-}
-
-/** The file that a part brings along; null for one that is text or elsewhere. */
-function sentFile(part: ContentPart): SentFile | null {
-  if (part.type === 'text' || part.source.type !== 'data') return null
-  const { value: data, mimeType: mime } = part.source
-  return { data, mime, name: Object(part.metadata).filename }
+  return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
 }
 
 /** A part in a form that messages take: AG-UI has its body in a `source`. */

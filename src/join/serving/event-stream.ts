@@ -1,15 +1,24 @@
 const HEARTBEAT_MS = 15_000
 
-/**
- * Server-sent events of these frames; comments in between keep proxies from hanging up.
- *
- * @param onEnd Told once; `isCut` where the client hung up before the end.
- */
-export function eventStream(
-  frames: AsyncGenerator<string>,
-  onEnd: (isCut: boolean) => void,
+/** How events become server-sent ones. */
+export interface EventStreamOptions<Event> {
+  frame(event: Event): string
+  /** The event that says that there will be no more, because something broke. */
+  failed(error: unknown): Event
+  /** What stands behind the last one. */
+  last?: string
+  /** Told once; `isCut` where the client hung up before the end. */
+  onEnd(isCut: boolean): void
+}
+
+/** Answers with server-sent events; comments in between keep proxies from hanging up. */
+export function eventStream<Event>(
+  events: AsyncIterable<Event>,
+  options: EventStreamOptions<Event>,
 ): Response {
+  const { onEnd } = options
   const encoder = new TextEncoder()
+  const frames = framesOf(events, options)
   let beat: NodeJS.Timeout
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -31,4 +40,16 @@ export function eventStream(
   return new Response(body, {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
   })
+}
+
+async function* framesOf<Event>(
+  events: AsyncIterable<Event>,
+  { frame, failed, last }: EventStreamOptions<Event>,
+): AsyncGenerator<string> {
+  try {
+    for await (const event of events) yield frame(event)
+  } catch (error) {
+    yield frame(failed(error))
+  }
+  if (last !== undefined) yield last
 }

@@ -15,8 +15,12 @@ export interface FollowedConversation extends AsyncIterable<Foldable> {
   readonly board: Board
   /** The calls that wait for somebody's word, where nothing else goes on; null where something does. */
   waiting(): readonly CallState[] | null
-  /** Whether this run has begun and ended. */
-  hasEnded(runId: string): boolean
+  /**
+   * What happens until the run has ended, or nothing goes on before somebody's word; words that are on their way come first.
+   *
+   * @param answered The calls that are being answered.
+   */
+  untilDue(runId: string, answered?: Iterable<string>): AsyncGenerator<Foldable>
   /** Watches no more. */
   close(): void
 }
@@ -61,18 +65,29 @@ export async function followConversation(
     }
   }
 
+  function waiting(): readonly CallState[] | null {
+    const { state } = folded
+    const due = next(state, { limits, tools, board, now: Date.now() })
+    if (due.do !== 'wait') return null
+    const ids = due.run.steps.at(-1)?.callIds ?? []
+    return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
+  }
+
   return {
     state: folded.state,
     board,
-    waiting() {
-      const { state } = folded
-      const due = next(state, { limits, tools, board, now: Date.now() })
-      if (due.do !== 'wait') return null
-      const ids = due.run.steps.at(-1)?.callIds ?? []
-      return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
+    waiting,
+    async *untilDue(runId, answered = []) {
+      const coming = new Set(answered)
+      const isDue = (): boolean => coming.size === 0 && waiting() !== null
+      if (isDue()) return
+      for await (const record of iterate()) {
+        if (record.event.type === 'APPROVAL_ANSWERED') coming.delete(record.event.toolCallId)
+        yield record
+        const run = folded.state.runs.find((one) => one.runId === runId)
+        if (isDue() || (run && run.status !== 'running')) return
+      }
     },
-    hasEnded: (runId) =>
-      folded.state.runs.some((run) => run.runId === runId && run.status !== 'running'),
     close() {
       offLog()
       offStream()
