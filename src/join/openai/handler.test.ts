@@ -169,6 +169,21 @@ describe('createResponsesHandler, with the package "openai"', () => {
     ])
   })
 
+  it('answers though only some of the calls have their outputs', async () => {
+    const both = { calls: [call('Oslo'), { ...call('Rome'), id: 'd' }] }
+    const { client } = serve([both, 'Rain and sun.'])
+    const ask = { model: 'm', tools: [weather] }
+    const first = await client.responses.create({ ...ask, input: 'Weather in Oslo and Rome?' })
+    const tell = (previous_response_id: string, call_id: string) =>
+      client.responses.create({
+        ...{ ...ask, previous_response_id },
+        input: [{ type: 'function_call_output', call_id, output: '{}' }],
+      })
+    const second = await tell(first.id, 'c')
+    expect(second).toMatchObject({ status: 'completed', output: [] })
+    expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
+  })
+
   it('takes pictures and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')
