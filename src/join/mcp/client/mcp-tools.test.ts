@@ -2,12 +2,12 @@ import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport, type McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAgent } from '../../agent/agent.ts'
-import type { AgentOptions } from '../../agent/agent-contract.ts'
-import type { ConversationEvent } from '../../content/events.ts'
-import { scriptedModel } from '../../testing/scripted-model.ts'
-import { type McpToolsOptions, mcpTools } from './client.ts'
-import { BYTES, newServer, oldServer } from './fixtures/proxied.ts'
+import { createAgent } from '../../../agent/agent.ts'
+import type { AgentOptions } from '../../../agent/agent-contract.ts'
+import type { ConversationEvent } from '../../../content/events.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { BYTES, newServer, oldServer } from '../fixtures/proxied.ts'
+import { type McpToolsOptions, mcpTools } from './mcp-tools.ts'
 
 async function connect(server: { connect(transport: never): Promise<void> }): Promise<Client> {
   const [mine, its] = InMemoryTransport.createLinkedPair()
@@ -74,6 +74,18 @@ describe('mcpTools', () => {
     await server.close()
     const { contents: left } = await results(server, [call('link')], { followLinks: false })
     expect(left[0]).not.toMatchObject([{ assetRef: expect.anything() }, {}])
+  })
+
+  it('keeps what is linked whatever the server calls its type', async () => {
+    const server = newServer()
+    server.registerResource('odd', 'test://odd', {}, async ({ href: uri }) => {
+      return { contents: [{ uri, mimeType: 'no type', text: 'odd' }] }
+    })
+    server.registerTool('odd', {}, async () => {
+      return { content: [{ type: 'resource_link' as const, uri: 'test://odd', name: 'odd' }] }
+    })
+    const { contents } = await results(server, [call('odd')])
+    expect(contents[0]).toMatchObject([{ assetRef: expect.any(String), mimeType: 'text/plain' }])
   })
 
   it('passes references and variables as values', async () => {

@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../../assets/assets.ts'
 import {
   BYTES,
   newServer,
@@ -13,7 +13,7 @@ import {
   proxied,
   ROWS,
   serve,
-} from './fixtures/proxied.ts'
+} from '../fixtures/proxied.ts'
 
 type Result = {
   content: { type: string; text: string }[]

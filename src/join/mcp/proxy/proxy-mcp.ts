@@ -1,13 +1,19 @@
-import type { Assets } from '../../assets/assets-contract.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { isAssetRef } from '../../refs/asset-ref.ts'
-import { assetAsResource } from './asset-resource.ts'
-import { answerTo, type Channel, failureOf, isUnknownMethod, type RpcMessage } from './json-rpc.ts'
-import type { LargeBlocks } from './kept-block.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
+import { isPlainObject } from '../../../content/json.ts'
+import { isAssetRef } from '../../../refs/asset-ref.ts'
+import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
+import { callReadingTool, failedCall, READING_TOOLS } from '../reading-tools.ts'
+import { resolveReferences } from '../reference-arguments.ts'
+import {
+  answerTo,
+  type Channel,
+  failureOf,
+  isUnknownMethod,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
+import { type Ask, type Handler, relay } from '../rpc/relay.ts'
+import type { LargeBlocks } from './keeper.ts'
 import { withoutLargeBlocks } from './large-blocks.ts'
-import { callReadingTool, failedCall } from './reading-tools.ts'
-import { resolveReferences } from './reference-arguments.ts'
-import { type Ask, type Handler, relay } from './relay.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 
 /** Options of {@link proxyMcp}. */
@@ -20,12 +26,6 @@ export interface ProxyOptions extends Partial<Omit<LargeBlocks, 'assets' | 'read
 /** What is added to a server's instructions. */
 const GUIDE =
   'Large results are kept as assets, and asset://… stands for them: pass it as a parameter of any tool instead of writing the value out.'
-
-const TEMPLATE = {
-  uriTemplate: 'asset://{id}',
-  name: 'asset',
-  title: 'Large results, by reference',
-}
 
 /**
  * Stands between a client and an MCP server, message by message, whatever version of the protocol they speak: large results
@@ -51,25 +51,23 @@ export function proxyMcp(
   }
 
   /** The server's answer without what is large in it. */
-  async function shortened(answer: RpcMessage, request: RpcMessage, what: string) {
+  async function shortened(answer: RpcMessage, what: string): Promise<RpcMessage> {
     if (!answer.result) return answer
-    const own = await catalog?.then((one) => [...one.own]).catch(() => [])
-    const named = (id: string) => String(own?.find(([, tool]) => tool.id === id)?.[0] ?? id)
-    const reading = { fetch: named('fetch_asset'), search: named('search_asset') }
-    const how = { ...large, readingTools: reading }
+    const names = await catalog?.then((one) => one.readingTools).catch(() => null)
+    const how = { ...large, readingTools: names ?? READING_TOOLS }
     try {
       const result = await withoutLargeBlocks(answer.result, what, how)
-      return result === answer.result ? answer : { ...answer, id: request.id, result }
+      return result === answer.result ? answer : { ...answer, result }
     } catch {
       // A full disk costs references, not results.
       return answer
     }
   }
 
-  const short =
-    (what: string): Handler =>
-    async (request, { ask }) =>
-      shortened(await ask(request), request, `${Object(request.params).name ?? ''} ${what}`.trim())
+  function short(what: string): Handler {
+    return async (request, { ask }) =>
+      shortened(await ask(request), `${Object(request.params).name ?? ''} ${what}`.trim())
+  }
 
   const callTool: Handler = async (request, { ask, signal }) => {
     const { name, arguments: args } = Object(request.params)
@@ -86,7 +84,7 @@ export function proxyMcp(
     }
     signal.throwIfAborted()
     const changed = { ...request, params: { ...request.params, arguments: given } }
-    return shortened(await ask(given === input ? request : changed), request, `${name} result`)
+    return shortened(await ask(given === input ? request : changed), `${name} result`)
   }
 
   const handlers: Record<string, Handler> = {
@@ -102,7 +100,7 @@ export function proxyMcp(
     'resources/list': async (request, { ask }) =>
       listed(await ask(request), request, 'resources', []),
     'resources/templates/list': async (request, { ask }) =>
-      listed(await ask(request), request, 'resourceTemplates', [TEMPLATE]),
+      listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
     async 'resources/read'(request, help) {
       const { uri } = Object(request.params)
       if (!isAssetRef(uri)) return short('resource')(request, help)
@@ -114,10 +112,12 @@ export function proxyMcp(
       })
     },
   }
-  const onNotification = (method: string): void => {
-    if (method === 'notifications/tools/list_changed') catalog = null
-  }
-  return relay(client, server, { handlers, onNotification, whyEnded })
+  return relay(client, server, {
+    ...{ handlers, whyEnded },
+    onNotification(method) {
+      if (method === 'notifications/tools/list_changed') catalog = null
+    },
+  })
 }
 
 /** What a server says of itself, with what is here beside it. */

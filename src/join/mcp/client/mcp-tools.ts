@@ -1,14 +1,15 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
-import { knownOptions } from '../../agent/known-options.ts'
-import type { Tool, ToolContext } from '../../agent/tools/tool.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
-import { decodeBase64 } from '../../assets/bodies/data-url.ts'
-import { ByrefError } from '../../errors.ts'
+import { knownOptions } from '../../../agent/known-options.ts'
+import type { Tool, ToolContext } from '../../../agent/tools/tool.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
+import { ByrefError } from '../../../errors.ts'
+import { dataInText } from '../../json-in-text.ts'
 import {
   resolveReferences,
   shownTakingReferences,
   takingReferences,
-} from './reference-arguments.ts'
+} from '../reference-arguments.ts'
+import { saveBody } from '../save-body.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
@@ -91,21 +92,13 @@ async function call(
   }
   if (structuredContent === undefined) {
     const [first] = content
-    return content.length === 1 && first?.type === 'text' ? dataOr(first.text) : content
+    if (content.length !== 1 || first?.type !== 'text') return content
+    // As data its fields have names.
+    return dataInText(first.text) ?? first.text
   }
   // Their text says the same once more.
   const others = content.filter(({ type }) => type !== 'text')
   return others.length === 0 ? structuredContent : { data: structuredContent, content: others }
-}
-
-/** What a text is as JSON, so that its fields have names. */
-function dataOr(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** The result with the resources that it links to as assets; a link that cannot be read stays a link. */
@@ -120,12 +113,9 @@ async function withLinked(result: unknown, client: Client, assets: Assets): Prom
   const read = await client.readResource({ uri }).catch(() => null)
   const part = read?.contents[0]
   if (!part) return result
-  const bytes = 'text' in part ? Buffer.from(part.text) : decodeBase64(part.blob)
-  if (!bytes) return result
   const { name = null } = result as { name?: string }
-  const { ref, mime, kind, size } = await assets.save(bytes, part.mimeType ?? null, {
-    name,
-    owned: true,
-  })
+  const saved = await saveBody({ ...part }, assets, { name })
+  if (!saved) return result
+  const { ref, mime, kind, size } = saved
   return { ...Object(result), assetRef: ref, mimeType: mime, kind, size }
 }

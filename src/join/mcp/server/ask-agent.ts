@@ -4,9 +4,9 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server'
-import type { Agent } from '../../agent/agent-contract.ts'
-import type { Run } from '../../agent/follow-run.ts'
-import type { ConversationEvent } from '../../content/events.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import type { Run } from '../../../agent/follow-run.ts'
+import type { ConversationEvent } from '../../../content/events.ts'
 
 /** What an agent is asked by MCP, as JSON Schema. */
 export const QUESTION = {

@@ -1,10 +1,15 @@
-import type { JsonSchema } from '../../agent/tools/describe-schema.ts'
-import type { AssetTool } from '../../assets/asset-tools.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { type Fields, isUnknownMethod, type RpcMessage } from './json-rpc.ts'
-import { describeTool, readingTools } from './reading-tools.ts'
-import { shownTakingReferences, takingReferences } from './reference-arguments.ts'
-import type { Ask } from './relay.ts'
+import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
+import type { AssetTool } from '../../../assets/asset-tools.ts'
+import { isPlainObject } from '../../../content/json.ts'
+import {
+  describeTool,
+  READING_TOOLS,
+  type ReadingToolNames,
+  readingTools,
+} from '../reading-tools.ts'
+import { shownTakingReferences, takingReferences } from '../reference-arguments.ts'
+import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
+import type { Ask } from '../rpc/relay.ts'
 
 /** The tools of a server, and those that are added, by the names that are free. */
 export interface ToolCatalog {
@@ -13,6 +18,7 @@ export interface ToolCatalog {
   /** Schemas of parameters that take references. */
   schemas: ReadonlyMap<unknown, JsonSchema>
   own: ReadonlyMap<unknown, AssetTool>
+  readingTools: ReadingToolNames
 }
 
 /** All tools that a server has, whose pages are one here, so that no name is taken twice. */
@@ -33,7 +39,8 @@ export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise
     cursor = nextCursor
   } while (cursor)
   const names = new Set(found.map(({ name }) => name))
-  const own = new Map(readingTools().map((tool) => [freeName(tool.id, names), tool]))
+  const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
+  const own = new Map(readingTools().map((tool) => [free(tool.id), tool]))
   const added = [...own].map(([name, tool]) => describeTool(tool, name))
   const schemas = found.map(({ name, inputSchema }) => {
     return [name, takingReferences(Object(inputSchema))] as const
@@ -42,22 +49,16 @@ export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise
     list: { ...list, tools: [...found.map(shown), ...added] },
     schemas: new Map(schemas),
     own,
+    readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
-}
-
-function freeName(id: string, taken: ReadonlySet<unknown>): string {
-  return taken.has(id) ? freeName(`byref_${id}`, taken) : id
 }
 
 /** A tool as the client is shown it. */
 function shown(tool: Fields): Fields {
   const { name, inputSchema, outputSchema } = tool
-  const changed: Record<string, unknown> = {}
-  if (isPlainObject(inputSchema)) {
-    changed.inputSchema = shownTakingReferences(String(name), inputSchema)
-  }
-  if (isPlainObject(outputSchema)) changed.outputSchema = orReference(outputSchema)
-  return { ...tool, ...changed }
+  const input = isPlainObject(inputSchema) && shownTakingReferences(String(name), inputSchema)
+  const output = isPlainObject(outputSchema) && { outputSchema: orReference(outputSchema) }
+  return { ...tool, ...(input && { inputSchema: input }), ...output }
 }
 
 const SPILLED = {

@@ -7,12 +7,12 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { createAgent } from '../../agent/agent.ts'
-import type { Agent } from '../../agent/agent-contract.ts'
-import { defineTool } from '../../agent/tools/tool.ts'
-import { createServer } from '../../server/create-server.ts'
-import { scriptedModel } from '../../testing/scripted-model.ts'
-import { createMcpServer, type McpEndpoint, type McpServerOptions } from './server.ts'
+import { createAgent } from '../../../agent/agent.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { defineTool } from '../../../agent/tools/tool.ts'
+import { createServer } from '../../../server/create-server.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { createMcpServer, type McpEndpoint, type McpServerOptions } from './mcp-server.ts'
 
 /** What the camera waits for: a client may not tell of progress that comes together with the result. */
 let posed: Promise<void> = Promise.resolve()

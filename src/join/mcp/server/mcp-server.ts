@@ -5,13 +5,13 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server'
-import type { Agent } from '../../agent/agent-contract.ts'
-import { knownOptions } from '../../agent/known-options.ts'
-import { ByrefError } from '../../errors.ts'
-import { version } from '../../version.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { knownOptions } from '../../../agent/known-options.ts'
+import { ByrefError } from '../../../errors.ts'
+import { version } from '../../../version.ts'
+import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
+import { callReadingTool, describeTool, readingTools } from '../reading-tools.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
-import { assetAsResource, newestAssets } from './asset-resource.ts'
-import { callReadingTool, describeTool, readingTools } from './reading-tools.ts'
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -106,7 +106,8 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     }
     const list = () => newestAssets(assets)
     const read = (uri: URL) => assetAsResource(assets, uri.href)
-    server.registerResource('asset', new ResourceTemplate('asset://{id}', { list }), {}, read)
+    const { name: called, uriTemplate } = ASSET_TEMPLATE
+    server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
     const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
     server.registerResource('field', field, {}, read)
     await extend?.(server, { ...context, mintState: codec.mint })
