@@ -50,6 +50,9 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   callbacks: true,
 }
 
+/** So long a worker waits for a busy provider, and not longer: others have something to do. */
+const PATIENCE_MS = 5000
+
 /** What the agents of all namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
@@ -144,6 +147,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     modelSettings: modelSettings(options.settings),
     plugins,
     retry: options.retry,
+    ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
     around: options.callbacks ?? {},
   }
 }
@@ -163,6 +167,7 @@ async function resumeAll(
   conversations: Core['conversations'],
 ): Promise<number> {
   let count = 0
+  if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     if (name !== null && agent !== null && agent !== name) continue
     const { wake } = await conversations(namespace).get(id)
@@ -200,6 +205,9 @@ function agentIn(namespace: string | null, core: Core): Agent {
     async deleteMessage(conversation, messageId, given) {
       const { deleteMessage } = await import('./delete-message.ts')
       await deleteMessage(await get(conversation, given), messageId)
+    },
+    async advance(conversation, { namespace: its, ...how } = {}) {
+      return (await get(conversation, { namespace: its })).advance(how)
     },
     resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {

@@ -30,5 +30,7 @@ export interface AgentSettings {
   /** By name. */
   plugins: Plugins
   retry?: RetryOptions
+  /** How long a run waits for a busy provider before it waits in the log, with nobody waiting for it; absent: as `retry` says. */
+  patienceMs?: number
   around: AroundWork
 }

@@ -84,10 +84,15 @@ const OPTIONS: readonly (keyof RunOptions)[] = [
   'signal',
 ]
 
-/** Begins a run: its messages into the log, with its start where no other is under way. */
+/**
+ * Begins a run: its messages into the log, with its start where no other is under way.
+ *
+ * @param here In this process, also where the log has workers.
+ */
 export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
   options: RunOptions<Schema>,
+  { here = false }: { here?: boolean } = {},
 ): StartedRun<OutputOf<Schema>> {
   const { conversation = newId(), namespace = parts.namespace, signal } = options
   const accepted = Promise.withResolvers<void>()
@@ -119,9 +124,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const input = await acceptFor(parts, thread, options.messages, namespace)
     const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
-    runId = await appendRun(parts, open, input, { ...options, context, ask, runId })
+    const begins = here || !parts.log.queue
+    runId = await appendRun(parts, open, input, { ...options, context, ask, runId, begins })
     messageIds.push(...input.messageIds)
-    open.wake()
+    if (here) open.wakeHere()
+    else open.wake()
   }
 
   signal?.addEventListener('abort', cancel, { once: true })
@@ -184,6 +191,8 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
+  /** Whether it may begin here. */
+  begins: boolean
 }
 
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
@@ -191,7 +200,7 @@ async function appendRun(
   { owner, leaseMs, settings }: AgentParts,
   { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
   { events }: Accepted,
-  { runId, context, ask, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
+  { runId, context, ask, parentRunId, attribution, begins, ifBusy = 'queue' }: Beginning,
 ): Promise<string> {
   let taker = runId
   const situation = (): NextSettings => ({
@@ -232,7 +241,7 @@ async function appendRun(
       }
     }
   try {
-    await thread.append(decide(false))
+    await thread.append(decide(!begins))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error

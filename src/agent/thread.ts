@@ -54,8 +54,10 @@ export interface Thread {
    * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
    */
   append(decide: Decide, options?: ThreadAppendOptions): Promise<readonly LogRecord[]>
-  /** Tells of an event that is not durable. */
+  /** Tells of an event that is not durable, also those who watch in other processes. */
   stream(event: ConversationEvent): void
+  /** Takes such an event that another process tells of. */
+  hear(event: ConversationEvent): void
   /** Hears of every event from now on, in order: records of the log whoever appended them, and what streams here. */
   watch(listener: (event: Foldable) => void): () => void
   /** Takes records that the log tells of. */
@@ -220,7 +222,9 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     stream(event) {
       take({ event })
       tellOf({ event })
+      log.stream?.(id, event)
     },
+    hear: (event) => take({ event }),
     watch(listener) {
       watchers.add(listener)
       return () => {
