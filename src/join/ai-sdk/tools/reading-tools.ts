@@ -1,8 +1,8 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool } from 'ai'
-import { resolveTools } from '../../agent/tools/native-tools.ts'
-import { jsonSchemaOf, type ToolContext } from '../../agent/tools/tool.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
+import { resolveTools } from '../../../agent/tools/native-tools.ts'
+import { jsonSchemaOf, type ToolContext } from '../../../agent/tools/tool.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { wrapTool } from './wrap-tool.ts'
 
 type Name = 'fetch_asset' | 'search_asset'

@@ -1,9 +1,9 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import type { JsonValue } from '../../content/json.ts'
-import type { Message } from '../../content/message.ts'
-import { resultItem, type ShownResult } from '../../prompt/result-item.ts'
-import { outputValue, urlOf } from './earlier-results.ts'
-import type { ModelOutput } from './model-output.ts'
+import type { JsonValue } from '../../../content/json.ts'
+import type { Message } from '../../../content/message.ts'
+import { resultItem, type ShownResult } from '../../../prompt/result-item.ts'
+import type { ModelOutput } from '../model-output.ts'
+import { outputValue, urlOf } from '../output-value.ts'
 
 type ResultPart = LanguageModelV4ToolResultPart
 

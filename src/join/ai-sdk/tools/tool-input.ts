@@ -1,16 +1,16 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
-import { createDataReader } from '../../agent/calls/data-reader.ts'
-import { resolveVariables } from '../../agent/calls/resolve-variables.ts'
-import { withInput } from '../../agent/calls/with-input.ts'
+import { createDataReader } from '../../../agent/calls/data-reader.ts'
+import { resolveVariables } from '../../../agent/calls/resolve-variables.ts'
+import { withInput } from '../../../agent/calls/with-input.ts'
 import {
   describeSchema,
   type JsonSchema,
   type ToolSchema,
-} from '../../agent/tools/describe-schema.ts'
-import type { Tool as ByrefTool } from '../../agent/tools/tool.ts'
-import { toolsForModel } from '../../agent/tools/tool-schema.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
+} from '../../../agent/tools/describe-schema.ts'
+import type { Tool as ByrefTool } from '../../../agent/tools/tool.ts'
+import { toolsForModel } from '../../../agent/tools/tool-schema.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { earlierResults } from './earlier-results.ts'
 import { mayHoldRefs } from './may-hold-refs.ts'
 

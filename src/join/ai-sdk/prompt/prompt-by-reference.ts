@@ -1,17 +1,17 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { referenceGuide } from '../../content/reference-guide.ts'
-import type { MediaSource } from '../../prompt/media/media-source.ts'
-import { resolveMedia } from '../../prompt/media/resolve-media.ts'
-import type { ShownResult } from '../../prompt/result-item.ts'
-import type { ResultCapabilities } from '../../prompt/result-message.ts'
-import { createToldOnce, type ToldOnce } from '../../prompt/told-once.ts'
+import { referenceGuide } from '../../../content/reference-guide.ts'
+import type { MediaSource } from '../../../prompt/media/media-source.ts'
+import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
+import type { ShownResult } from '../../../prompt/result-item.ts'
+import type { ResultCapabilities } from '../../../prompt/result-message.ts'
+import { createToldOnce, type ToldOnce } from '../../../prompt/told-once.ts'
 import {
   type MediaPart,
   mediaOfItem,
   type ResolvedItem,
   type TextPart,
-} from '../../prompt/transcript-item.ts'
-import { marker } from '../../prompt/user-parts.ts'
+} from '../../../prompt/transcript-item.ts'
+import { marker } from '../../../prompt/user-parts.ts'
 import { contentOf, type MessagePiece, toolPiece, userPiece } from './message-pieces.ts'
 import type { ResultViews } from './result-views.ts'
 

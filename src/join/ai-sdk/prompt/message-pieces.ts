@@ -1,17 +1,17 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider'
-import { kindOf } from '../../prompt/bodies-in.ts'
-import { toFilePart } from '../../prompt/file-part.ts'
-import { embeddedMedia, mediaOf } from '../../prompt/named-media.ts'
-import type { ShownResult } from '../../prompt/result-item.ts'
-import { type ResultCapabilities, resultMessages } from '../../prompt/result-message.ts'
+import { kindOf } from '../../../prompt/bodies-in.ts'
+import { toFilePart } from '../../../prompt/file-part.ts'
+import { embeddedMedia, mediaOf } from '../../../prompt/named-media.ts'
+import type { ShownResult } from '../../../prompt/result-item.ts'
+import { type ResultCapabilities, resultMessages } from '../../../prompt/result-message.ts'
 import type {
   MediaPart,
   ResolvedItem,
   TextPart,
   TranscriptItem,
-} from '../../prompt/transcript-item.ts'
-import { marker } from '../../prompt/user-parts.ts'
-import { urlOf } from './earlier-results.ts'
+} from '../../../prompt/transcript-item.ts'
+import { marker } from '../../../prompt/user-parts.ts'
+import { urlOf } from '../output-value.ts'
 
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
 type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>

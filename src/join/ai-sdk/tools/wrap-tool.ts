@@ -1,8 +1,8 @@
 import type { Tool } from 'ai'
-import type { Assets } from '../../assets/assets-contract.ts'
-import { isPlainObject } from '../../content/json.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
+import { isPlainObject } from '../../../content/json.ts'
+import { type ModelOutput, outputByReference, valueOutput } from '../model-output.ts'
 import { mayHoldRefs } from './may-hold-refs.ts'
-import { type ModelOutput, outputByReference, valueOutput } from './model-output.ts'
 import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
 
 /** What tools are wrapped with. */
