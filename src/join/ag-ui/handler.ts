@@ -8,7 +8,7 @@ import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
-import { sayDuringRun } from '../serving/say.ts'
+import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, jsonPatch, outcomeOf, usageOf } from './events.ts'
 import { agUiMessages, type Brought, readInput, stateOf } from './messages.ts'
@@ -79,16 +79,13 @@ async function tell(
 ): Promise<string | null> {
   const { messages, answers } = brought
   const open = openRun(followed.state)
-  if (!open && messages.some(isAsking)) {
+  if (open || messages.some(isAsking)) {
     const context = forwardedProps as JsonValue | undefined
-    const run = await agent.start({ conversation, messages, context, ifBusy: 'refuse' })
-    run.result.catch(() => {})
-    return run.id
+    return say(agent, conversation, { messages, answers, open, context })
   }
-  if (open) await sayDuringRun(agent, conversation, brought)
-  else if (messages.length > 0) await agent.add(conversation, messages)
-  for (const [id, answer] of open ? [] : answers) await agent.approve(conversation, id, answer)
-  return open?.runId ?? null
+  if (messages.length > 0) await agent.add(conversation, messages)
+  for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
+  return null
 }
 
 /** Data and context alone ask for nothing. */

@@ -9,7 +9,7 @@ import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
-import { type Said, sayDuringRun } from '../serving/say.ts'
+import { type Said, say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { readInput } from './input.ts'
 import { createOutput, type StreamEvent } from './output.ts'
@@ -169,21 +169,13 @@ async function tell(
   }: { conversation: string; said: Said; followed: FollowedConversation },
 ): Promise<string> {
   const open = openRun(followed.state)
-  if (!open) {
-    const given = { temperature, topP, maxOutputTokens }
-    const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
-    const settings = Object.fromEntries(known) as ModelSettings
-    const { messages } = said
-    const output = text?.format?.schema
-    const run = await agent.start({ conversation, messages, settings, output, ifBusy: 'refuse' })
-    run.result.catch(() => {})
-    return run.id
-  }
-  if (said.answers.size === 0) {
+  if (open && said.answers.size === 0) {
     throw new ByrefError('conversation_busy', 'Calls of the response before wait for their outputs')
   }
-  await sayDuringRun(agent, conversation, said)
-  return open.runId
+  const given = { temperature, topP, maxOutputTokens }
+  const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  const settings = Object.fromEntries(known) as ModelSettings
+  return say(agent, conversation, { ...said, open, settings, output: text?.format?.schema })
 }
 
 interface Responding extends ResponseId {

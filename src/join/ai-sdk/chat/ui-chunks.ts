@@ -123,10 +123,10 @@ export function createUIChunks(
         return [{ type: 'data-progress', data: event.payload, transient: true }]
       case 'RUN_FINISHED':
         isOver = true
-        return [...endStep(), endOf(event.result)]
+        return [...pieces.finish().flatMap(tell), ...endStep(), endOf(event.result)]
       case 'RUN_ERROR':
         isOver = true
-        return [{ type: 'error', errorText: event.message }]
+        return [...pieces.finish().flatMap(tell), { type: 'error', errorText: event.message }]
       default:
         return []
     }
