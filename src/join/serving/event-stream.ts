@@ -2,7 +2,8 @@ const HEARTBEAT_MS = 15_000
 
 /** How events become server-sent ones. */
 export interface EventStreamOptions<Event> {
-  frame(event: Event): string
+  /** @param index Counted from 0. */
+  frame(event: Event, index: number): string
   /** The event that says that there will be no more, because something broke. */
   failed(error: unknown): Event
   /** What stands behind the last one. */
@@ -46,10 +47,11 @@ async function* framesOf<Event>(
   events: AsyncIterable<Event>,
   { frame, failed, last }: EventStreamOptions<Event>,
 ): AsyncGenerator<string> {
+  let index = 0
   try {
-    for await (const event of events) yield frame(event)
+    for await (const event of events) yield frame(event, index++)
   } catch (error) {
-    yield frame(failed(error))
+    yield frame(failed(error), index)
   }
   if (last !== undefined) yield last
 }
