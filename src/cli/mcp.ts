@@ -56,7 +56,7 @@ async function serve(args: string[]): Promise<number> {
   if (values.help) return help()
   const { createMcpServer } = await import('../join/mcp/server/mcp-server.ts')
   const { openAgent } = await import('./open-agent.ts')
-  const { agent, close } = await openAgent(values.data)
+  const { agent, close } = await openAgent(values)
   try {
     await agent.resumeAll()
     const { closed } = await (await createMcpServer({ agents: agent })).stdio()

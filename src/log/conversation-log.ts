@@ -87,12 +87,26 @@ export interface ListOptions {
 export interface LogChange {
   conversation: string
   namespace: string | null
-  /** The records that were appended, in order; empty where it was made, renamed or deleted. */
+  /**
+   * The records that were appended, in order; empty where it was made, renamed or deleted, and for a subscriber that does
+   * not want them.
+   */
   records: readonly LogRecord[]
   /** The conversation is gone, with all that it held. */
   deleted?: true
   /** What is told by another process and is not durable, see {@link ConversationLog.stream}; then there are no records. */
   streamed?: readonly ConversationEvent[]
+}
+
+/** What a subscriber hears. */
+export interface SubscribeOptions {
+  /** Changes of all namespaces, not only of this log's own. */
+  allNamespaces?: boolean
+  /**
+   * Whether it needs the records of a conversation; where not, a change of it comes without records, and what streams
+   * there does not come. Asked at each change. Default: it needs all.
+   */
+  wants?(conversation: string, namespace: string | null): boolean
 }
 
 /**
@@ -200,12 +214,11 @@ export interface ConversationLog {
 
   /**
    * Calls `listener` with each later change of this namespace, in order for each conversation: those of this log within
-   * the append, those of other processes within a second. It must not throw. Returns the function that ends it.
+   * the append, those of other processes within a second. What others changed is later where it was stored after the next
+   * use of this log began; of what they changed just before some may be told too. It must not throw. Returns the function
+   * that ends it.
    */
-  subscribe(
-    listener: (change: LogChange) => void,
-    options?: { allNamespaces?: boolean },
-  ): () => void
+  subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
 
   /** Enqueues a conversation by hand, where there is a {@link queue} and it is due. */
   enqueue?(conversation: string): Promise<void>

@@ -19,7 +19,7 @@ import {
 import { tidyBucket } from './bucket-tidy.ts'
 import { createBodyUses } from './bucket-uses.ts'
 import { putOnce } from './claim.ts'
-import { createTurns } from './in-turn.ts'
+import { createTurns } from '../../content/in-turn.ts'
 import { checkRoom, usageOf } from './quota.ts'
 import type { NewEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'

@@ -50,7 +50,9 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
   const versions = new Map<string | null, number>()
   let readers = 0
 
-  function told({ conversation, namespace, records, deleted }: LogChange): void {
+  function told({ conversation, namespace, records, deleted, streamed }: LogChange): void {
+    // That comes from the agents.
+    if (streamed) return
     versions.set(namespace, (versions.get(namespace) ?? 0) + 1)
     const key = keyOf(namespace, conversation)
     const entry = watched.get(key)

@@ -7,7 +7,7 @@ import {
 import { rejects, soon, summary } from './check.ts'
 import { batch, chat, contentOf } from './events.ts'
 import { exported } from './exports.ts'
-import { listen, words } from './subscriptions.ts'
+import { type listen, listenFromNow, words } from './subscriptions.ts'
 
 /** Adds a test with two log objects on one storage. */
 type CheckTwo = (
@@ -69,14 +69,14 @@ export function testProcesses(check: CheckTwo): void {
 
   check("tells of another process' appends within a second, nothing twice", async (log, other) => {
     await other.append('c', [chat('before')])
-    const { told, leave } = listen(log)
-    const late = listen(log.scoped('n'))
+    const { told, leave } = await listenFromNow(log)
+    const late = await listenFromNow(log.scoped('n'))
     for (let i = 0; i < 5; i++) await other.append('c', [chat(`${i}`)])
     await other.scoped('n').append('c', [chat('n')])
     await soon(() => said(told).length >= 5 && late.told.length > 0)
     assert.deepEqual(said(told), ['0', '1', '2', '3', '4'])
     assert.deepEqual(late.told.map(words), ['c:n'])
-    const after = listen(log)
+    const after = await listenFromNow(log)
     await other.append('c', [chat('5')])
     await soon(() => said(after.told).length > 0)
     assert.deepEqual(said(after.told), ['5'])
@@ -87,7 +87,7 @@ export function testProcesses(check: CheckTwo): void {
   check(
     'tells both processes the records of a conversation in order, each once',
     async (log, other) => {
-      const heard = [listen(log), listen(other)]
+      const heard = [await listenFromNow(log), await listenFromNow(other)]
       await Promise.all(
         [log, other].map(async (each, n) => {
           for (let i = 0; i < 15; i++) await each.append('c', batch(`${n}:${i}.`, 2))
@@ -104,7 +104,7 @@ export function testProcesses(check: CheckTwo): void {
   check(
     "tells another process' records before its own that stand behind them",
     async (log, other) => {
-      const { told } = listen(log)
+      const { told } = await listenFromNow(log)
       await other.append('c', [chat('theirs')])
       await log.append('c', [chat('ours')])
       assert.deepEqual(said(told), ['theirs', 'ours'])
@@ -114,7 +114,7 @@ export function testProcesses(check: CheckTwo): void {
   check("tells of another process' titles, removals and imports, in order", async (log, other) => {
     await log.append('c', [chat('x')])
     const lines = await exported(log, 'c')
-    const { told } = listen(log)
+    const { told } = await listenFromNow(log)
     await other.append('c', [chat('y')])
     await other.rename('c', 'Title')
     await other.append('c', [chat('z')])
