@@ -34,11 +34,11 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
   function tell(piece: AnswerPiece): AgUiEvent[] {
     switch (piece.type) {
       case 'text-start':
-        return [{ type: 'TEXT_MESSAGE_START', messageId: piece.id, role: 'assistant' }]
+        return [{ type: 'TEXT_MESSAGE_START', messageId: piece.messageId, role: 'assistant' }]
       case 'text-delta':
-        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: piece.id, delta: piece.delta }]
+        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: piece.messageId, delta: piece.delta }]
       case 'text-end':
-        return [{ type: 'TEXT_MESSAGE_END', messageId: piece.id }]
+        return [{ type: 'TEXT_MESSAGE_END', messageId: piece.messageId }]
       case 'call-start': {
         const { id: toolCallId, name: toolCallName, messageId: parentMessageId } = piece
         return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }]

@@ -5,10 +5,11 @@ import { textOf } from '../../content/render-context.ts'
 
 /** What an agent says and does, as all protocols tell it. */
 export type AnswerPiece =
-  | { type: 'text-start'; id: string }
-  | { type: 'text-delta'; id: string; delta: string }
+  /** Of a message that goes on behind a call each part is a text of its own. */
+  | { type: 'text-start'; id: string; messageId: string }
+  | { type: 'text-delta'; id: string; messageId: string; delta: string }
   /** With all of the text; `isCut`: nothing more comes, and nobody knows what would have. */
-  | { type: 'text-end'; id: string; text: string; isCut: boolean }
+  | { type: 'text-end'; id: string; messageId: string; text: string; isCut: boolean }
   | { type: 'call-start'; id: string; name: string; messageId: string }
   | { type: 'call-delta'; id: string; delta: string }
   /** `rest`: the arguments as JSON, where they did not stream; else empty. */
@@ -28,31 +29,53 @@ export interface AnswerPieces {
   finish(): AnswerPiece[]
 }
 
+/** What was told of the text of one message. */
+interface Told {
+  text: string
+  /** A model may speak on behind a call: that is another text. */
+  parts: number
+  writing: { id: string; text: string } | null
+}
+
 /**
  * Makes pieces of events: each text and each call begins once, goes on, and ends, whether it streamed, is read from the log,
  * or was in the middle when somebody began to follow.
  */
 export function createAnswerPieces(): AnswerPieces {
-  /** What is being written, as far as it has come. */
-  const texts = new Map<string, string>()
-  const spoken = new Set<string>()
+  const texts = new Map<string, Told>()
   const calls = new Set<string>()
 
-  function endText(id: string, rest: string, isCut: boolean): AnswerPiece[] {
-    const text = `${texts.get(id) ?? ''}${rest}`
-    texts.delete(id)
-    spoken.add(id)
-    const end = { type: 'text-end', id, text, isCut } as const
-    return rest === '' ? [end] : [{ type: 'text-delta', id, delta: rest }, end]
+  function begin(messageId: string): AnswerPiece[] {
+    const told = texts.get(messageId) ?? { text: '', parts: 0, writing: null }
+    if (told.writing) return []
+    const id = told.parts++ === 0 ? messageId : `${messageId}-${told.parts}`
+    texts.set(messageId, told)
+    told.writing = { id, text: '' }
+    return [{ type: 'text-start', id, messageId }]
+  }
+
+  function write(messageId: string, delta: string): AnswerPiece[] {
+    if (delta === '') return []
+    const began = begin(messageId)
+    const told = texts.get(messageId) as Told & { writing: { id: string; text: string } }
+    told.text += delta
+    told.writing.text += delta
+    return [...began, { type: 'text-delta', id: told.writing.id, messageId, delta }]
+  }
+
+  function end(messageId: string, isCut = false): AnswerPiece[] {
+    const told = texts.get(messageId)
+    if (!told?.writing) return []
+    const { id, text } = told.writing
+    told.writing = null
+    return [{ type: 'text-end', id, messageId, text, isCut }]
   }
 
   /** What of a whole text was not told. */
-  function restOf(id: string, text: string): AnswerPiece[] {
-    if (spoken.has(id)) return []
-    const soFar = texts.get(id)
-    if (soFar === undefined && text === '') return []
-    if (soFar === undefined) return [{ type: 'text-start', id }, ...endText(id, text, false)]
-    return endText(id, text.startsWith(soFar) ? text.slice(soFar.length) : '', false)
+  function restOf(messageId: string, text: string): AnswerPiece[] {
+    const told = texts.get(messageId)?.text ?? ''
+    const rest = text.startsWith(told) ? text.slice(told.length) : ''
+    return [...write(messageId, rest), ...end(messageId)]
   }
 
   function keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
@@ -68,22 +91,13 @@ export function createAnswerPieces(): AnswerPieces {
   return {
     take(event) {
       switch (event.type) {
-        case 'TEXT_MESSAGE_START': {
-          const { messageId: id } = event
-          if (spoken.has(id) || texts.has(id)) return []
-          texts.set(id, '')
-          return [{ type: 'text-start', id }]
-        }
-        case 'TEXT_MESSAGE_CONTENT': {
-          const { messageId: id, delta } = event
-          const soFar = texts.get(id)
-          if (soFar === undefined || delta === '') return []
-          texts.set(id, soFar + delta)
-          return [{ type: 'text-delta', id, delta }]
-        }
+        case 'TEXT_MESSAGE_START':
+          return begin(event.messageId)
+        case 'TEXT_MESSAGE_CONTENT':
+          // Who did not see it begin is told all of it at its end.
+          return texts.has(event.messageId) ? write(event.messageId, event.delta) : []
         case 'TEXT_MESSAGE_END':
-          // A model may speak on behind a call: its text ends with the answer.
-          return []
+          return end(event.messageId)
         case 'TOOL_CALL_START': {
           const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
           if (calls.has(id)) return []
@@ -112,7 +126,7 @@ export function createAnswerPieces(): AnswerPieces {
     finish() {
       const cut = [...calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
       calls.clear()
-      return [...[...texts.keys()].flatMap((id) => endText(id, '', true)), ...cut]
+      return [...[...texts.keys()].flatMap((id) => end(id, true)), ...cut]
     },
   }
 }

@@ -65,7 +65,7 @@ export function createUIChunks(
       case 'text-end':
         return [{ type: piece.type, id: piece.id }]
       case 'text-delta':
-        return [piece]
+        return [{ type: piece.type, id: piece.id, delta: piece.delta }]
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
         calls.set(toolCallId, toolName)
