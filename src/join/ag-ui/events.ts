@@ -1,7 +1,6 @@
-import type { BaseEvent, Interrupt, JsonPatchOperation, RunFinishedOutcome } from '@ag-ui/core'
+import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
 import type { CallState, RunState } from '../../content/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../content/events.ts'
-import { isPlainObject } from '../../content/json.ts'
 import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
 
 /** An event as it goes over the wire: AG-UI's, by its names. */
@@ -140,22 +139,5 @@ export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, mod
       ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
       ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
     },
-  ]
-}
-
-/** What turns one value into the other (RFC 6902): objects by their keys, everything else as a whole. */
-export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
-  if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []
-  if (!isPlainObject(before) || !isPlainObject(after))
-    return [{ op: 'replace', path, value: after }]
-  const at = (key: string): string => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
-  return [
-    ...gone.map((key): JsonPatchOperation => ({ op: 'remove', path: at(key) })),
-    ...Object.entries(after).flatMap(([key, value]): JsonPatchOperation[] =>
-      Object.hasOwn(before, key)
-        ? jsonPatch(before[key], value, at(key))
-        : [{ op: 'add', path: at(key), value }],
-    ),
   ]
 }

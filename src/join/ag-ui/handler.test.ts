@@ -16,8 +16,9 @@ import { createMemoryLog } from '../../log/memory.ts'
 import { demoModel } from '../../model/demo-model.ts'
 import { starterAgent } from '../../starter/starter-agent.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
-import { type AgUiEvent, createAgUiEvents, jsonPatch } from './events.ts'
+import { type AgUiEvent, createAgUiEvents } from './events.ts'
 import { type AgUiOptions, createAgUiHandler } from './handler.ts'
+import { jsonPatch } from './state.ts'
 
 /** AG-UI's own checks: the order of events, and the shape of each. */
 async function check(events: readonly unknown[]): Promise<void> {
@@ -265,6 +266,14 @@ describe('createAgUiHandler', () => {
     await check(events)
     expect(JSON.stringify(client.messages)).toMatch(/image\/png/)
     expect(client.messages.at(-1)?.content).toMatch(/wettest|November|2015/i)
+  })
+
+  it('leaves answers to what waits no more aside', async () => {
+    const calls = [{ id: 'p', name: 'pay', arguments: { amount: 1 } }]
+    const { handler } = talk([{ calls }])
+    const resume = [{ interruptId: 'old', status: 'resolved', payload: true }] as never
+    const response = await handler(post(inputOf({ resume, messages: [user('Pay')] })))
+    expect(await response.text()).toContain('"type":"interrupt"')
   })
 
   it('says what went wrong', async () => {

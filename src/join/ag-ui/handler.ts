@@ -10,8 +10,9 @@ import { type FollowedConversation, followConversation } from '../serving/follow
 import { readJson } from '../serving/read-json.ts'
 import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
-import { type AgUiEvent, createAgUiEvents, jsonPatch, outcomeOf, usageOf } from './events.ts'
-import { agUiMessages, type Brought, readInput, stateOf } from './messages.ts'
+import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './events.ts'
+import { agUiMessages, type Brought, readInput } from './messages.ts'
+import { jsonPatch, stateOf } from './state.ts'
 
 /**
  * Options of {@link createAgUiHandler}. Threads are named by browsers: without a namespace everybody has all of them.

@@ -184,6 +184,18 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
   })
 
+  it('leaves answers that were given before aside', async () => {
+    const { client } = serve([{ calls: [{ id: 'p', name: 'pay', arguments: {} }] }])
+    const old = {
+      type: 'mcp_approval_response',
+      approval_request_id: 'old',
+      approve: true,
+    } as const
+    const input = [old, { role: 'user', content: 'Pay' } as const]
+    const { output } = await client.responses.create({ model: 'm', input })
+    expect(output).toMatchObject([{ type: 'mcp_approval_request', id: 'p' }])
+  })
+
   it('takes pictures and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')

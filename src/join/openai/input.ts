@@ -27,7 +27,8 @@ export async function readInput(
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      answers.set(id, { approved: approve, reason: reason ?? undefined })
+      // Clients send what they said before again.
+      if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
     } else if (item.type === 'function_call_output') {

@@ -78,7 +78,9 @@ export async function followConversation(
     board,
     waiting,
     async *untilDue(runId, answered = []) {
-      const coming = new Set(answered)
+      const calls = folded.state.calls
+      // Others were answered before, or never asked about.
+      const coming = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
       const isDue = (): boolean => coming.size === 0 && waiting() !== null
       if (isDue()) return
       for await (const record of iterate()) {
