@@ -113,7 +113,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
-    unsubscribe ??= log.subscribe(changed)
+    unsubscribe ??= log.subscribe(changed, { wants: (id) => slots.has(id) })
     const [{ openThread }, performer] = await Promise.all([
       import('./thread.ts'),
       import('./performer.ts'),

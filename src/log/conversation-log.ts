@@ -103,8 +103,8 @@ export interface SubscribeOptions {
   /** Changes of all namespaces, not only of this log's own. */
   allNamespaces?: boolean
   /**
-   * Whether it needs the records of a conversation; where not, a change of it comes without records, and what streams
-   * there does not come. Asked at each change. Default: it needs all.
+   * Whether it needs the records of a conversation; where not, a change of it comes without them, and they need not be
+   * read. Asked at each change. Default: it needs all.
    */
   wants?(conversation: string, namespace: string | null): boolean
 }

@@ -38,8 +38,8 @@ export function listeners(): Listeners {
       const { conversation, namespace } = change
       for (const { listener, audience } of all) {
         if (!hears(audience, namespace)) continue
-        if (audience.wants?.(conversation, namespace) ?? true) call(listener, change)
-        else if (!change.streamed) call(listener, { ...change, records: [] })
+        const isWanted = audience.wants?.(conversation, namespace) ?? true
+        call(listener, isWanted ? change : { ...change, records: [] })
       }
     },
     wants(conversation, namespace) {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { PoolClient } from 'pg'
+import type { ClientBase } from 'pg'
 import { ByrefError } from '../errors.ts'
 import { type Listening, type ListenOptions, listening } from './listening.ts'
+import { ownConnection } from './own-connection.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'
 import { type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
 
@@ -22,6 +23,8 @@ export interface Database {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
   /** Runs when the tables are there, and holds off `close` until it has ended. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
+  /** A connection of one's own, which lasts until it is ended. */
+  connect(): Promise<{ query: Query; end(): Promise<void> }>
   /** A connection of its own that hears notifications. */
   listen(options: ListenOptions): Listening
   readonly closed: boolean
@@ -65,7 +68,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     return made
   }
 
-  function queryOn(client: PoolClient, spoiled: { yes: boolean }): Query {
+  function queryOn(client: ClientBase, spoiled: { yes: boolean }): Query {
     return async (text, values = []) => {
       try {
         const config = { ...statementOf(text), values: [...values], types: TYPES as never }
@@ -125,6 +128,16 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
       } finally {
         uses.delete(running)
       }
+    },
+    async connect() {
+      const client = ownConnection(pool)
+      try {
+        await client.connect()
+      } catch (error) {
+        throw databaseError(error, owner)
+      }
+      const end = () => client.end().catch(() => {})
+      return { query: queryOn(client, { yes: false }), end }
     },
     listen: (wanted) => listening(pool, wanted),
     get closed() {

@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net'
-import { Client, type Pool } from 'pg'
+import type { Client, Pool } from 'pg'
+import { ownConnection, unref } from './own-connection.ts'
 
 /** What is listened to. */
 export interface ListenOptions {
@@ -28,12 +28,7 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
   let timer: NodeJS.Timeout | undefined
 
   async function connect(): Promise<void> {
-    // A listener waits for as long as nothing happens.
-    const made = new Client({
-      ...pool.options,
-      password: passwordOf(pool),
-      query_timeout: undefined,
-    })
+    const made = ownConnection(pool)
     client = made
     made.on('error', () => lost(made))
     made.on('end', () => lost(made))
@@ -43,7 +38,7 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
       for (const channel of channels) await made.query(`LISTEN "${channel}"`)
       if (ended || client !== made) return
       // It keeps no process alive that has nothing else to do.
-      socketOf(made)?.unref()
+      unref(made)
       isUp = true
       failures = 0
       begun()
@@ -76,14 +71,4 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
       await last?.end().catch(() => {})
     },
   }
-}
-
-/** The types of `pg` do not know of it. */
-function socketOf(client: Client): Socket | undefined {
-  return (client as unknown as { connection?: { stream?: Socket } }).connection?.stream
-}
-
-/** A pool hides it from who copies its options. */
-function passwordOf(pool: Pool): Pool['options']['password'] {
-  return pool.options.password
 }

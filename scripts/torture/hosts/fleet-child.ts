@@ -1,11 +1,12 @@
 // node fleet-child.ts <worker|server> <JSON of FleetWorldOptions>: one process of a fleet, until it is killed. A server says its
-// address by a message, a worker that it has begun.
+// address by a message, a worker that it has begun, and both that a call's signal has aborted.
 import { createWorker } from '../../../src/hosts/worker.ts'
 import { createServer } from '../../../src/server/create-server.ts'
 import { type FleetWorldOptions, openFleetWorld } from './fleet-world.ts'
 
 const [role = '', options = '{}'] = process.argv.slice(2)
-const world = openFleetWorld(JSON.parse(options) as FleetWorldOptions)
+const told = JSON.parse(options) as FleetWorldOptions
+const world = openFleetWorld(told, () => process.send?.('aborted'))
 const { agent, queue } = world
 
 /** A database that is away at the start is waited for, as by whoever starts processes again. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createAgent } from '../../../src/agent/agent.ts'
+import type { ToolContext } from '../../../src/agent/tools/tool.ts'
 import { fsBodies } from '../../../src/assets/bodies/fs-bodies.ts'
 import { s3Bodies } from '../../../src/assets/bodies/s3-bodies.ts'
 import { postgresRecords } from '../../../src/assets/records/postgres-records.ts'
@@ -23,6 +24,10 @@ export interface FleetWorldOptions {
     secretAccessKey: string
     bucket: string
   } | null
+  /** How long one call takes, in milliseconds; default 20 to 80. */
+  callMs?: number
+  /** Default: the agent's own. */
+  leaseMs?: number
 }
 
 /** How many calls a conversation makes, one after the other. */
@@ -31,7 +36,8 @@ export const STEPS = 10
 const TOOLS = ['add', 'put', 'photo']
 
 /** An agent on PostgreSQL and S3 that makes ten calls with effects, and says "done". */
-export function openFleetWorld({ connectionString, folder, s3 }: FleetWorldOptions) {
+export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
+  const { connectionString, folder, s3, callMs, leaseMs } = options
   const queue = createQueue({ connectionString })
   const log = createPostgresLog({ connectionString, queue })
   const store = createStore({
@@ -42,10 +48,17 @@ export function openFleetWorld({ connectionString, folder, s3 }: FleetWorldOptio
   const plan = Array.from({ length: STEPS }, (_, i) => [
     { name: TOOLS[i % TOOLS.length] as string, arguments: { label: `s${i}`, value: i } },
   ])
+  const tools = effectTools(effects, createLife(), () => callMs ?? 20 + Math.random() * 60)
   const agent = createAgent({
-    ...{ log, assets: { store } },
+    ...{ log, assets: { store }, leaseMs },
     model: plannedModel({ plan: () => plan }),
-    tools: effectTools(effects, createLife(), () => 20 + Math.random() * 60),
+    tools: tools.map((tool) => ({
+      ...tool,
+      execute(input: unknown, context: ToolContext) {
+        context.signal.addEventListener('abort', onAbort, { once: true })
+        return tool.execute?.(input, context)
+      },
+    })),
     limits: { steps: 1000 },
   })
   return {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConversationEvent } from '../../content/events.ts'
 import {
   type ConversationLog,
   LeaseHeldError,
+  type LogChange,
   LogConflictError,
 } from '../../log/conversation-log.ts'
 import { rejects, soon, summary } from './check.ts'
@@ -128,6 +131,48 @@ export function testProcesses(check: CheckTwo): void {
     assert.ok(gone >= 0 && gone < order.indexOf('c:new'))
     assert.ok(order.includes('c:'))
     assert.deepEqual(order.slice(order.indexOf('c:new')), ['c:new', 'd:', 'd:more'])
+  })
+
+  check('reads no records that nobody wants, and all of what somebody does', async (log, other) => {
+    const told: LogChange[] = []
+    log.subscribe((change) => told.push(change), { wants: (id) => id === 'c' })
+    await log.find('c')
+    await other.append('d', [chat('unwanted')])
+    await other.append('c', [chat('one'), chat('two')])
+    await other.append('c', [chat('three')])
+    await soon(() => said(told).length === 3 && told.some((change) => words(change) === 'd:'))
+    assert.deepEqual(said(told), ['one', 'two', 'three'])
+  })
+
+  check("tells of another process' events that are not durable, in order", async (log, other) => {
+    if (!other.stream) return
+    const delta = (text: string): ConversationEvent => {
+      return { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: text }
+    }
+    const { told } = await listenFromNow(log)
+    const own = await listenFromNow(other)
+    const heard = (): ConversationEvent[] => told.flatMap(({ streamed = [] }) => streamed)
+    const said = (): string =>
+      heard()
+        .map((event) => ('delta' in event ? event.delta : ''))
+        .join('')
+    // Who listens says so to the storage meanwhile: what is told before that nobody hears.
+    for (let i = 0; i < 200 && heard().length === 0; i++) {
+      other.stream('c', { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
+      await sleep(20)
+    }
+    assert.equal(heard()[0]?.type, 'TEXT_MESSAGE_START')
+    const long = '😀'.repeat(5_000)
+    const pieces = ['a', 'a', '"\0\ud800', long, 'b']
+    for (const text of pieces) other.stream('c', delta(text))
+    other.scoped('n').stream?.('c', delta('elsewhere'))
+    await soon(() => said().endsWith('b'))
+    assert.equal(said(), pieces.join(''))
+    assert.deepEqual(
+      told.filter(({ records, namespace }) => records.length > 0 || namespace),
+      [],
+    )
+    assert.deepEqual(own.told, [])
   })
 
   check('imports an id once', async (log, other) => {

@@ -72,6 +72,23 @@ export function testSubscriptions(check: Check): void {
     )
   })
 
+  check('brings no records of what a subscriber does not want', async (log) => {
+    const told: LogChange[] = []
+    const asked: unknown[] = []
+    log.subscribe((change) => told.push(change), {
+      wants(conversation, namespace) {
+        asked.push([conversation, namespace])
+        return conversation === 'c'
+      },
+    })
+    const all = listen(log)
+    await log.append('c', [chat('one')])
+    await log.append('d', [chat('two')])
+    assert.deepEqual(told.map(words), ['c:one', 'd:'])
+    assert.deepEqual(all.told.map(words), ['c:one', 'd:two'])
+    assert.deepEqual(asked.at(-1), ['d', null])
+  })
+
   check('lets a listener leave, come and write while it is told', async (log) => {
     const told: string[] = []
     const written: Promise<unknown>[] = []
