@@ -19,7 +19,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
   starter: ['assets', 'agent'],
   hosts: ['content', 'log', 'agent', 'postgres'],
-  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent'],
+  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent', 'wire'],
   wire: ['refs', 'content'],
   server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
   client: ['refs', 'content', 'wire'],
