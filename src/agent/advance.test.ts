@@ -54,6 +54,18 @@ it('does what is in the log, though it has not heard of it', async () => {
   }
 })
 
+it('takes a message at the end of a run that it has not heard of', async () => {
+  const { log } = withWorkers()
+  const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
+  const server = agentOn(deaf)
+  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
+  await start()
+  await agentOn(log, 'Done').advance('c')
+  await start()
+  expect(await log.find('c')).toMatchObject({ queued: 1 })
+  await server.close()
+})
+
 it('refuses a message while another one waits, where it is told to', async () => {
   const { log } = withWorkers()
   const server = agentOn(log)
