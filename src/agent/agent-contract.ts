@@ -1,7 +1,7 @@
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent, TrustMode } from '../content/events.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { RetryOptions } from '../model/call-model.ts'
@@ -20,6 +20,7 @@ import type { RunOptions, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 import type { NativeToolName } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
+import type { TrustOptions } from './trust/trust-options.ts'
 
 /** Options of {@link createAgent}. */
 export interface AgentOptions extends PromptOptions {
@@ -53,6 +54,10 @@ export interface AgentOptions extends PromptOptions {
   settings?: ModelSettings
   /** What ends or bounds a run. */
   limits?: Limits
+  /**
+   * How it treats what nobody vouches for (docs/trust.md): `off` (default), `track`, `quarantine`, or these with options.
+   */
+  trust?: TrustMode | TrustOptions
   /** How model calls that fail at once are tried again. */
   retry?: RetryOptions
   /**

@@ -25,6 +25,7 @@ import type { AgentSettings } from './run-settings.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
+import { resolveTrust } from './trust/trust-options.ts'
 
 /** Every option that there is. */
 const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
@@ -45,6 +46,7 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   media: true,
   capabilities: true,
   retry: true,
+  trust: true,
   leaseMs: true,
   processors: true,
   callbacks: true,
@@ -143,6 +145,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     prompt: resolvePromptOptions(model, options),
     modelSettings: modelSettings(options.settings),
     plugins,
+    trust: resolveTrust(options.trust),
     retry: options.retry,
     around: options.callbacks ?? {},
   }

@@ -104,6 +104,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     const thread: Thread = await openThread({
       log,
       id: conversation,
+      labelled: settings.trust !== null,
       tell: tell && ((event) => tell(thread, event)),
       onHandlerError(error) {
         const runId = thread.state.runs.at(-1)?.runId
