@@ -16,7 +16,7 @@ import type { OutputOf, OutputSchema } from './output/output-schema.ts'
 import type { Plugin } from './plugins/load-plugin.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { PromptOptions } from './prompt-settings.ts'
-import type { RunOptions, SendOptions } from './start-run.ts'
+import type { AddOptions, RunOptions, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 import type { NativeToolName } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
@@ -115,7 +115,7 @@ export interface Agent {
   add(
     conversation: string,
     messages: MessageInput | readonly MessageInput[],
-    options?: InNamespace,
+    options?: AddOptions,
   ): Promise<{ messageIds: string[] }>
   /**
    * Takes a message's content away: the model is not shown it any more, its data do not count, its debug data are gone.

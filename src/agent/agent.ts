@@ -25,6 +25,7 @@ import type { AgentSettings } from './run-settings.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
+import { askAboutTool } from './trust/ask-about.ts'
 import { resolveTrust } from './trust/trust-options.ts'
 
 /** Every option that there is. */
@@ -130,7 +131,13 @@ export function createAgent(options: AgentOptions): Agent {
 function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['settings'] {
   const model = asLanguageModel(options.model)
   const plugins = pluginsByName(options.plugins ?? [])
-  const { tools, later } = resolveTools([...(options.tools ?? []), ...pluginTools(plugins)], {
+  const trust = resolveTrust(options.trust)
+  const limits = resolveLimits(options.limits)
+  const own = [...(options.tools ?? []), ...pluginTools(plugins)]
+  const { retry } = options
+  const asking =
+    trust?.mode === 'quarantine' ? [askAboutTool({ model, retry, modelMs: limits.modelMs })] : []
+  const { tools, later } = resolveTools([...own, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
   })
@@ -141,12 +148,12 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     later,
     context: options.context,
-    limits: resolveLimits(options.limits),
+    limits,
     prompt: resolvePromptOptions(model, options),
     modelSettings: modelSettings(options.settings),
     plugins,
-    trust: resolveTrust(options.trust),
-    retry: options.retry,
+    trust,
+    retry,
     around: options.callbacks ?? {},
   }
 }

@@ -33,6 +33,8 @@ export interface Labels {
   context(messageId?: string): Label
   /** The same, of the answer that made a call. */
   contextOf(callId: string): Label
+  /** Of everything in the conversation together. */
+  everything(): Label
   /** Of all that calls of a tool were given so far. */
   given(tool: string): Label
   /** Of the results of a mapped call's items. */
@@ -75,8 +77,10 @@ export function createLabels(): Labels {
   /** Of the results of the last step. */
   let answered: Label = TRUSTED
   let isRunning = false
+  let everything: Label = TRUSTED
 
   function show(tree: LabelTree): void {
+    everything = join(everything, wholeOf(tree))
     fresh = join(fresh, mode === 'quarantine' ? visibleOf(tree) : wholeOf(tree))
   }
 
@@ -236,6 +240,7 @@ export function createLabels(): Labels {
     context: (messageId) =>
       (messageId === undefined ? undefined : steps.get(messageId)) ?? join(context, fresh),
     contextOf,
+    everything: () => everything,
     given: (tool) => given.get(tool) ?? TRUSTED,
     items: (callId) => items.get(callId) ?? new Map(),
     declassified: (runId) => bits.get(runId) ?? 0,

@@ -59,6 +59,7 @@ export function openContext(
     resolveAsset: (ref) => assets().get(ref),
     assetConfig: scope.assets.config,
     read: reads ? reads.read(read) : read,
+    trust: reads && { given: reads.given, mark: (label) => reads.mark(label) },
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)

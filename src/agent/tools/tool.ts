@@ -2,7 +2,7 @@ import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { JsonValue } from '../../content/json.ts'
-import type { Clearance } from '../../content/label.ts'
+import type { Clearance, Label, LabelInput } from '../../content/label.ts'
 import type { LabelTreeInput } from '../../content/label-tree.ts'
 import type { OutputMethod } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
@@ -40,6 +40,13 @@ export interface ToolContext {
    * as an asset. Rejects with VariableError where there is none.
    */
   read(variable: string): Promise<unknown>
+  /** What is known of what the call is given; null where trust is off. */
+  trust: {
+    /** Of everything that the call is given. */
+    readonly given: Label
+    /** Says more of the result than `returns`: it is joined with that. */
+    mark(label: LabelInput): void
+  } | null
   /** Where the result goes, of the alternatives (`||`) of its `_outputPath`. */
   output: {
     /** Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` for another. */

@@ -4,6 +4,7 @@ import type { CallOutcome } from '../calls/execute-call.ts'
 import type { Execution } from '../calls/tool-context.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
+import { declassified } from './declassify.ts'
 import { type NotedReads, noteReads } from './note-reads.ts'
 import { labelledAssets, resultLabels } from './result-labels.ts'
 
@@ -18,14 +19,15 @@ export interface LabelExecution {
 
 /** Begins to follow; null where trust is off. */
 export function labelExecution(
-  { thread }: RunScope,
-  { plan, labels: given }: Execution,
+  scope: RunScope,
+  execution: Execution,
   events: readonly ConversationEvent[],
 ): LabelExecution | null {
-  const { labels } = thread
+  const { plan, labels: given } = execution
+  const { labels } = scope.thread
   if (!labels || !given) return null
   const { all } = given
-  const reads = noteReads(labels, events, plan.instance)
+  const reads = noteReads(labels, events, { instance: plan.instance, given: all })
   let begun: { input: unknown } | null = null
 
   const treeOf = (outcome: CallOutcome): LabelTree => {
@@ -46,7 +48,7 @@ export function labelExecution(
     end(outcome) {
       const tree = treeOf(outcome)
       const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
-      return { ...outcome, events, labels: tree }
+      return declassified(scope, execution, { ...outcome, events, labels: tree })
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { ConversationEvent } from '../../content/events.ts'
-import { join, type Label, TRUSTED } from '../../content/label.ts'
+import { join, type Label, type LabelInput, readLabel, TRUSTED } from '../../content/label.ts'
 import type { Labels } from '../../content/labels.ts'
 import { referencesIn } from '../../content/references-in.ts'
 import type { ToolContext } from '../tools/tool.ts'
@@ -8,8 +8,11 @@ import { notedAssets } from './noted-assets.ts'
 
 /** What an execution reads by itself, beside what its call was given. */
 export interface NotedReads {
-  /** Of everything that was read so far. */
+  /** Of everything that was read so far, and of what the tool says of its result. */
   readonly label: Label
+  /** Of what its call was given. */
+  readonly given: Label
+  mark(label: LabelInput): void
   assets(assets: Assets): Assets
   /** The same `read` as in a tool's context. */
   read(read: ToolContext['read']): ToolContext['read']
@@ -23,7 +26,7 @@ export interface NotedReads {
 export function noteReads(
   labels: Labels,
   made: readonly ConversationEvent[],
-  instance: string | undefined,
+  { instance, given }: { instance: string | undefined; given: Label },
 ): NotedReads {
   let all = TRUSTED
   const note = (label: Label): void => {
@@ -35,6 +38,8 @@ export function noteReads(
     get label() {
       return all
     },
+    given,
+    mark: (label) => note(readLabel(label)),
     assets: (assets) => notedAssets(assets, { labels, isOwn, note }),
     read: (read) => async (variable) => {
       const noteNow = (): void => {
