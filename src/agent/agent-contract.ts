@@ -2,6 +2,7 @@ import type { AssetStore } from '../assets/asset-store.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent, TrustMode } from '../content/events.ts'
+import type { Lineage } from '../content/lineage.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { RetryOptions } from '../model/call-model.ts'
@@ -150,6 +151,13 @@ export interface Agent {
   cancel(conversation: string, options?: InNamespace): Promise<boolean>
   /** Makes a conversation that begins as this one does, up to and with a message; resolves to its id. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
+  /**
+   * Where the value of a reference came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and
+   * `message:<id>`. Null for one that names nothing there.
+   *
+   * @throws ByrefError `conversation_not_found`
+   */
+  lineage(conversation: string, ref: string, options?: InNamespace): Promise<Lineage | null>
   /** This agent as a tool of another: a call is a run in a conversation of its own. */
   asTool(options: SubAgentOptions): Tool
   /** The debug data of a message, with the prompt of its step as the model saw it; null where there are none. */

@@ -219,6 +219,10 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
+    async lineage(conversation, ref, given) {
+      const { lineageOf } = await import('./trust/lineage.ts')
+      return lineageOf(logOf(of(given)), conversation, ref)
+    },
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: async (conversation, messageId, given) => {
       const its = of(given)

@@ -253,7 +253,7 @@ type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { t
 /** The label of all that a call's arguments name, as its model wrote them. */
 export function argumentsLabel(
   labels: Pick<Labels, 'reference'>,
-  { _each, _instance, ...args }: Record<string, unknown>,
+  { _each, _instance, _outputPath, _outputMethod, ...args }: Record<string, unknown>,
 ): Label {
   const own = ownLabels(labels, { _each, _instance })
   return joinAll([
