@@ -254,6 +254,8 @@ export type ConversationEvent =
       toolCallId: string
       runId: string
       approved: boolean
+      /** Who said it, where that was said. */
+      by?: string
       reason?: string
       /** What runs instead of what was shown; of a mapped call, for each of its items. */
       arguments?: JsonValue

@@ -125,12 +125,11 @@ function veilMessage(message: Message, veiling: Veiling): Message {
   if (isData(message)) return isVeiled(tree) ? veilData(message, veiling) : message
   if (resultCall(message) !== null) return isVeiled(tree) ? veilResult(message, veiling) : message
   if (!isHidden) return veilNames(message, veiling)
-  const { id, sender, timestamp, message_type } = message
-  const { participant_id, participant_role } = sender
-  const plain = { id, message_type, timestamp, content_type: 'text/plain' }
+  const { id, timestamp, message_type } = message
+  const sender = namelessSender(message)
+  const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
   const said = `[Not shown: ${standIn(message.content)}]`
-  if (participant_role !== 'assistant')
-    return { ...plain, sender: { participant_id, participant_role }, content: said, metadata: {} }
+  if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
   const { options } = veiling
   const calls = readMetadata(message).calls.map(({ id, name }) => {
     return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
@@ -143,6 +142,15 @@ function veilMessage(message: Message, veiling: Veiling): Message {
   }
 }
 
+const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool', 'plugin'])
+
+/** Who sent it, without what they call themselves. */
+function namelessSender({ sender }: Message): Message['sender'] {
+  const { participant_role: role } = sender
+  const known = ROLES.has(role) ? role : 'user'
+  return { participant_id: known, participant_role: known }
+}
+
 function veilData(message: Message, { labels }: Veiling): Message {
   const { data, description, schema, output, ...rest } = message.content as DataBlock
   const tree = labels.message(message.id)
@@ -153,7 +161,10 @@ function veilData(message: Message, { labels }: Veiling): Message {
     ...words,
     ...(data === undefined ? {} : { data: veilValue(data, tree) }),
   }
-  return { ...message, content: block }
+  const { sender, metadata } = isHidden
+    ? { sender: namelessSender(message), metadata: {} }
+    : message
+  return { ...message, sender, metadata, content: block }
 }
 
 function veilResult(message: Message, { labels, options, number }: Veiling): Message {
