@@ -27,6 +27,7 @@ export async function removeAll({ query }: Database, key: number): Promise<void>
 export async function removeLeftovers(database: Database): Promise<void> {
   const { rows } = await database.query<{ key: number }>(
     `SELECT key FROM byref.leftovers WHERE touched < ${NOW} - ${GIVEN_UP_MS}`,
+    [],
   )
   for (const { key } of rows) await removeAll(database, key)
 }
