@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -143,6 +144,7 @@ describe('createPostgresLog, with other processes', () => {
         } catch (error) {
           expect(error).toMatchObject({ code: 'log_failed' })
           rejected++
+          await sleep(5)
         }
       }
     }
