@@ -41,6 +41,15 @@ it('leaves a run to the workers, and follows it', async () => {
   expect(await log.find('c')).toMatchObject({ openRun: null, queued: 0, lease: null })
 })
 
+it('refuses a message while another one waits, where it is told to', async () => {
+  const { log } = withWorkers()
+  const server = agentOn(log)
+  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
+  await start()
+  await expect(start()).rejects.toMatchObject({ code: 'conversation_busy' })
+  await server.close()
+})
+
 it('asks the workers where it is told to resume', async () => {
   const { log, told } = withWorkers()
   const server = agentOn(log)

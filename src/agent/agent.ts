@@ -5,7 +5,7 @@ import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../model/model-settings.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
-import type { Agent, AgentOptions, StreamListener } from './agent-contract.ts'
+import type { Agent, AgentOptions } from './agent-contract.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { asLanguageModel } from './as-language-model.ts'
 import { cancelRun } from './cancel.ts'
@@ -23,6 +23,7 @@ import { resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
+import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
 
@@ -71,7 +72,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { callbacks = {}, processors = [], leaseMs = 10_000 } = options
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
-  const streamListeners = new Set<StreamListener>()
+  const streams = streamListeners(log)
   const handlers = { ...callbacks, processors }
   const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
   const assets = openAssets(options, namespace, async (event) => {
@@ -93,9 +94,7 @@ export function createAgent(options: AgentOptions): Agent {
       owner,
       leaseMs,
       tell: hasHandlers ? (thread, event) => tellHandlers(handlers, thread, event, own) : undefined,
-      onStream(conversation, event) {
-        for (const listener of streamListeners) listener(conversation, event, { namespace: of })
-      },
+      onStream: (conversation, event) => streams.tell(conversation, event, { namespace: of }),
     })
     open.set(of, made)
     return made
@@ -106,13 +105,9 @@ export function createAgent(options: AgentOptions): Agent {
     model: settings.model,
     tools: [...settings.tools.values()],
     resumeAll: () => resumeAll(log, settings.name, conversations),
-    onStream(listener) {
-      streamListeners.add(listener)
-      return () => {
-        streamListeners.delete(listener)
-      }
-    },
+    onStream: streams.add,
     async close() {
+      streams.close()
       await Promise.all([...open.values()].map((one) => one.close()))
     },
   }

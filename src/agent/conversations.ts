@@ -56,7 +56,7 @@ export interface OpenConversationsOptions {
   leaseMs: number
   /** Handlers of what happens here; absent where there are none. */
   tell?(thread: Thread, event: Foldable): Promise<void>
-  /** Hears of what only streams. */
+  /** Hears of what only streams and comes from here. */
   onStream(conversation: string, event: ConversationEvent): void
 }
 
@@ -94,11 +94,9 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   function changed({ conversation, records, deleted, streamed }: LogChange): void {
     const slot = slots.get(conversation)
-    for (const event of streamed ?? []) {
-      if (slot?.open) slot.open.thread.hear(event)
-      else onStream(conversation, event)
-    }
-    if (!slot || streamed) return
+    if (!slot) return
+    for (const event of streamed ?? []) slot.open?.thread.hear(event)
+    if (streamed) return
     if (deleted) drop(conversation, slot)
     else if (slot.open) slot.open.thread.receive(records)
     else slot.missed = true
@@ -115,7 +113,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
-    unsubscribe ??= log.subscribe(changed)
+    unsubscribe ??= log.subscribe(changed, { wants: (id) => slots.has(id) })
     const [{ openThread }, performer] = await Promise.all([
       import('./thread.ts'),
       import('./performer.ts'),
@@ -125,6 +123,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       log,
       id: conversation,
       tell: tell && ((event) => tell(thread, event)),
+      onStream: (event) => onStream(conversation, event),
       onHandlerError(error) {
         const runId = thread.state.runs.at(-1)?.runId
         if (runId !== undefined) keepFailure(runId, runFailure(error))
@@ -134,9 +133,6 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     })
     if (slot.missed) await thread.refresh()
     for (const created of thread.state.assets) settings.assets.remember(created)
-    thread.watch(({ event, position }) => {
-      if (position === undefined) onStream(conversation, event)
-    })
     slot.open = {
       ...{ thread, followers: new Set(), begun: { messageId: null } },
       wake: () => (log.queue ? void slot.performer?.wake() : wakeHere(slot, thread)),

@@ -30,7 +30,7 @@ export type Release =
   | { type: 'stopped' }
   /** The model's provider is busy: what is due waits for so many milliseconds, with nobody waiting for it. */
   | { type: 'later'; ms: number }
-  /** The log failed, and so did ending the run in it. */
+  /** The log failed, and so did ending the run in it; where the log has workers, also their assets: others go on later. */
   | { type: 'failed'; runId: string | null; error: ByrefError }
 
 /** Does what is due in one conversation until nothing is. */
@@ -202,6 +202,9 @@ export function perform(options: PerformerOptions): Performer {
     // Overtaken, or ended by somebody else: what is due now is a new question.
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
     const failure = runFailure(reason === 'handler' ? halt.error : error)
+    // Where there are others it may be this host's alone, or over when the lease is: they try again then.
+    const isAway = reason === 'log' || failure.code === 'storage_failed'
+    if (log.queue && isAway) return { type: 'failed', runId, error: failure }
     halt.forget()
     try {
       await fail(failure)

@@ -212,7 +212,8 @@ async function appendRun(
       refuseKnown(state, events)
       const run = openRun(state)
       taker = runId
-      if (!run && !isHeld && state.inbox.length === 0) {
+      const isFree = !run && !isHeld && state.inbox.length === 0
+      if (isFree && begins) {
         const writer = { conversation: thread.id, owner, settings }
         const messages = messagesIn(events)
         const beginning = { runId, messages, context, ask, parentRunId, attribution }
@@ -224,7 +225,7 @@ async function appendRun(
         const all = begun.messageId === null ? first : [...first, ...step]
         return { events: all, debug, lease: { owner, ms: leaseMs } }
       }
-      if (ifBusy === 'refuse') throw busy(thread.id)
+      if (!isFree && ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
@@ -241,7 +242,7 @@ async function appendRun(
       }
     }
   try {
-    await thread.append(decide(!begins))
+    await thread.append(decide(false))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error

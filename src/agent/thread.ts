@@ -76,6 +76,8 @@ export interface ThreadOptions {
   id: string
   /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
   tell?(event: Foldable): Promise<void>
+  /** Hears of what is streamed here, when it is folded. */
+  onStream?(event: ConversationEvent): void
   /** Hears of a handler that failed. */
   onHandlerError(error: unknown): void
 }
@@ -93,7 +95,7 @@ interface Decided {
 
 /** Reads a conversation from its log. */
 export async function openThread(options: ThreadOptions): Promise<Thread> {
-  const { log, id, tell, onHandlerError } = options
+  const { log, id, tell, onStream, onHandlerError } = options
   await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
@@ -221,6 +223,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     },
     stream(event) {
       take({ event })
+      onStream?.(event)
       tellOf({ event })
       log.stream?.(id, event)
     },

@@ -18,12 +18,25 @@ const ALLOWED: Record<string, readonly string[]> = {
   prompt: ['refs', 'content', 'assets', 'log', 'model'],
   agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
   starter: ['assets', 'agent'],
-  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent'],
+  hosts: ['content', 'log', 'agent', 'postgres'],
+  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent', 'wire'],
   wire: ['refs', 'content'],
   server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
   client: ['refs', 'content', 'wire'],
   testing: ['refs', 'content', 'assets', 'log', 'model'],
-  cli: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'server', 'starter', 'join', 'wire'],
+  cli: [
+    'refs',
+    'content',
+    'assets',
+    'log',
+    'model',
+    'agent',
+    'server',
+    'starter',
+    'hosts',
+    'join',
+    'wire',
+  ],
 }
 
 /** Folders that run in a browser: no Node, no packages. */

@@ -1,12 +1,9 @@
-import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
-import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { CallError, ConversationEvent } from '../../content/events.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import { fetchedByReference } from '../tools/native-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { callError } from './call-error.ts'
-import { jsonValue } from './json-value.ts'
+import { storedResult } from './stored-result.ts'
 import type { Execution } from './tool-context.ts'
 import { openContext } from './tool-context.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -54,11 +51,10 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
       withInput(tool, given, (input) => tool.execute(input, context)),
     )
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
-    const { value } = await unlessAborted(signal, () =>
-      extractAssets(result, { assets: assets(), signal, ...maker }),
+    const value = await unlessAborted(signal, () =>
+      storedResult(result, { assets: assets(), signal, ...maker }),
     )
-    const json = jsonValue(withoutCarriedBytes(fetchedByReference(value)))
-    return { value: json, events, chosen: chosen() }
+    return { value, events, chosen: chosen() }
   } catch (error) {
     scope.signal.throwIfAborted()
     return { error: callError(error), events, chosen: chosen() }
