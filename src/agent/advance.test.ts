@@ -41,6 +41,31 @@ it('leaves a run to the workers, and follows it', async () => {
   expect(await log.find('c')).toMatchObject({ openRun: null, queued: 0, lease: null })
 })
 
+it('does what is in the log, though it has not heard of it', async () => {
+  const { log } = withWorkers()
+  // Of what others append it hears too late.
+  const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
+  const worker = agentOn(deaf, 'One', 'Two')
+  const server = agentOn(log)
+  for (const text of ['One', 'Two']) {
+    const run = await server.start({ conversation: 'c', messages: say('Hello') })
+    await worker.advance('c')
+    expect(await run.result).toMatchObject({ text })
+  }
+})
+
+it('takes a message at the end of a run that it has not heard of', async () => {
+  const { log } = withWorkers()
+  const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
+  const server = agentOn(deaf)
+  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
+  await start()
+  await agentOn(log, 'Done').advance('c')
+  await start()
+  expect(await log.find('c')).toMatchObject({ queued: 1 })
+  await server.close()
+})
+
 it('refuses a message while another one waits, where it is told to', async () => {
   const { log } = withWorkers()
   const server = agentOn(log)

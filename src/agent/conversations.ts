@@ -174,6 +174,8 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     thread: Thread,
     { leave, signal, onTaken }: AdvanceOptions,
   ): Promise<Release> {
+    // What made it due may not have been heard of yet.
+    await thread.refresh()
     if (closed || !slot.open || slots.get(thread.id) !== slot) return { type: 'stopped' }
     const known = slot.performer?.wake() ? slot.performer : null
     if (known) onTaken?.()

@@ -10,6 +10,7 @@ import { LeaseHeldError } from '../log/conversation-log.ts'
 import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
+import { appendIdle } from './append-idle.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
@@ -242,11 +243,11 @@ async function appendRun(
       }
     }
   try {
-    await thread.append(decide(false))
+    await appendIdle(thread, decide(false))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error
-    await thread.append(decide(true))
+    await appendIdle(thread, decide(true))
   }
   return taker
 }
@@ -352,7 +353,7 @@ export async function addMessages(
   const { thread } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
   const { events, messageIds } = await acceptFor(parts, thread, inputs, namespace)
-  await thread.append((state) => {
+  await appendIdle(thread, (state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }

@@ -62,8 +62,8 @@ describe('byref serve and byref work on one database', () => {
     const { id } = await one.createConversation()
     await one.send(id, { content: 'Hello' })
     await expect
-      .poll(async () => (await other.conversationSummary(id))?.messages, { timeout: 60_000 })
-      .toBe(2)
+      .poll(() => other.conversationSummary(id), { timeout: 60_000 })
+      .toMatchObject({ status: 'idle', messages: 2 })
 
     workers[0]?.process.kill('SIGKILL')
     await other.send(id, { content: 'And now?' })
