@@ -32,7 +32,9 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['src/**/*.postgres.test.ts'],
+          // One server for all of them.
           globalSetup: 'src/postgres/fixtures/one-postgres.ts',
+          isolate: false,
           testTimeout: 60_000,
           expect,
         },

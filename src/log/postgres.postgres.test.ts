@@ -1,14 +1,15 @@
 import { describe, it } from 'vitest'
-import { newSchema } from '../postgres/fixtures/schemas.ts'
+import { emptiedSchema, newSchema, type TestPlace } from '../postgres/fixtures/schemas.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import { createPostgresLog } from './postgres.ts'
 
 describe('createPostgresLog', () => {
-  const places = new WeakMap<ConversationLog, ReturnType<typeof newSchema>>()
+  const nextPlace = emptiedSchema()
+  const places = new WeakMap<ConversationLog, TestPlace>()
   testConversationLog(
-    () => {
-      const place = newSchema()
+    async () => {
+      const place = await nextPlace()
       const log = createPostgresLog(place)
       places.set(log, place)
       return log

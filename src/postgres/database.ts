@@ -9,7 +9,10 @@ import { type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
 /** A row by its columns; whole numbers are numbers, everything else is text, truth or null. */
 export type Row = Record<string, unknown>
 
-/** Runs one statement. In its text `byref.` stands for the schema; one text is prepared once on each connection. */
+/**
+ * Runs one statement, which is prepared once on each connection; without values several, not prepared. In the text `byref.`
+ * stands for the schema.
+ */
 export type Query = <T = Row>(
   text: string,
   values?: readonly unknown[],
@@ -56,10 +59,12 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
   let ready: Promise<void> | null = null
   let closing: Promise<void> | null = null
 
+  const qualified = (text: string): string => text.replaceAll('byref.', `"${schema}".`)
+
   function statementOf(text: string): { name: string; text: string } {
     const known = statements.get(text)
     if (known) return known
-    const full = text.replaceAll('byref.', `"${schema}".`)
+    const full = qualified(text)
     const made = {
       name: `byref_${createHash('sha256').update(full).digest('hex').slice(0, 24)}`,
       text: full,
@@ -69,9 +74,10 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
   }
 
   function queryOn(client: ClientBase, spoiled: { yes: boolean }): Query {
-    return async (text, values = []) => {
+    return async (text, values) => {
       try {
-        const config = { ...statementOf(text), values: [...values], types: TYPES as never }
+        const statement = values ? statementOf(text) : { text: qualified(text) }
+        const config = { ...statement, values: values && [...values], types: TYPES as never }
         const { rows, rowCount } = await client.query(config)
         return { rows, rowCount: rowCount ?? 0 }
       } catch (error) {

@@ -36,9 +36,7 @@ export async function migrate(
       'CREATE TABLE IF NOT EXISTS byref.parts (part text PRIMARY KEY, version integer NOT NULL)',
     )
     const version = await versionOf(inside, schema, tables)
-    for (const statements of tables.steps.slice(version)) {
-      for (const statement of statements) await inside(statement)
-    }
+    for (const statements of tables.steps.slice(version)) await inside(statements.join(';\n'))
     await inside(
       `INSERT INTO byref.parts (part, version) VALUES ($1, $2)
        ON CONFLICT (part) DO UPDATE SET version = excluded.version`,

@@ -1,18 +1,21 @@
 import { describe, it } from 'vitest'
-import { newSchema } from '../../postgres/fixtures/schemas.ts'
+import { emptiedSchema } from '../../postgres/fixtures/schemas.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { testRecordIndex } from '../../testing/record-index.ts'
 import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { createStore } from '../stores/create-store.ts'
 import { postgresRecords } from './postgres-records.ts'
 
+const nextPlace = emptiedSchema()
+
 describe('postgresRecords', () => {
-  testRecordIndex(() => postgresRecords(newSchema()), it)
+  testRecordIndex(async () => postgresRecords(await nextPlace()), it)
 })
 
 describe('createStore of postgresRecords', () => {
   testAssetStore(
-    () => createStore({ records: postgresRecords(newSchema()), bodies: memoryBodies() }),
+    async () =>
+      createStore({ records: postgresRecords(await nextPlace()), bodies: memoryBodies() }),
     it,
   )
 })

@@ -107,7 +107,7 @@ export async function forget(database: Database, place: Place): Promise<Noted | 
      ), left_over AS (
        INSERT INTO byref.leftovers (key, touched) SELECT key, ${NOW} FROM gone
      ), old AS (
-       DELETE FROM byref.notices WHERE at < ${NOW} - ${KEPT_MS}
+       DELETE FROM byref.notices WHERE at < (SELECT ${NOW}) - ${KEPT_MS}
      ) ${noticeOf('gone', true)}`,
     [place.namespace, place.id],
   )

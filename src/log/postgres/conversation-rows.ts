@@ -34,7 +34,7 @@ export interface ConversationRow {
   now: number
 }
 
-/** The database's time in milliseconds since 1970. */
+/** The database's time in milliseconds since 1970; as a subquery where it is compared, since no index is used otherwise. */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */

@@ -22,7 +22,7 @@ export async function listConversations(
   const conditions = [
     ...(allNamespaces ? [] : [`namespace = ${value(namespace)}`]),
     ...(due ? [DUE] : []),
-    ...(due === 'abandoned' ? [`lease_owner IS NOT NULL AND lease_until <= ${NOW}`] : []),
+    ...(due === 'abandoned' ? [`lease_owner IS NOT NULL AND lease_until <= (SELECT ${NOW})`] : []),
     ...(place ? [`(updated, key) < (${value(place.updated)}, ${value(place.key)})`] : []),
     ...(search ? [await found(search, value, hasTrigrams)] : []),
   ]

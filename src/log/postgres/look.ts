@@ -37,7 +37,7 @@ export interface Sight {
 
 /** Looks at what changed since a time, less the overlap; null is now. */
 export async function look({ query }: Database, since: number | null): Promise<Sight> {
-  const clock = await query<{ now: number }>(`SELECT ${NOW} AS now`)
+  const clock = await query<{ now: number }>(`SELECT ${NOW} AS now`, [])
   const now = Number(clock.rows[0]?.now)
   const after = (since ?? now) - OVERLAP_MS
   const rows: SeenRow[] = []

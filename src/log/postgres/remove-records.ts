@@ -26,7 +26,8 @@ export async function removeAll({ query }: Database, key: number): Promise<void>
 /** Removes what a process left behind that was ended while it removed or imported a conversation. */
 export async function removeLeftovers(database: Database): Promise<void> {
   const { rows } = await database.query<{ key: number }>(
-    `SELECT key FROM byref.leftovers WHERE touched < ${NOW} - ${GIVEN_UP_MS}`,
+    `SELECT key FROM byref.leftovers WHERE touched < (SELECT ${NOW}) - ${GIVEN_UP_MS}`,
+    [],
   )
   for (const { key } of rows) await removeAll(database, key)
 }
