@@ -10,6 +10,7 @@ import type {
   DataEdit,
   EventsPage,
   ForkAsk,
+  LineageInfo,
   MessagesPage,
   MessagesQuery,
   NewConversation,
@@ -128,6 +129,11 @@ export interface Client {
     message: string,
     options?: { against?: string },
   ): Promise<PromptInfo | null>
+  /**
+   * Where a value came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and `message:<id>`;
+   * null for what names nothing there.
+   */
+  lineage(conversation: string, ref: string): Promise<LineageInfo | null>
   upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
   /** Assets by pages, newest first. */
   assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
@@ -236,6 +242,11 @@ export function createClient(options: ClientOptions = {}): Client {
       const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
       return nullWhere('message_not_found', requestJson<PromptInfo>(transport, path))
     },
+    lineage: (conversation, ref) =>
+      nullWhere(
+        'variable_not_found',
+        requestJson<LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
+      ),
     upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
     assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),
     async deleteAsset(ref) {
