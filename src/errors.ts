@@ -41,6 +41,7 @@ export type ByrefErrorCode =
   | 'call_cycle'
   | 'source_failed'
   | 'approval_denied'
+  | 'flow_refused'
   | 'approval_answered'
   | 'run_failed'
   | 'output_invalid'

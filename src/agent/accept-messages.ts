@@ -9,6 +9,7 @@ import type { Attachment, Message, MessageMetadata } from '../content/message.ts
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { mentionedAssets } from './mentioned-assets.ts'
+import { type IncomingLabels, labelOfAttached, labelOfIncoming } from './trust/incoming-labels.ts'
 
 /** Messages ready for the log. */
 export interface Accepted {
@@ -22,12 +23,14 @@ export interface Accepted {
  * noted with it; a name in its text or parts that leads nowhere is no error.
  *
  * @param known The references that the conversation has noted already.
+ * @param labels What is said of all of them; null where trust is off.
  * @throws ByrefError `invalid_message`, `asset_not_found` for an attachment that names nothing.
  */
 export async function acceptMessages(
   inputs: readonly MessageInput[],
   assets: Assets,
   known: ReadonlySet<string>,
+  labels: IncomingLabels | null = null,
 ): Promise<Accepted> {
   if (inputs.length === 0) {
     throw new ByrefError('invalid_message', 'A run needs at least one message')
@@ -40,22 +43,33 @@ export async function acceptMessages(
     const attachments = named(metadata.attachments ?? [])
     for (const event of events) {
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
-      accepted.events.push(event)
+      accepted.events.push(cameWith(event, message, labels))
     }
     const infos = await Promise.all(attachments.map(({ assetRef }) => assets.info(assetRef)))
     const mentioned = await mentionedAssets({ ...message, content }, assets)
     for (const info of [...infos, ...mentioned]) {
       if (noted.has(info.ref)) continue
       noted.add(info.ref)
-      accepted.events.push(await attached(info, assets))
+      accepted.events.push(cameWith(await attached(info, assets), message, labels))
     }
-    accepted.events.push({
-      type: 'NEW_MESSAGE',
-      payload: completed({ ...message, content, metadata }, attachments, infos),
-    })
+    const payload = completed({ ...message, content, metadata }, attachments, infos)
+    const label = labels && labelOfIncoming(payload, labels)
+    accepted.events.push({ type: 'NEW_MESSAGE', payload, ...(label ? { label } : {}) })
     accepted.messageIds.push(message.id)
   }
   return accepted
+}
+
+/** The event of an asset, said to have come with the message. */
+function cameWith<Event extends ConversationEvent>(
+  event: Event,
+  { id }: Message,
+  labels: IncomingLabels | null,
+): Event {
+  if (event.type !== 'ASSET_CREATED') return event
+  event.payload.messageId = id
+  if (labels) event.payload.label = labelOfAttached(id, labels)
+  return event
 }
 
 /** Content and metadata with their bodies as assets; the origins of their events point into the message. */

@@ -1,7 +1,8 @@
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent, TrustMode } from '../content/events.ts'
+import type { Lineage } from '../content/lineage.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { RetryOptions } from '../model/call-model.ts'
@@ -18,10 +19,11 @@ import type { Release } from './performer.ts'
 import type { Plugin } from './plugins/load-plugin.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { PromptOptions } from './prompt-settings.ts'
-import type { RunOptions, SendOptions } from './start-run.ts'
+import type { AddOptions, RunOptions, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 import type { NativeToolName } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
+import type { TrustOptions } from './trust/trust-options.ts'
 
 /** Options of {@link createAgent}. */
 export interface AgentOptions extends PromptOptions {
@@ -55,6 +57,10 @@ export interface AgentOptions extends PromptOptions {
   settings?: ModelSettings
   /** What ends or bounds a run. */
   limits?: Limits
+  /**
+   * How it treats what nobody vouches for (docs/trust.md): `off` (default), `track`, `quarantine`, or these with options.
+   */
+  trust?: TrustMode | TrustOptions
   /** How model calls that fail at once are tried again. */
   retry?: RetryOptions
   /**
@@ -112,7 +118,7 @@ export interface Agent {
   add(
     conversation: string,
     messages: MessageInput | readonly MessageInput[],
-    options?: InNamespace,
+    options?: AddOptions,
   ): Promise<{ messageIds: string[] }>
   /**
    * Takes a message's content away: the model is not shown it any more, its data do not count, its debug data are gone.
@@ -152,6 +158,13 @@ export interface Agent {
   cancel(conversation: string, options?: InNamespace): Promise<boolean>
   /** Makes a conversation that begins as this one does, up to and with a message; resolves to its id. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
+  /**
+   * Where the value of a reference came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and
+   * `message:<id>`. Null for one that names nothing there.
+   *
+   * @throws ByrefError `conversation_not_found`
+   */
+  lineage(conversation: string, ref: string, options?: InNamespace): Promise<Lineage | null>
   /** This agent as a tool of another: a call is a run in a conversation of its own. */
   asTool(options: SubAgentOptions): Tool
   /** The debug data of a message, with the prompt of its step as the model saw it; null where there are none. */

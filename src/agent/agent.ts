@@ -26,6 +26,8 @@ import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
+import { askAboutTool } from './trust/ask-about.ts'
+import { resolveTrust } from './trust/trust-options.ts'
 
 /** Every option that there is. */
 const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
@@ -46,6 +48,7 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   media: true,
   capabilities: true,
   retry: true,
+  trust: true,
   leaseMs: true,
   processors: true,
   callbacks: true,
@@ -126,7 +129,13 @@ export function createAgent(options: AgentOptions): Agent {
 function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['settings'] {
   const model = asLanguageModel(options.model)
   const plugins = pluginsByName(options.plugins ?? [])
-  const { tools, later } = resolveTools([...(options.tools ?? []), ...pluginTools(plugins)], {
+  const trust = resolveTrust(options.trust)
+  const limits = resolveLimits(options.limits)
+  const own = [...(options.tools ?? []), ...pluginTools(plugins)]
+  const { retry } = options
+  const asking =
+    trust?.mode === 'quarantine' ? [askAboutTool({ model, retry, modelMs: limits.modelMs })] : []
+  const { tools, later } = resolveTools([...own, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
   })
@@ -137,11 +146,12 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     later,
     context: options.context,
-    limits: resolveLimits(options.limits),
+    limits,
     prompt: resolvePromptOptions(model, options),
     modelSettings: modelSettings(options.settings),
     plugins,
-    retry: options.retry,
+    trust,
+    retry,
     ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
     around: options.callbacks ?? {},
   }
@@ -212,6 +222,10 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
+    async lineage(conversation, ref, given) {
+      const { lineageOf } = await import('./trust/lineage.ts')
+      return lineageOf(logOf(of(given)), conversation, ref)
+    },
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: async (conversation, messageId, given) => {
       const its = of(given)

@@ -2,6 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
+import { mayRead, readLabel } from '../content/label.ts'
 import { ByrefError } from '../errors.ts'
 import { approvedArguments } from './calls/map-call.ts'
 import { storedResult } from './calls/stored-result.ts'
@@ -12,6 +13,8 @@ import type { Tool } from './tools/tool.ts'
 /** What a person says about a call. */
 export interface ApprovalAnswer {
   approved: boolean
+  /** Who says it: where a call was given what is private, one of its readers. */
+  by?: string
   /** Told to the model where it was refused. */
   reason?: string
   /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
@@ -33,18 +36,19 @@ interface CheckedWith {
  * Logs the answer about a call that waits, once.
  *
  * @throws ByrefError `approval_answered` for a call that waits for nobody, `invalid_arguments` for changed arguments
- *   that its tool does not take; the call then waits on
+ *   that its tool does not take, `forbidden` for somebody who may not read what it was given; the call then waits on
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
   { thread, wake }: OpenConversation,
   toolCallId: string,
-  { approved, reason, arguments: changed, result: given }: ApprovalAnswer,
+  { approved, by, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
   // The question may be another process's, of a moment ago.
   if (thread.state.calls[toolCallId]?.status !== 'waiting') await thread.refresh()
   const asked = thread.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
+  if (by !== undefined) refuseStranger(by, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
   const result =
@@ -59,6 +63,7 @@ export async function answerApproval(
       toolCallId,
       runId: call.runId,
       approved,
+      ...(by === undefined ? {} : { by }),
       ...(reason === undefined ? {} : { reason }),
       ...(args === undefined ? {} : { arguments: args }),
       ...(result.value === undefined ? {} : { result: result.value }),
@@ -66,6 +71,15 @@ export async function answerApproval(
     return { events: [...result.events, answer] }
   })
   wake()
+}
+
+/** What a call was given is shown to who answers about it. */
+function refuseStranger(by: string, { id, approval }: Call): void {
+  if (mayRead(by, readLabel(approval?.label ?? {}))) return
+  throw new ByrefError(
+    'forbidden',
+    `The call "${id}" was given what "${by}" may not read: somebody else has to answer`,
+  )
 }
 
 type Call = OpenConversation['thread']['state']['calls'][string]

@@ -122,6 +122,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     const thread: Thread = await openThread({
       log,
       id: conversation,
+      labelled: settings.trust !== null,
       tell: tell && ((event) => tell(thread, event)),
       onStream: (event) => onStream(conversation, event),
       onHandlerError(error) {

@@ -4,6 +4,7 @@ import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { type ConversationEvent, isDurable } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
+import { writeLabel } from '../content/label.ts'
 import type { AroundWork } from './around-work.ts'
 import type { Thread } from './thread.ts'
 
@@ -58,9 +59,19 @@ export async function tellHandlers(
     const produced = await processor.process(event, { context: contextOf(thread, assets) })
     const events = produced?.producedEvents ?? []
     const durable = events.filter(isDurable)
-    if (durable.length > 0) await thread.append(() => ({ events: durable }))
+    if (durable.length > 0)
+      await thread.append(() => ({ events: durable.map((one) => seenAll(one, thread)) }))
     for (const one of events) if (!isDurable(one)) thread.stream(one)
   }
+}
+
+/** A processor sees every value: what it makes of them is what all of them are, where it does not say it. */
+function seenAll(event: ConversationEvent, { labels }: Thread): ConversationEvent {
+  if (!labels) return event
+  if (event.type === 'NEW_MESSAGE' && event.label === undefined)
+    return { ...event, label: writeLabel(labels.everything()) }
+  if (event.type !== 'ASSET_CREATED' || event.payload.label !== undefined) return event
+  return { ...event, payload: { ...event.payload, label: writeLabel(labels.everything()) } }
 }
 
 function contextOf({ id }: Thread, assets: Assets): ProcessorContext {

@@ -48,6 +48,7 @@ export function startEntry(
     model: settings.model.modelId,
     owner,
     settings: name,
+    ...(settings.trust ? { trust: settings.trust.mode } : {}),
     ...(context === undefined ? {} : { context }),
     ...(ask === undefined ? {} : { ask }),
   }
@@ -84,7 +85,8 @@ export function claimEntry(
   const run = openRun(state)
   if (!run || run.owner === owner) return { events: [] }
   const { name, debug } = keepSettings(state, settings)
-  const claim = { threadId: conversation, runId: run.runId, owner, settings: name }
+  const trust = settings.trust ? { trust: settings.trust.mode } : {}
+  const claim = { threadId: conversation, runId: run.runId, owner, settings: name, ...trust }
   return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
 }
 

@@ -7,6 +7,7 @@ import type { ResolvedLimits } from './limits.ts'
 import type { Plugins } from './plugins/command-message.ts'
 import type { PromptSettings } from './prompt-settings.ts'
 import type { Tool } from './tools/tool.ts'
+import type { TrustSettings } from './trust/trust-options.ts'
 
 /** What every run of an agent works with. */
 export interface AgentSettings {
@@ -29,6 +30,8 @@ export interface AgentSettings {
   modelSettings: ModelSettings
   /** By name. */
   plugins: Plugins
+  /** Null where trust is off. */
+  trust: TrustSettings | null
   retry?: RetryOptions
   /** How long a run waits for a busy provider before it waits in the log, with nobody waiting for it; absent: as `retry` says. */
   patienceMs?: number

@@ -2,6 +2,7 @@ import { type ConversationState, openRun } from '../content/conversation-state.t
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../content/events.ts'
 import type { JsonObject, JsonValue } from '../content/json.ts'
+import type { LabelInput } from '../content/label.ts'
 import type { Message } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import type { MessageInput } from '../content/to-message.ts'
@@ -55,12 +56,20 @@ export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   parentRunId?: string
   /** What its messages are signed with, after their sender. */
   attribution?: string
+  /** What is to be said of the messages and what comes with them, where trust is on; default: by who sends them. */
+  label?: LabelInput
   /** Its abort cancels the run. */
   signal?: AbortSignal
 }
 
+/** How messages are added. */
+export interface AddOptions extends InNamespace {
+  /** What is to be said of them and what comes with them, where trust is on; default: by who sends them. */
+  label?: LabelInput
+}
+
 /** How a message is said. */
-export interface SendOptions extends InNamespace {
+export interface SendOptions extends AddOptions {
   /** During a run: `queue` (default) waits for the next, `steer` for its next step. */
   mode?: 'queue' | 'steer'
 }
@@ -82,6 +91,7 @@ const OPTIONS: readonly (keyof RunOptions)[] = [
   'ifBusy',
   'parentRunId',
   'attribution',
+  'label',
   'signal',
 ]
 
@@ -122,7 +132,8 @@ export function startRun<Schema extends OutputSchema | undefined>(
     open = await parts.conversations(namespace).get(conversation)
     open.followers.add(follower)
     const { thread } = open
-    const input = await acceptFor(parts, thread, options.messages, namespace)
+    const { label } = options
+    const input = await acceptFor(parts, thread, options.messages, { namespace, label })
     const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
     const begins = here || !parts.log.queue
@@ -163,10 +174,12 @@ async function acceptFor(
   { assets, settings }: AgentParts,
   { state }: Thread,
   inputs: readonly MessageInput[],
-  namespace: string | null,
+  { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
   const known = new Set(state.assets.map(({ ref }) => ref))
-  const accepted = await acceptMessages(inputs, assets.in(namespace), known)
+  const { trust } = settings
+  const labels = trust && { attachments: trust.attachments, label }
+  const accepted = await acceptMessages(inputs, assets.in(namespace), known, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
       ? { ...event, payload: announced(event.payload, settings.plugins) }
@@ -319,13 +332,13 @@ export async function sendMessages(
   parts: AgentParts,
   conversation: string,
   messages: MessageInput | readonly MessageInput[],
-  { mode = 'queue', namespace = parts.namespace, ...rest }: SendOptions = {},
+  { mode = 'queue', namespace = parts.namespace, label, ...rest }: SendOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  knownOptions('send', rest, ['mode', 'namespace'])
+  knownOptions('send', rest, ['mode', 'namespace', 'label'])
   oneOf('mode', mode, ['queue', 'steer'])
   const { thread, wake } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const accepted = await acceptFor(parts, thread, inputs, namespace)
+  const accepted = await acceptFor(parts, thread, inputs, { namespace, label })
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
@@ -347,12 +360,12 @@ export async function addMessages(
   parts: AgentParts,
   conversation: string,
   messages: MessageInput | readonly MessageInput[],
-  { namespace = parts.namespace, ...rest }: InNamespace = {},
+  { namespace = parts.namespace, label, ...rest }: AddOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  knownOptions('add', rest, ['namespace'])
+  knownOptions('add', rest, ['namespace', 'label'])
   const { thread } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const { events, messageIds } = await acceptFor(parts, thread, inputs, namespace)
+  const { events, messageIds } = await acceptFor(parts, thread, inputs, { namespace, label })
   await appendIdle(thread, (state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)

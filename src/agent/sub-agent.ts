@@ -1,5 +1,6 @@
 import { copyJson } from '../content/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../content/json.ts'
+import type { Clearance } from '../content/label.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
@@ -27,6 +28,9 @@ export interface SubAgentOptions {
   needsApproval?: Tool['needsApproval']
   timeoutMs?: number
 }
+
+/** The clearance of who follows labels itself. */
+const ANYTHING: Clearance = { integrity: 'untrusted', confidentiality: 'private' }
 
 const DEFAULT_SCHEMA: JsonSchema = {
   type: 'object',
@@ -57,6 +61,8 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     idempotent: true,
     needsApproval: options.needsApproval,
     timeoutMs: options.timeoutMs,
+    // What it is given keeps its labels in its conversation, where its own tools are asked about.
+    ...(parts.settings.trust ? { openWorld: false, accepts: ANYTHING } : {}),
     async execute(input, context) {
       const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
       const { namespace } = context
@@ -70,7 +76,8 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
                 namespace,
                 parentRunId: context.runId,
                 attribution,
-                messages: [...(await sharedData(data, context)), inputMessage(input)],
+                messages: [...(await sharedData(data, context)), inputMessage(input, context)],
+                ...(context.trust ? { label: context.trust.given } : {}),
               },
               { here: true },
             ).run
@@ -99,6 +106,8 @@ async function outcome(
         progress(`${attribution} waits for a person, in ${run.conversation}`)
     }
     const { text, reason } = await run.result
+    const { labels } = (await parts.conversations(namespace).get(run.conversation)).thread
+    if (labels) context.trust?.mark(labels.context())
     if (reason === 'done') return text
     throw new ByrefError(
       'tool_failed',
@@ -127,13 +136,14 @@ async function sharedData(
   return (await Promise.all(shared)).flat()
 }
 
-/** Text where there is a task, else the input as data; the assets that it names are attached. */
-function inputMessage(input: unknown): MessageInput {
+/** Text where there is a task that may be shown, else the input as data; the assets that it names are attached. */
+function inputMessage(input: unknown, { trust }: Pick<ToolContext, 'trust'>): MessageInput {
   const value = copyJson(input)
   const attachments = namedIn(value).map((assetRef) => ({ assetRef }))
   const metadata = attachments.length > 0 ? { attachments } : {}
   const { task } = Object(value) as { task?: JsonValue }
-  if (typeof task === 'string') return { role: 'user', content: task, metadata }
+  const isShown = trust?.given.integrity !== 'untrusted'
+  if (typeof task === 'string' && isShown) return { role: 'user', content: task, metadata }
   return { type: 'input', input: value, metadata }
 }
 

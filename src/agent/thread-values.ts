@@ -2,6 +2,7 @@ import type { Board } from '../content/board.ts'
 import { createBoard } from '../content/board.ts'
 import { isData } from '../content/data-block.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { Labels } from '../content/labels.ts'
 import type { Message } from '../content/message.ts'
 import { createResults, type Results } from '../content/results.ts'
 import { schemaIssues } from './calls/validate.ts'
@@ -20,20 +21,28 @@ export interface ThreadValues {
   readAnew(): void
 }
 
-/** Begins with no messages; `messages` gives those that there are. */
-export function createThreadValues(messages: () => readonly Message[]): ThreadValues {
+/**
+ * Begins with no messages; `messages` gives those that there are. What is put on the board ahead of the log has its labels
+ * there too.
+ */
+export function createThreadValues(
+  messages: () => readonly Message[],
+  labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
+): ThreadValues {
   /** Data messages that are on the board and not yet in the log. */
   const ahead = new Set<string>()
   let board = boardOf([])
   let results = createResults()
 
   function rewind(): void {
+    labels?.rewind()
     if (ahead.size === 0) return
     ahead.clear()
     board = boardOf(messages())
   }
 
   function put(events: readonly ConversationEvent[]): void {
+    labels?.expect(events)
     for (const event of events) {
       if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
       board.append(event.payload)
@@ -64,6 +73,7 @@ export function createThreadValues(messages: () => readonly Message[]): ThreadVa
     rewind,
     readAnew() {
       ahead.clear()
+      labels?.rewind()
       board = boardOf(messages())
       results = createResults()
       for (const message of messages()) results.add(message)

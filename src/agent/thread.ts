@@ -2,6 +2,7 @@ import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
+import { createLabels, type Labels } from '../content/labels.ts'
 import type { Results } from '../content/results.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import {
@@ -47,6 +48,8 @@ export interface Thread {
   readonly board: Board
   /** The results among them, by number. */
   readonly results: Results
+  /** The labels of what is in it; null where trust is off. */
+  readonly labels: Labels | null
   /**
    * Appends behind what is known, and decides again where the log is ahead. Data messages go to the board first: one
    * that breaks its schema throws, and nothing is logged. Resolves to the records, none where nothing was decided.
@@ -74,6 +77,8 @@ export interface Thread {
 export interface ThreadOptions {
   log: ConversationLog
   id: string
+  /** Whether values have labels. Default false. */
+  labelled?: boolean
   /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
   tell?(event: Foldable): Promise<void>
   /** Hears of what is streamed here, when it is folded. */
@@ -95,11 +100,12 @@ interface Decided {
 
 /** Reads a conversation from its log. */
 export async function openThread(options: ThreadOptions): Promise<Thread> {
-  const { log, id, tell, onStream, onHandlerError } = options
+  const { log, id, tell, onStream, onHandlerError, labelled = false } = options
   await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
-  const values = createThreadValues(() => folding.state.messages)
+  const labels = labelled ? createLabels() : null
+  const values = createThreadValues(() => folding.state.messages, labels)
   const folding = createFold(undefined, { onMessage: values.add })
   const { state } = folding
   let writing = false
@@ -109,6 +115,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
 
   function take(event: Foldable): void {
     if (!folding.apply(event)) return
+    if (labels && event.position !== undefined) labels.apply(event)
     if (event.event.type === 'MESSAGE_DELETED') values.readAnew()
     for (const watcher of watchers) watcher(event)
   }
@@ -208,6 +215,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   return {
     id,
     state,
+    labels,
     get results() {
       return values.results
     },

@@ -5,10 +5,13 @@ import type {
   Compaction,
   Delivery,
   FinishReason,
+  FlowViolation,
   RunAsk,
   TokenUsage,
+  TrustMode,
 } from './events.ts'
 import type { JsonValue } from './json.ts'
+import type { WrittenLabel } from './label.ts'
 import type { Message, ToolCall } from './message.ts'
 
 /** One step of a run: an answer of the model, and the calls in it. Times are ISO 8601. */
@@ -43,6 +46,8 @@ export interface RunState {
   claims: number
   /** The name of what its prompts are made with beside the conversation, among the debug data. */
   settings?: string
+  /** Absent for `off`. */
+  trust?: TrustMode
   /** The name of the agent, where it has one. */
   agent?: string
   model?: string
@@ -69,6 +74,10 @@ export interface ApprovalState {
   /** The same for each item of a mapped call. */
   items?: readonly JsonValue[]
   requestedAt: string
+  /** What its tool does not take of it, where that is why it was asked about. */
+  violations?: readonly FlowViolation[]
+  /** Of everything that the call was given. */
+  label?: WrittenLabel
   answer?: {
     approved: boolean
     reason?: string

@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts'
+import type { FlowRule, WrittenLabel } from './label.ts'
+import type { WrittenLabelTree } from './label-tree.ts'
 import type { Message, ToolCall } from './message.ts'
 
 /** Where an asset came from. */
@@ -15,8 +17,12 @@ export interface AssetCreated {
   /** The tool's id and the call's, when `by` is `tool`. */
   tool?: string
   toolCallId?: string
+  /** The message that it came with, or that it was made for; absent for a call's. */
+  messageId?: string
   /** JSON Pointer into the result that held the asset (RFC 6901). */
   origin?: string
+  /** Of the asset as it is addressed, with its content below `content`; absent where trust is off. */
+  label?: WrittenLabelTree
   /** Size of the body in bytes; absent for live objects. */
   size?: number
   /** SHA-256 of the body, lower-case hex; absent where there is no body. */
@@ -109,6 +115,22 @@ export interface RunAsk {
   output?: JsonObject
 }
 
+/**
+ * How an agent treats what nobody vouches for (spec Q4). `off`: like anything else. `track`: it is labelled, and asked
+ * about before it acts. `quarantine`: also, its model is shown its name alone.
+ */
+export type TrustMode = 'off' | 'track' | 'quarantine'
+
+/** Something in a call that its tool does not take (spec Q6). */
+export interface FlowViolation {
+  rule: FlowRule
+  /** Where it stands in the arguments, as a JSON Pointer; empty for the call itself, which its model decided. */
+  path: string
+  /** The reference that brought it there; absent for what the model wrote. */
+  ref?: string
+  label: WrittenLabel
+}
+
 /** What went wrong with a call: a stable code, and a reason that a model and a person can act on. */
 export interface CallError {
   code: string
@@ -124,6 +146,8 @@ export type ConversationEvent =
   | {
       type: 'NEW_MESSAGE'
       payload: Message
+      /** Of its content, of a data message of its `data`; absent for what a person says, and where trust is off. */
+      label?: WrittenLabelTree
       /** Absent for a message that is part of the conversation at once. */
       deliver?: Delivery
       /** For one that waits for the next run: that run's id, where it is to be a run of its own. */
@@ -157,10 +181,19 @@ export type ConversationEvent =
       owner: string
       /** The name of what its prompts are made with beside the conversation, among the debug data. */
       settings?: string
+      /** Absent for `off`. */
+      trust?: TrustMode
       context?: JsonValue
       ask?: RunAsk
     }
-  | { type: 'RUN_CLAIMED'; threadId: string; runId: string; owner: string; settings?: string }
+  | {
+      type: 'RUN_CLAIMED'
+      threadId: string
+      runId: string
+      owner: string
+      settings?: string
+      trust?: TrustMode
+    }
   | {
       type: 'RUN_FINISHED'
       threadId: string
@@ -211,12 +244,18 @@ export type ConversationEvent =
       arguments: JsonValue
       /** The arguments of each execution, for a call that is mapped; then `arguments` are those that they were made from. */
       items?: readonly JsonValue[]
+      /** What its tool does not take of it, where that is why it was asked about. */
+      violations?: readonly FlowViolation[]
+      /** Of everything that the call was given. */
+      label?: WrittenLabel
     }
   | {
       type: 'APPROVAL_ANSWERED'
       toolCallId: string
       runId: string
       approved: boolean
+      /** Who said it, where that was said. */
+      by?: string
       reason?: string
       /** What runs instead of what was shown; of a mapped call, for each of its items. */
       arguments?: JsonValue
@@ -240,7 +279,10 @@ export type ConversationEvent =
       item: number
       value?: JsonValue
       error?: CallError
+      label?: WrittenLabelTree
     }
+  /** An answer about what is untrusted is shown to the model: at most so many bits of it (spec Q5). */
+  | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // what streams by: not durable, its outcome is in the events above
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
   | { type: 'TEXT_MESSAGE_CONTENT'; messageId: string; delta: string }
@@ -288,6 +330,7 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   APPROVAL_ANSWERED: true,
   TOOL_STARTED: true,
   TOOL_ITEM_FINISHED: true,
+  DECLASSIFIED: true,
   TEXT_MESSAGE_START: false,
   TEXT_MESSAGE_CONTENT: false,
   TEXT_MESSAGE_END: false,

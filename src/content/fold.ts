@@ -127,11 +127,12 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
     editable.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
   },
-  RUN_CLAIMED(editable, { runId, owner, settings }) {
+  RUN_CLAIMED(editable, { runId, owner, settings, trust }) {
     const run = editable.run(runId)
     if (!run) return
     run.owner = owner
     if (settings !== undefined) run.settings = settings
+    if (trust !== run.trust) run.trust = trust
     run.claims++
     // What the one before was writing is not written on.
     editable.state.streaming = Object.create(null)
@@ -183,11 +184,15 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       ...{ attempts: 0, status: 'planned', plannedAt: at },
     })
   },
-  APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items }, at) {
+  APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items, violations, label }, at) {
     const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'waiting'
-    call.approval = { arguments: args, items, requestedAt: at }
+    call.approval = {
+      ...{ arguments: args, items, requestedAt: at },
+      ...(violations ? { violations } : {}),
+      ...(label ? { label } : {}),
+    }
   },
   APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args, result }, at) {
     const call = openCallOf(editable, toolCallId)
@@ -210,6 +215,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const attempts = call?.items?.[item]?.attempts ?? 1
     if (call) setItem(editable, call, item, { attempts, done: true, value, error })
   },
+  // What it shows is in the call's result.
+  DECLASSIFIED: ignore,
   TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {
     const call = openCallOf(editable, toolCallId)
     if (call) call.progress = progress

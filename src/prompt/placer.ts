@@ -69,7 +69,15 @@ export interface KnownAsset {
 /** Begins a transcript. */
 export function createPlacer(
   known: ReadonlyMap<string, KnownAsset>,
-  { guide, wholeData = false }: { guide(topic: PlacedTopic): string | null; wholeData?: boolean },
+  {
+    guide,
+    wholeData = false,
+    hides = () => false,
+  }: {
+    guide(topic: PlacedTopic): string | null
+    wholeData?: boolean
+    hides?(ref: string): boolean
+  },
 ): Placer {
   const list = createItemList()
   const { items } = list
@@ -90,6 +98,10 @@ export function createPlacer(
   }
 
   const told = createToldOnce(guide, knownHere.get)
+
+  function isSent({ ref }: MediaPart, { media }: Placing): boolean {
+    return (media === null || media.has(ref)) && !hides(ref)
+  }
 
   function push(item: TranscriptItem): void {
     isGap = false
@@ -186,7 +198,7 @@ export function createPlacer(
       for (const name of one.names) names.add(name)
       for (const name of one.previewed) told.seen(name)
       isSpilled ||= one.previewed.size > 0
-      read.push(...one.fetched)
+      read.push(...one.fetched.filter(({ ref }) => !hides(ref)))
       isNamed ||= one.named
     }
     push({ type: 'results', results: shown })
@@ -255,8 +267,4 @@ export function createPlacer(
       return told.metas(names)
     },
   }
-}
-
-function isSent({ ref }: MediaPart, { media }: Placing): boolean {
-  return media === null || media.has(ref)
 }

@@ -30,6 +30,8 @@ export interface TranscriptOptions {
   merge?: MergeMode
   /** Whether data are shown whole, however large, where there is nothing to read more with. Default false. */
   wholeData?: boolean
+  /** Whether the bytes behind a reference are not to be sent, and nothing said of them. Default: none. */
+  hides?(ref: string): boolean
   /** The text on a topic; null for none. */
   guide(topic: PlacedTopic): string | null
 }

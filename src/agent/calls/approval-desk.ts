@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../content/json.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
+import { callLabels } from '../trust/call-labels.ts'
+import { flowRefused, judge, shownVerdict } from '../trust/judge.ts'
 import type { CallPlan } from './call-plan.ts'
 import { type MappedArguments, mappedArguments } from './map-call.ts'
 import { openContext } from './tool-context.ts'
@@ -8,8 +10,13 @@ import { withInput } from './with-input.ts'
 
 /** Asks people about calls, and hears their answers. */
 export interface ApprovalDesk {
-  /** Asks about a call where its tool wants that; false where it may run. */
-  ask(plan: CallPlan): Promise<boolean>
+  /**
+   * Asks about a call where its tool wants that, or does not take what it is given. Null where a person was asked; else
+   * what it runs with, of a mapped call for each item: exactly what was looked at.
+   *
+   * @throws ByrefError `flow_refused` where the agent's policy says no
+   */
+  ask(plan: CallPlan): Promise<readonly MappedArguments[] | null>
   /** Hears no more. */
   close(): void
 }
@@ -30,6 +37,7 @@ export function createApprovalDesk(
   { held, answered, argumentsOf }: ApprovalDeskOptions,
 ): ApprovalDesk {
   const { thread, runId, assets } = scope
+  const { labels } = thread
   const asked = new Map<string, CallPlan>()
   const close = thread.watch(({ event }) => {
     if (event.type !== 'APPROVAL_ANSWERED') return
@@ -40,10 +48,10 @@ export function createApprovalDesk(
   })
 
   async function isWanted(plan: CallPlan, item: MappedArguments): Promise<boolean> {
-    // An item that cannot run has nothing to ask about.
-    if (item.error) return false
     const tool = plan.tool as Tool
     const { needsApproval } = tool
+    // An item that cannot run has nothing to ask about.
+    if (item.error || !needsApproval) return false
     const given = item.arguments
     return withInput(tool, { args: given, assets: () => assets }, async (input) => {
       if (typeof needsApproval !== 'function') return needsApproval === true
@@ -60,17 +68,21 @@ export function createApprovalDesk(
   return {
     async ask(plan) {
       held(plan)
+      const before = labels && callLabels(labels, plan)
       const items = plan.each === undefined ? null : await mappedArguments(scope, plan)
       const all = items ?? [{ arguments: await argumentsOf(plan) }]
+      const verdict = before && (await judge(scope, plan, { before, all }))
+      if (verdict?.decision === 'refuse') throw flowRefused(plan, verdict.violations)
       const wanted = await Promise.all(all.map((item) => isWanted(plan, item)))
-      if (!wanted.includes(true)) return false
+      if (!wanted.includes(true) && verdict?.decision !== 'ask') return all
       asked.set(plan.id, plan)
       const shown = (items ? plan.arguments : all[0]?.arguments) as JsonValue
       const each = items?.map((item) => (item.arguments ?? null) as JsonValue)
       const mapped = each ? { items: each } : {}
-      const call = { toolCallId: plan.id, runId, arguments: shown, ...mapped }
+      const why = verdict ? shownVerdict(verdict) : {}
+      const call = { toolCallId: plan.id, runId, arguments: shown, ...mapped, ...why }
       await scope.append({ events: [{ type: 'APPROVAL_REQUESTED', ...call }] })
-      return true
+      return null
     },
     close,
   }

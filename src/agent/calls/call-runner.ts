@@ -1,9 +1,13 @@
 import type { CallState } from '../../content/conversation-state.ts'
 import type { ConversationEvent } from '../../content/events.ts'
+import { join, type Label, readLabel, TRUSTED } from '../../content/label.ts'
 import type { ToolCall } from '../../content/message.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
+import { type CallLabels, callLabels, eitherLabels } from '../trust/call-labels.ts'
+import { isGuarded } from '../trust/check-flow.ts'
+import { labelOutcome, resultLabels } from '../trust/result-labels.ts'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
 import { callError } from './call-error.ts'
 import { createCallGraph, type ReadyCall } from './call-graph.ts'
@@ -11,7 +15,13 @@ import { type CallPlan, planCall } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
 import { createEndedCalls } from './ended-calls.ts'
 import { type CallOutcome, executeCall, failed } from './execute-call.ts'
-import { approvedArguments, interrupted, mappedArguments, runMapped } from './map-call.ts'
+import {
+  approvedArguments,
+  interrupted,
+  type MappedArguments,
+  mappedArguments,
+  runMapped,
+} from './map-call.ts'
 import { type CallResult, recordCalls } from './record-call.ts'
 import { resolveVariables } from './resolve-variables.ts'
 import { withRetries } from './retry-call.ts'
@@ -45,6 +55,7 @@ export interface AcceptedCall {
 export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
   const { thread, settings, runId } = scope
   const { tools } = settings
+  const { labels } = thread
   const graph = logged
     ? graphOf(logged, { tools, board: thread.board })
     : createCallGraph((read, plan) => createDataReader(scope, plan).has(read.text))
@@ -110,19 +121,26 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     const isNew = begun || (attempts === 0 && !items)
     const answer = approval?.answer
     if (answer && !answer.approved) return failed(denied(answer.reason))
-    if (answer?.result !== undefined) return { value: answer.result, events: [] }
+    if (answer?.result !== undefined) return answered(plan, answer.result)
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
       return failed(interrupted(plan))
     try {
-      if (isNew && !answer && plan.tool?.needsApproval && (await openDesk().ask(plan))) return null
+      const isAsked = !answer && ((isNew && plan.tool?.needsApproval) || guards(plan))
+      const looked = isAsked ? await openDesk().ask(plan) : undefined
+      if (looked === null) return null
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
       begin(plan.id)
+      const before = labels && callLabels(labels, plan)
       if (plan.each !== undefined) {
-        const items = approved ? approvedArguments(approved) : await mappedArguments(scope, plan)
-        return await runMapped(scope, plan, items)
+        const items = approved
+          ? approvedArguments(approved)
+          : (looked ?? (await mappedArguments(scope, plan)))
+        return await runMapped(scope, plan, items, labelsNow(plan, before, items))
       }
-      const args = (approved as Record<string, unknown>) ?? (await argumentsOf(plan))
-      return await runOne(plan, args, { begun, attempts: begun ? 0 : attempts })
+      const args =
+        (approved as Record<string, unknown>) ?? looked?.[0]?.arguments ?? (await argumentsOf(plan))
+      const own = labelsNow(plan, before, [{ arguments: args }])
+      return await runOne(plan, args, { begun, attempts: begun ? 0 : attempts, labels: own })
     } catch (error) {
       // What ends the run ends its signal; all else is the call's.
       scope.signal.throwIfAborted()
@@ -130,15 +148,25 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     }
   }
 
+  /** A result that was made elsewhere. */
+  function answered(plan: CallPlan, value: unknown): CallOutcome {
+    const outcome = { value, events: [] }
+    if (!labels || !plan.tool) return outcome
+    const all = join(callLabels(labels, plan).all, shownLabel(plan))
+    const input = thread.state.calls[plan.id]?.approval?.arguments
+    const about = { tool: plan.tool, callId: plan.id, input, result: value }
+    return { ...outcome, labels: resultLabels(labels, { ...about, given: all, read: TRUSTED }) }
+  }
+
   async function runOne(
     plan: CallPlan,
     args: Record<string, unknown>,
-    { begun, attempts }: { begun: boolean; attempts: number },
+    { begun, attempts, labels }: { begun: boolean; attempts: number; labels: CallLabels | null },
   ): Promise<CallOutcome> {
     if (!begun) await scope.slots.take()
     return withRetries(scope, plan, attempts, async (attempt) => {
       if (!begun || attempt > 1) await scope.append({ events: [started(plan.id, attempt)] })
-      return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt })
+      return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt, labels })
     }).finally(scope.slots.free)
   }
 
@@ -151,6 +179,36 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     })
   }
 
+  /** Whether what the call is given has to be looked at before it begins. */
+  function guards({ tool }: CallPlan): boolean {
+    return (
+      tool !== null &&
+      settings.trust !== null &&
+      (settings.trust.decide !== undefined || isGuarded(tool))
+    )
+  }
+
+  /** Of what a person was shown of a call: since then other values may have come to the same names. */
+  function shownLabel({ id }: CallPlan): Label {
+    return readLabel(thread.state.calls[id]?.approval?.label ?? {})
+  }
+
+  /** The labels of what a call was given, before and after it was read; null where trust is off. */
+  function labelsNow(
+    plan: CallPlan,
+    before: CallLabels | null,
+    given: readonly MappedArguments[],
+  ): CallLabels | null {
+    if (!labels || !before) return null
+    const now = callLabels(
+      labels,
+      plan,
+      given.map((one) => one.arguments),
+    )
+    const either = eitherLabels(before, now)
+    return { ...either, all: join(either.all, shownLabel(plan)) }
+  }
+
   function begin(id: string): void {
     graph.begin(id)
     pump()
@@ -158,7 +216,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   async function finish(plan: CallPlan, outcome: CallOutcome): Promise<void> {
     begin(plan.id)
-    ended.add({ plan, outcome })
+    ended.add({ plan, outcome: labels ? labelOutcome(labels, plan, outcome) : outcome })
     await ended.record()
   }
 
@@ -194,7 +252,8 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
         open++
         recordSoon()
         const ready = graph.ready()
-        const isPlain = plan.each === undefined && !plan.tool?.needsApproval && !plan.problem
+        const isFree = !plan.tool?.needsApproval && !guards(plan)
+        const isPlain = plan.each === undefined && isFree && !plan.problem
         const isReady = ready.some((one) => one.plan === plan && !one.error)
         const begins = isPlain && isReady && scope.slots.tryTake()
         const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }

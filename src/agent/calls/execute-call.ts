@@ -1,7 +1,9 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { CallError, ConversationEvent } from '../../content/events.ts'
+import type { LabelTree } from '../../content/label-tree.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
+import { type LabelExecution, labelExecution } from '../trust/label-execution.ts'
 import { callError } from './call-error.ts'
 import { storedResult } from './stored-result.ts'
 import type { Execution } from './tool-context.ts'
@@ -16,6 +18,8 @@ import { withInput } from './with-input.ts'
 export type CallOutcome = {
   events: readonly ConversationEvent[]
   chosen?: number
+  /** Of the value, or of the error; absent where trust is off, and where nothing but its arguments made it. */
+  labels?: LabelTree
 } & ({ value: unknown } | { error: CallError })
 
 /** An outcome without assets. */
@@ -44,23 +48,34 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
   const events: ConversationEvent[] = []
   const onEvent = (event: ConversationEvent): void => void events.push(event)
   const assets = once(() => scope.assets.scoped({ ...maker, onEvent }))
-  const { context, signal, end, chosen } = openContext(scope, execution, assets)
+  const labelling = labelExecution(scope, execution, events)
+  const own = labelling ? once(() => labelling.reads.assets(assets())) : assets
+  const opened = openContext(scope, execution, own, labelling?.reads)
+  const { context, signal, end, chosen } = opened
   try {
     const given = { args: execution.arguments, assets }
     const result = await unlessAborted(signal, () =>
-      withInput(tool, given, (input) => tool.execute(input, context)),
+      withInput(tool, given, (input) => {
+        labelling?.begin(input)
+        return tool.execute(input, context)
+      }),
     )
-    if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
+    if (isPlainJson(result)) return ended({ value: result, events, chosen: chosen() }, labelling)
     const value = await unlessAborted(signal, () =>
       storedResult(result, { assets: assets(), signal, ...maker }),
     )
-    return { value, events, chosen: chosen() }
+    return ended({ value, events, chosen: chosen() }, labelling)
   } catch (error) {
     scope.signal.throwIfAborted()
-    return { error: callError(error), events, chosen: chosen() }
+    return ended({ error: callError(error), events, chosen: chosen() }, labelling)
   } finally {
     end()
   }
+}
+
+/** The outcome with its labels, where there are any. */
+function ended(outcome: CallOutcome, labelling: LabelExecution | null): CallOutcome {
+  return labelling ? labelling.end(outcome) : outcome
 }
 
 /** Made when it is first asked for: many calls have nothing to do with assets. */

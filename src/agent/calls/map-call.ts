@@ -1,12 +1,15 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { CallState, ItemState } from '../../content/conversation-state.ts'
-import type { CallError, ConversationEvent } from '../../content/events.ts'
+import type { CallError } from '../../content/events.ts'
 import type { JsonValue } from '../../content/json.ts'
+import { writeLabelTree } from '../../content/label-tree.ts'
 import { ByrefError } from '../../errors.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { CallLabels } from '../trust/call-labels.ts'
+import { labelledSpill, listLabels } from '../trust/result-labels.ts'
 import { callError } from './call-error.ts'
 import type { CallPlan } from './call-plan.ts'
 import { createDataReader, type DataReader } from './data-reader.ts'
@@ -72,6 +75,7 @@ export async function runMapped(
   scope: RunScope,
   plan: CallPlan,
   items: readonly MappedArguments[],
+  labels: CallLabels | null,
 ): Promise<CallOutcome> {
   const state = scope.thread.state.calls[plan.id]
   if (!state?.attempts) {
@@ -82,11 +86,16 @@ export async function runMapped(
     items.map(async (args, index) => {
       const known = state?.items?.[index]
       if (known?.done) return placed(known, index)
-      const outcome = await outcomeOf(scope, plan, { args, index, state })
+      const outcome = await outcomeOf(scope, plan, { args, index, state, labels })
       return placed(outcome, index)
     }),
   )
-  return { events: [], value: results }
+  const each = scope.thread.labels?.items(plan.id).values()
+  return {
+    events: [],
+    value: results,
+    ...(labels && each ? { labels: listLabels(each, labels.all) } : {}),
+  }
 }
 
 function placed({ value, error }: Partial<ItemState>, index: number): unknown {
@@ -97,21 +106,28 @@ interface Item {
   args: MappedArguments
   index: number
   state: CallState | undefined
+  labels: CallLabels | null
 }
+
+const NONE: Pick<CallOutcome, 'events' | 'labels'> = { events: [] }
 
 /** Begins one item, runs it and logs its end. */
 async function outcomeOf(
   scope: RunScope,
   plan: CallPlan,
-  { args, index, state }: Item,
+  { args, index, state, labels }: Item,
 ): Promise<Partial<ItemState>> {
   const { runId } = scope
   const ids = { toolCallId: plan.id, runId, item: index }
   const finish = async (
     end: { value?: JsonValue; error?: CallError },
-    events: readonly ConversationEvent[] = [],
+    { events, labels: tree }: Pick<CallOutcome, 'events' | 'labels'> = NONE,
   ): Promise<Partial<ItemState>> => {
-    await scope.append({ events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ids, ...end }] })
+    const own = tree ?? (labels ? { label: labels.all } : undefined)
+    const label = own ? { label: writeLabelTree(own) } : {}
+    await scope.append({
+      events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ids, ...end, ...label }],
+    })
     return end
   }
   if (args.error) return finish({ error: args.error })
@@ -121,13 +137,15 @@ async function outcomeOf(
   const outcome = await withRetries(scope, plan, begun, async (attempt) => {
     await scope.append({ events: [{ type: 'TOOL_STARTED', ...ids, attempt }] })
     const toolCallId = `${plan.id}/${index}`
-    const execution = { plan, toolCallId, arguments: args.arguments, attempt }
+    const execution = { plan, toolCallId, arguments: args.arguments, attempt, labels }
     const executed = await executeCall(scope, execution)
     if ('error' in executed) return executed
-    return spill(executed, plan, { assets: scope.assets, toolCallId })
+    const spilled = await spill(executed, plan, { assets: scope.assets, toolCallId })
+    const { labels: tree } = executed
+    return tree ? { ...spilled, events: labelledSpill(spilled.events, tree) } : spilled
   }).finally(scope.slots.free)
-  if ('error' in outcome) return finish({ error: outcome.error }, outcome.events)
-  return finish({ value: outcome.value as JsonValue }, outcome.events)
+  if ('error' in outcome) return finish({ error: outcome.error }, outcome)
+  return finish({ value: outcome.value as JsonValue }, outcome)
 }
 
 /** What a person approved, for each item: null for those that had no arguments when they were shown. */

@@ -1,5 +1,6 @@
 import type { ConversationEvent } from '../../content/events.ts'
 import { isPlainObject, type JsonValue } from '../../content/json.ts'
+import { type WrittenLabelTree, wholeOf, writeLabelTree } from '../../content/label-tree.ts'
 import type { Message, Participant, ToolResultMark } from '../../content/message.ts'
 import { newId } from '../../content/new-id.ts'
 import type { OutputTarget } from '../../content/output-path.ts'
@@ -8,6 +9,7 @@ import { toMessage } from '../../content/to-message.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { formatVariable } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
+import { labelledSpill } from '../trust/result-labels.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-node.ts'
 import type { CallPlan } from './call-plan.ts'
@@ -77,7 +79,13 @@ async function append(
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { plan, outcome } = result
-    const refused = { events: outcome.events, error: callError(error) }
+    const { events, labels } = outcome
+    // Why the data refuse a value may say what is in it.
+    const refused = {
+      events,
+      error: callError(error),
+      labels: labels && { label: wholeOf(labels) },
+    }
     return appendOutcome(scope, { plan, outcome: refused }, how)
   }
 }
@@ -92,7 +100,8 @@ async function appendOutcome(
   const message = resultOf(result, targets)
   for (const target of targets) refuseWithinAsset(scope, target)
   const written = targets.map((target) => writeOf(plan, outcome, target))
-  const events = [...outcome.events, ...[...written, message].map(created)]
+  const label = outcome.labels && writeLabelTree(outcome.labels)
+  const events = [...outcome.events, ...[...written, message].map((one) => created(one, label))]
   await scope.append({ events }, how)
   void scope.stream({
     type: 'TOOL_CALL_RESULT',
@@ -155,9 +164,17 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
     const modelOutput = modelOutputOf(plan, outcome.value)
     if (!maySpill(result, scope)) return { plan, outcome, modelOutput }
     const spilled = await spill(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
-    return { plan, outcome: spilled, modelOutput }
+    const { labels } = outcome
+    const events = labels ? labelledSpill(spilled.events, labels) : spilled.events
+    return { plan, outcome: { ...spilled, events }, modelOutput }
   } catch (error) {
-    return { plan, outcome: { events: outcome.events, error: callError(error) } }
+    const { events, labels } = outcome
+    const failure = {
+      events,
+      error: callError(error),
+      labels: labels && { label: wholeOf(labels) },
+    }
+    return { plan, outcome: failure }
   }
 }
 
@@ -241,6 +258,6 @@ function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
 }
 
-function created(message: Message): ConversationEvent {
-  return { type: 'NEW_MESSAGE', payload: message }
+function created(message: Message, label: WrittenLabelTree | undefined): ConversationEvent {
+  return { type: 'NEW_MESSAGE', payload: message, ...(label ? { label } : {}) }
 }

@@ -5,6 +5,8 @@ import { onAbort } from '../../model/on-abort.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
+import type { CallLabels } from '../trust/call-labels.ts'
+import type { NotedReads } from '../trust/note-reads.ts'
 import type { CallPlan } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
 
@@ -16,18 +18,22 @@ export interface Execution {
   /** The arguments with the values of their variables; references to assets still in them. */
   arguments: Record<string, unknown>
   attempt: number
+  /** Of what its call was given; null where trust is off. */
+  labels: CallLabels | null
 }
 
 /** What a tool is given beside its input, and how to end it. */
 export function openContext(
   scope: RunScope,
-  { plan, toolCallId, attempt }: Execution,
+  { plan, toolCallId, attempt }: Omit<Execution, 'labels'>,
   assets: () => Assets,
+  reads: NotedReads | null = null,
 ): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
   const { thread, runId, namespace, settings } = scope
   const { signal, stop } = withTimeout(scope.signal, plan.tool as Tool, settings.limits.callMs)
   let chosen: number | undefined
   let over = false
+  const read: ToolContext['read'] = async (variable) => createDataReader(scope, plan).read(variable)
   const context: ToolContext = {
     toolCallId,
     attempt,
@@ -52,7 +58,8 @@ export function openContext(
     },
     resolveAsset: (ref) => assets().get(ref),
     assetConfig: scope.assets.config,
-    read: async (variable) => createDataReader(scope, plan).read(variable),
+    read: reads ? reads.read(read) : read,
+    trust: reads && { given: reads.given, mark: (label) => reads.mark(label) },
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)

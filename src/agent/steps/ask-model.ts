@@ -168,7 +168,7 @@ async function logAnswer(
   const { thread, runId, assets, signal } = scope
   const { events, attachments } =
     response.files.length > 0
-      ? await saveModelFiles(response.files, assets, signal)
+      ? await saveModelFiles(response.files, { assets, signal, messageId })
       : { events: [], attachments: [] }
   const { usage, finishReason } = response
   await scope.append(

@@ -2,15 +2,18 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import {
   type ConversationState,
   openRun,
+  type RunState,
   type StepState,
 } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
+import { createLabels, type Labels } from '../../content/labels.ts'
 import type { Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { redact } from '../../log/redact.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread-values.ts'
+import { resolveTrust } from '../trust/trust-options.ts'
 import { debugValue } from './debug-value.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { createStepPrompts, laterTools } from './step-prompts.ts'
@@ -37,14 +40,16 @@ export async function deriveDebug(
   const given = await log.debug(conversation, messageId)
   const found = await findStep(log, conversation, messageId)
   if (!found) return given
-  const { before, answer, step } = found
+  const { before, answer, step, labels } = found
   const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
   const { model, instructions, tools: all, later } = used ?? { ...settings, tools: [] }
   const hidden = laterTools({ later: new Set(later) }, before)
   const tools = all.filter((tool) => !hidden?.has(tool.name))
-  const prompts = createStepPrompts({ ...settings, instructions }, { assets, namespace })
-  const { prompt } = await prompts.next({ state: before, board: boardOf(before.messages) })
+  const trust = trustOf(openRun(before)?.trust, settings)
+  const prompts = createStepPrompts({ ...settings, instructions, trust }, { assets, namespace })
+  const board = boardOf(before.messages)
+  const { prompt } = await prompts.next({ state: before, board, labels })
   const { provider, modelId } = model
   const { content: text } = answer
   const { calls, reasoning } = readMetadata(answer)
@@ -60,11 +65,22 @@ export async function deriveDebug(
   }
 }
 
+/** How the run treated what is untrusted, whatever the agent does now. */
+function trustOf(
+  mode: RunState['trust'],
+  { trust }: Pick<AgentSettings, 'trust'>,
+): AgentSettings['trust'] {
+  if (mode === undefined || mode === 'off') return null
+  return { ...(trust ?? resolveTrust(mode)), mode } as AgentSettings['trust']
+}
+
 interface FoundStep {
   /** The conversation when the step began. */
   before: ConversationState
   step: StepState
   answer: Message
+  /** Of everything in it. */
+  labels: Labels
 }
 
 /** The step that wrote a message; null for a message that none wrote. */
@@ -74,9 +90,11 @@ async function findStep(
   messageId: string,
 ): Promise<FoundStep | null> {
   const folding = createFold()
+  const labels = createLabels()
   let before: ConversationState | null = null
   for await (const record of readAll(log, conversation)) {
     folding.apply(record)
+    labels.apply(record)
     const { event } = record
     const isBegun = event.type === 'STEP_STARTED' && event.messageId === messageId
     if (isBegun || (before && event.type === 'PROMPT_COMPACTED')) before = folding.snapshot()
@@ -84,7 +102,7 @@ async function findStep(
     const { state } = folding
     const answer = state.messages.findLast(({ id }) => id === messageId)
     const step = openRun(state)?.steps.findLast((one) => one.messageId === messageId)
-    return answer && step ? { before, step, answer } : null
+    return answer && step ? { before, step, answer, labels } : null
   }
   return null
 }

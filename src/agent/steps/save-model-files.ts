@@ -10,11 +10,14 @@ import type { ModelFile } from './read-response.ts'
  */
 export async function saveModelFiles(
   files: readonly ModelFile[],
-  assets: Assets,
-  signal: AbortSignal,
+  { assets, signal, messageId }: { assets: Assets; signal: AbortSignal; messageId: string },
 ): Promise<{ events: AssetEvent[]; attachments: Attachment[] }> {
   const events: AssetEvent[] = []
-  const scoped = assets.scoped({ by: 'agent', onEvent: (event) => void events.push(event) })
+  const onEvent = (event: AssetEvent): void => {
+    if (event.type === 'ASSET_CREATED') event.payload.messageId = messageId
+    events.push(event)
+  }
+  const scoped = assets.scoped({ by: 'agent', onEvent })
   const found = files.map(({ mediaType, data }) => ({ type: 'file', mediaType, data }))
   const { value } = await extractAssets(found, { assets: scoped, by: 'agent', signal })
   const saved = value as ({ type: 'file' } & (Attachment | { assetRef?: undefined }))[]

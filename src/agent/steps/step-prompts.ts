@@ -3,6 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import type { Board } from '../../content/board.ts'
 import { type ConversationState, openRun } from '../../content/conversation-state.ts'
 import type { Compaction, CompactionReason } from '../../content/events.ts'
+import type { Labels } from '../../content/labels.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../content/reference-guide.ts'
 import { isSpilledResult } from '../../content/spilled.ts'
 import { ByrefError } from '../../errors.ts'
@@ -14,13 +15,17 @@ import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import type { PlacedTopic } from '../../prompt/told-once.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
+import { createVeil, type Veil } from '../../prompt/veil.ts'
 import type { AgentSettings } from '../run-settings.ts'
+import { resultShape } from '../tools/result-shape.ts'
 import { mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
 
 /** A conversation as a step finds it. */
 export interface PromptedConversation {
   state: ConversationState
   board: Board
+  /** Null or absent where trust is off. */
+  labels?: Labels | null
 }
 
 /** The prompts of one conversation: pure functions of its log, and of assets, which never change. */
@@ -52,14 +57,20 @@ const MAX_LOOKED_FOR = 200
 
 /** Makes the prompts of one conversation. */
 export function createStepPrompts(
-  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt'>,
+  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>,
   { assets, namespace }: { assets: Assets; namespace: string | null },
 ): StepPrompts {
-  const { instructions, tools, later, prompt: how } = settings
-  const transcript: TranscriptOptions = { merge: how.merge, guide: guideFor(tools) }
+  const { instructions, tools, later, prompt: how, trust } = settings
+  let veil: Veil | null = null
+  const transcript: TranscriptOptions = {
+    merge: how.merge,
+    guide: guideFor(tools),
+    ...(trust?.mode === 'quarantine' ? { hides: (ref: string) => veil?.hides(ref) ?? true } : {}),
+  }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
-  const guide = referenceGuide(bookkeepingOf([...tools.values()])) ?? ''
+  const untrusted = trust?.mode === 'quarantine'
+  const guide = referenceGuide({ ...bookkeepingOf([...tools.values()]), untrusted }) ?? ''
   let capabilities: ModelCapabilities | null = null
   /** What was said last of the conversation as it is. */
   let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
@@ -97,6 +108,18 @@ export function createStepPrompts(
     return lookedFor.missing
   }
 
+  /** As the model is shown it. */
+  function shownOf(conversation: PromptedConversation): PromptedConversation {
+    const { labels } = conversation
+    if (trust?.mode !== 'quarantine' || !labels) return conversation
+    veil ??= createVeil(labels, {
+      hasTool: (name) => tools.has(name),
+      shapeOf: (name) => resultShape(tools.get(name)),
+      takesUrls: trust.attachments === 'trusted',
+    })
+    return veil.of(conversation)
+  }
+
   async function ready(): Promise<ModelCapabilities> {
     capabilities ??= await how.capabilities()
     return capabilities
@@ -112,7 +135,7 @@ export function createStepPrompts(
       // It is asked more than once at the same point, and has one answer there.
       const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
       if (at !== null && answered.at === at) return answered.reason
-      if (isSettled(state)) builder.transcript.update(conversation)
+      if (isSettled(state)) builder.transcript.update(shownOf(conversation))
       const now = Date.now()
       const asked = { ...state, compaction }
       const reason =
@@ -129,7 +152,7 @@ export function createStepPrompts(
       const density = Math.max(1, promptTokens(builder.transcript, state) / Math.max(tokens, 1))
       const shown = { transcript, tokens, density, gone }
       const options = { reason, budget: budget(), ...shown, summarize }
-      const plan = await planCompaction(conversation, options)
+      const plan = await planCompaction(shownOf(conversation), options)
       // Where nothing is to be won, it is not due here.
       if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
       return plan
@@ -139,8 +162,10 @@ export function createStepPrompts(
       const known = await ready()
       const missing = state.assets.length > 0 ? await missingIn(state) : []
       for (const ref of missing) gone.add(ref)
-      const tail = missing.length > 0 ? [`[Not there any more: ${missing.join(', ')}]`] : []
-      const prompt = await builder.build(conversation, source(known, tail))
+      const shown = shownOf(conversation)
+      const named = missing.filter((ref) => veil?.names(ref) ?? true)
+      const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
+      const prompt = await builder.build(shown, source(known, tail))
       const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
       const { items } = builder.transcript.shown
       const names = (item: TranscriptItem): boolean =>

@@ -7,16 +7,20 @@ import type { Tool } from './tool.ts'
 /** Tools that come with byref, by the names that `tools` takes (binary-assets.md, "Native Asset Tools"). */
 export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
 
+// What they give is what they were given: they read nothing of the world and change nothing but add assets.
+const OWN = { readOnly: true, openWorld: false } as const
+
 // They read references themselves, so that a † names one and is not the bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
-  save_asset: { ...saveAssetTool, outputPath: true } as Tool,
-  fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity } as Tool,
+  save_asset: { ...saveAssetTool, outputPath: true, ...OWN } as Tool,
+  fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity, ...OWN } as Tool,
   search_asset: {
     ...searchAssetTool,
     outputPath: false,
     maxResultChars: Infinity,
+    ...OWN,
   } as Tool,
-  query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity } as Tool,
+  query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
 /** Without the model getting bytes by itself, it saves and fetches (binary-assets.md). */

@@ -52,7 +52,7 @@ function isIdle(schema: JsonSchema, [keyword, json]: (typeof IDLE)[number]): boo
 
 /** The schema with what is below it widened; itself it stays what it is. */
 function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
-  const { asset_ref_acceptable: _, asset_ref_as: form, ...rest } = given
+  const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = given
   const schema: Record<string, unknown> = rest
   for (const one of IDLE) if (isIdle(schema, one)) delete schema[one[0]]
   // A branch is what the schema itself is, which has its reference from there.

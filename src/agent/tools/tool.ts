@@ -2,6 +2,8 @@ import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { JsonValue } from '../../content/json.ts'
+import type { Clearance, Label, LabelInput } from '../../content/label.ts'
+import type { LabelTreeInput } from '../../content/label-tree.ts'
 import type { OutputMethod } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
 import { describeSchema, type JsonSchema, type ToolSchema } from './describe-schema.ts'
@@ -38,6 +40,13 @@ export interface ToolContext {
    * as an asset. Rejects with VariableError where there is none.
    */
   read(variable: string): Promise<unknown>
+  /** What is known of what the call is given; null where trust is off. */
+  trust: {
+    /** Of everything that the call is given. */
+    readonly given: Label
+    /** Says more of the result than `returns`: it is joined with that. */
+    mark(label: LabelInput): void
+  } | null
   /** Where the result goes, of the alternatives (`||`) of its `_outputPath`. */
   output: {
     /** Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` for another. */
@@ -48,6 +57,11 @@ export interface ToolContext {
 /** A method, so that a tool of any input is a tool, as with `execute`. */
 interface ApprovalRule<Input> {
   decide(input: Input, context: ToolContext): boolean | Promise<boolean>
+}
+
+/** A method, as the rule of approvals is. */
+interface LabelRule<Input> {
+  label(input: Input, result: unknown): LabelTreeInput
 }
 
 /** Something that a model can call. */
@@ -106,6 +120,22 @@ export interface Tool<Input = unknown> {
    * asked for each item. `output` is the result as JSON, its bytes as references.
    */
   toModelOutput?(output: JsonValue): JsonValue
+  /** Whether it changes nothing: then it takes what nobody vouches for, where trust is on. Default false. */
+  readOnly?: boolean
+  /** Whether it reads or reaches what anybody may write: mail, the web, files. Default true. */
+  openWorld?: boolean
+  /**
+   * The label of its results, also by field (`*` is each); a function is given `undefined` as the result of a failure.
+   * Joined with that of what it was given. Default: untrusted, but trusted where `openWorld` is false.
+   */
+  returns?: LabelTreeInput | LabelRule<Input>['label']
+  /**
+   * What it takes where trust is on; of a parameter, its schema says it by `x-accepts`. Default: of a tool that is not
+   * `readOnly`, what is trusted and public.
+   */
+  accepts?: Clearance
+  /** JSON Schema or Standard Schema of its results: all that a model sees of those that are not trusted, in quarantine. */
+  outputSchema?: ToolSchema<unknown> | JsonSchema
   /**
    * Does the work. The input is resolved and valid. What it returns may hold bytes, Blobs, streams and data URLs
    * anywhere: they become assets. What it throws goes back to the model and ends nothing.

@@ -1,0 +1,70 @@
+import type { FlowViolation } from '../../content/events.ts'
+import { isPlain, type WrittenLabel, writeLabel } from '../../content/label.ts'
+import { ByrefError } from '../../errors.ts'
+import type { CallPlan } from '../calls/call-plan.ts'
+import type { MappedArguments } from '../calls/map-call.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type CallLabels, callLabels, eitherLabels } from './call-labels.ts'
+import { violationsOf, violationText } from './check-flow.ts'
+import type { FlowDecision } from './trust-options.ts'
+
+/** What is to happen with a call, and why. */
+export interface Verdict {
+  decision: FlowDecision
+  violations: readonly FlowViolation[]
+  labels: CallLabels
+}
+
+/** What a call would run with, and its labels before that was read. */
+interface ResolvedCall {
+  before: CallLabels
+  all: readonly MappedArguments[]
+}
+
+/** Looks at a call before it begins (spec Q6): by what its tool takes, then by the agent's policy. */
+export async function judge(
+  { thread, settings }: RunScope,
+  plan: CallPlan,
+  { before, all }: ResolvedCall,
+): Promise<Verdict> {
+  const { trust } = settings
+  const { labels } = thread
+  const tool = plan.tool as Tool
+  if (!trust || !labels) return { decision: 'allow', violations: [], labels: before }
+  const resolved = all.map((one) => one.arguments)
+  const given = eitherLabels(before, callLabels(labels, plan, resolved))
+  const violations = distinct(
+    resolved.flatMap((args) => (args ? violationsOf(tool, args, given) : [])),
+  )
+  const args = plan.each === undefined ? resolved[0] : resolved
+  const said = await trust.decide?.({
+    ...{ toolCallId: plan.id, tool: tool.id, conversation: thread.id, arguments: args },
+    ...{ label: given.all, context: given.context, violations },
+  })
+  const usual = violations.length > 0 ? trust.onViolation : 'allow'
+  return { decision: said ?? usual, violations, labels: given }
+}
+
+/** What a person is told with the question. */
+export function shownVerdict({ violations, labels }: Verdict): {
+  violations?: readonly FlowViolation[]
+  label?: WrittenLabel
+} {
+  return {
+    ...(violations.length > 0 ? { violations } : {}),
+    ...(isPlain(labels.all) ? {} : { label: writeLabel(labels.all) }),
+  }
+}
+
+/** Why a call that nobody was asked about does not run. */
+export function flowRefused({ name }: CallPlan, violations: readonly FlowViolation[]): ByrefError {
+  const why = violations.map(violationText).join('; ') || 'the policy of the agent refuses it'
+  return new ByrefError('flow_refused', `The call of "${name}" was not made: ${why}`)
+}
+
+/** Each once: the items of a mapped call have the same ones. */
+function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
+  const byText = new Map(violations.map((one) => [JSON.stringify(one), one]))
+  return [...byText.values()]
+}

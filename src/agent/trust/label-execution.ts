@@ -1,0 +1,54 @@
+import type { ConversationEvent } from '../../content/events.ts'
+import { type LabelTree, wholeOf } from '../../content/label-tree.ts'
+import type { CallOutcome } from '../calls/execute-call.ts'
+import type { Execution } from '../calls/tool-context.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { Tool } from '../tools/tool.ts'
+import { declassified } from './declassify.ts'
+import { type NotedReads, noteReads } from './note-reads.ts'
+import { labelledAssets, resultLabels } from './result-labels.ts'
+
+/** Follows one execution, for the labels of what comes of it. */
+export interface LabelExecution {
+  reads: NotedReads
+  /** The tool is given its input. */
+  begin(input: unknown): void
+  /** The outcome with its labels, and its assets with theirs. */
+  end(outcome: CallOutcome): CallOutcome
+}
+
+/** Begins to follow; null where trust is off. */
+export function labelExecution(
+  scope: RunScope,
+  execution: Execution,
+  events: readonly ConversationEvent[],
+): LabelExecution | null {
+  const { plan, labels: given } = execution
+  const { labels } = scope.thread
+  if (!labels || !given) return null
+  const { all } = given
+  const reads = noteReads(labels, events, { instance: plan.instance, given: all })
+  let begun: { input: unknown } | null = null
+
+  const treeOf = (outcome: CallOutcome): LabelTree => {
+    // What fails before the tool has begun says nothing but what the call was given.
+    if (!begun) return { label: all }
+    const about = { tool: plan.tool as Tool, callId: plan.id, input: begun.input }
+    const from = { ...about, given: all, read: reads.label }
+    if ('value' in outcome) return resultLabels(labels, { ...from, result: outcome.value })
+    // Any part of what it worked with may be in the words that it fails with.
+    return { label: wholeOf(resultLabels(labels, from)) }
+  }
+
+  return {
+    reads,
+    begin(input) {
+      begun = { input }
+    },
+    end(outcome) {
+      const tree = treeOf(outcome)
+      const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
+      return declassified(scope, execution, { ...outcome, events, labels: tree })
+    },
+  }
+}

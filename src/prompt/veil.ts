@@ -1,0 +1,230 @@
+import { type Board, createBoard } from '../content/board.ts'
+import type { ConversationState } from '../content/conversation-state.ts'
+import { isData } from '../content/data-block.ts'
+import type { AssetCreated } from '../content/events.ts'
+import { isPlainObject } from '../content/json.ts'
+import type { Labels } from '../content/labels.ts'
+import type { DataBlock, Message } from '../content/message.ts'
+import { readMetadata } from '../content/read-metadata.ts'
+import { resultCall, resultName } from '../content/results.ts'
+import { isDeletedResult } from '../content/tombstone.ts'
+import { isVeiled, standIn, veilValue } from '../content/veil-value.ts'
+import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import type { PromptConversation } from './transcript.ts'
+
+/** What is known of an agent's tools, from what is written in them. */
+export interface VeilOptions {
+  /** Whether there is a tool of this name. */
+  hasTool(name: string): boolean
+  /** What results of a tool look like, in short; null where it does not say. */
+  shapeOf(tool: string): string | null
+  /** Whether pictures that people name by `https:` may be fetched. */
+  takesUrls: boolean
+}
+
+/** A conversation at a point of its log. */
+interface VeiledConversation extends PromptConversation {
+  state: PromptConversation['state'] & Pick<ConversationState, 'position'>
+}
+
+/** A conversation as a model in quarantine is shown it: what is untrusted in it is not there (spec Q4). */
+export interface Veil {
+  of<T extends VeiledConversation>(conversation: T): T
+  /** Whether the bytes behind a reference are not to be sent. */
+  hides(ref: string): boolean
+  /** Whether a reference may be named where nobody whom the agent trusts named it. */
+  names(ref: string): boolean
+}
+
+/** Begins to veil one conversation. What a message is shown as is worked out once. */
+export function createVeil(labels: Labels, options: VeilOptions): Veil {
+  const shown = new WeakMap<Message, Message>()
+  const assets = new WeakMap<AssetCreated, AssetCreated>()
+  let messages: readonly Message[] = []
+  let board: Board = createBoard()
+  let onBoard = 0
+  let last: { position: number; given: PromptConversation; made: PromptConversation } | null = null
+
+  function hides(ref: string): boolean {
+    const parts = isAssetRef(ref) ? parseAssetRef(ref) : null
+    if (!parts) return !options.takesUrls
+    return labels.asset({ id: parts.id }).integrity === 'untrusted'
+  }
+
+  const names = (ref: string): boolean => !hides(ref) || isOwnId(parseAssetRef(ref)?.id)
+
+  function veiled(message: Message, number: number): Message {
+    const known = shown.get(message)
+    if (known) return known
+    const made = veilMessage(message, { labels, options, hides, number })
+    shown.set(message, made)
+    return made
+  }
+
+  function veiledAsset(asset: AssetCreated): AssetCreated {
+    if (labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
+    const { name: _, meta: __, ...rest } = asset
+    const made = assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
+    assets.set(asset, made)
+    return made
+  }
+
+  /** The data of these messages, of which those that were taken before are the first. */
+  function boardOf(all: readonly Message[]): Board {
+    if (all.length < onBoard || all[onBoard - 1] !== messages[onBoard - 1]) {
+      board = createBoard()
+      onBoard = 0
+    }
+    for (const message of all.slice(onBoard)) {
+      if (!isData(message)) continue
+      try {
+        board.append(message)
+      } catch {
+        // What stands for a value takes no writes into it: it stays what it is.
+      }
+    }
+    onBoard = all.length
+    messages = all
+    return board
+  }
+
+  return {
+    hides,
+    names,
+    of(conversation) {
+      const { state } = conversation
+      const { position } = state
+      if (last && last.position === position && last.given === conversation)
+        return last.made as never
+      let results = 0
+      const all = state.messages.map((message) => {
+        if (resultCall(message) !== null || isDeletedResult(message)) results++
+        return veiled(message, results)
+      })
+      const made = {
+        ...conversation,
+        board: boardOf(all),
+        state: { ...state, messages: all, assets: state.assets.map(veiledAsset) },
+      }
+      last = { position, given: conversation, made }
+      return made
+    },
+  }
+}
+
+interface Veiling extends Pick<Veil, 'hides'> {
+  labels: Labels
+  options: VeilOptions
+  /** How many results there are up to here. */
+  number: number
+}
+
+function veilMessage(message: Message, veiling: Veiling): Message {
+  const tree = veiling.labels.message(message.id)
+  const isHidden = tree.label.integrity === 'untrusted'
+  if (isData(message)) return isVeiled(tree) ? veilData(message, veiling) : message
+  if (resultCall(message) !== null) return isVeiled(tree) ? veilResult(message, veiling) : message
+  if (!isHidden) return veilNames(message, veiling)
+  const { id, timestamp, message_type } = message
+  const sender = namelessSender(message)
+  const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
+  const said = `[Not shown: ${standIn(message.content)}]`
+  if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
+  const { options } = veiling
+  const calls = readMetadata(message).calls.map(({ id, name }) => {
+    return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
+  })
+  return {
+    ...plain,
+    sender,
+    content: said,
+    metadata: calls.length > 0 ? { tool_calls: calls } : {},
+  }
+}
+
+const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool', 'plugin'])
+
+/** Who sent it, without what they call themselves. */
+function namelessSender({ sender }: Message): Message['sender'] {
+  const { participant_role: role } = sender
+  const known = ROLES.has(role) ? role : 'user'
+  return { participant_id: known, participant_role: known }
+}
+
+function veilData(message: Message, { labels }: Veiling): Message {
+  const { data, description, schema, output, ...rest } = message.content as DataBlock
+  const tree = labels.message(message.id)
+  const isHidden = tree.label.integrity === 'untrusted'
+  const words = isHidden ? {} : { description, schema, output }
+  const block = {
+    ...rest,
+    ...words,
+    ...(data === undefined ? {} : { data: veilValue(data, tree) }),
+  }
+  const { sender, metadata } = isHidden
+    ? { sender: namelessSender(message), metadata: {} }
+    : message
+  return { ...message, sender, metadata, content: block }
+}
+
+function veilResult(message: Message, { labels, options, number }: Veiling): Message {
+  const tree = labels.message(message.id)
+  const name = resultName(number)
+  const { error, written_to, tool_call_id } = message.metadata.tool_result ?? { tool_call_id: '' }
+  const kept = { tool_call_id, ...(written_to ? { written_to } : {}) }
+  const json = { ...message, content_type: 'application/json' }
+  if (error) {
+    const reason = `the call failed; why is not shown, since it is not trusted: ${name}.message`
+    const told = { code: 'tool_failed', message: reason }
+    return { ...json, content: null, metadata: { tool_result: { ...kept, error: told } } }
+  }
+  const metadata = { tool_result: kept }
+  const inside = valueIn(message)
+  const isWhole =
+    tree.label.integrity === 'untrusted' || isReference(inside) || written_to !== undefined
+  if (!isWhole) return { ...json, content: { [name]: veilValue(inside, tree) }, metadata }
+  const tool = message.sender.participant_id
+  const shape = options.shapeOf(tool)
+  const text = `${name} = ${standIn(inside)}${shape === null ? '' : `, which holds ${shape}`}`
+  return { ...message, content_type: 'text/plain', content: text, metadata }
+}
+
+/** The value of a result, also where the message says it again in short. */
+function valueIn({ content, metadata }: Message): unknown {
+  if (metadata.tool_result?.written_to === undefined || !isPlainObject(content)) return content
+  if ('value' in content) return content.value
+  return 'assetRef' in content ? content : content.preview
+}
+
+function isReference(value: unknown): boolean {
+  return isPlainObject(value) && (value.spilled === true || value.assetRef !== undefined)
+}
+
+/** Words that are trusted, without what they say of files that are not: names, types. */
+function veilNames(message: Message, { hides }: Veiling): Message {
+  const { attachments } = message.metadata ?? {}
+  const content = Array.isArray(message.content)
+    ? message.content.map((part) => veilPart(part, hides))
+    : message.content
+  const isSame = content === message.content && !attachments?.length
+  if (isSame) return message
+  const own = readMetadata(message).attachments.map((one) => {
+    if (!hides(one.assetRef)) return one
+    return { kind: one.kind, assetRef: one.assetRef, mimeType: 'application/octet-stream' }
+  })
+  return { ...message, content, metadata: { ...message.metadata, attachments: own } }
+}
+
+function veilPart(part: unknown, hides: Veil['hides']): unknown {
+  if (!isPlainObject(part)) return part
+  const { type, [String(type)]: holder } = part
+  if (type === 'text' || !isPlainObject(holder)) return part
+  const url = isPlainObject(holder.url) ? holder.url.assetRef : holder.url
+  if (typeof url === 'string' && hides(url)) return { type, [String(type)]: { url } }
+  return part
+}
+
+/** Whether an id is one that byref made: nobody's words. */
+function isOwnId(id: string | undefined): boolean {
+  return id !== undefined && /^[0-9a-z]{27}$/.test(id)
+}
