@@ -20,9 +20,22 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          exclude: ['**/*.postgres.test.ts'],
           // What a file imports the next one has: a process of its own for each would cost half a second.
           isolate: false,
           testTimeout: 30_000,
+          expect,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'postgres',
+          include: ['src/**/*.postgres.test.ts'],
+          // One server for all of them.
+          globalSetup: 'src/postgres/fixtures/one-postgres.ts',
+          isolate: false,
+          testTimeout: 60_000,
           expect,
         },
       },

@@ -5,6 +5,7 @@ import { version } from './version.ts'
 const HELP = `byref ${version}: pass-by-reference for LLM agents
 
   byref serve    the workbench and its API on http://127.0.0.1:4114
+  byref work     advances conversations for servers on many machines
   byref run      one question, answered in the terminal
   byref assets   list, read, add and check stored assets
   byref mcp      large results by reference, before any MCP server
@@ -18,6 +19,7 @@ type Command = (args: string[]) => Promise<number>
 /** A command is loaded when it is called: most need little of what there is. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
+  work: async () => (await import('./cli/work.ts')).workCommand,
   run: async () => (await import('./cli/run.ts')).runCommand,
   assets: async () => (await import('./cli/assets.ts')).assetsCommand,
   mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,

@@ -10,10 +10,12 @@ import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
 import type { InNamespace } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
+import type { AdvanceOptions } from './conversations.ts'
 import type { Run } from './follow-run.ts'
 import type { ForkOptions } from './fork.ts'
 import type { Limits } from './limits.ts'
 import type { OutputOf, OutputSchema } from './output/output-schema.ts'
+import type { Release } from './performer.ts'
 import type { Plugin } from './plugins/load-plugin.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { PromptOptions } from './prompt-settings.ts'
@@ -132,9 +134,14 @@ export interface Agent {
   resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
    * Goes on with everything that is under way in the log, in all namespaces, but what agents of other names began. Resolves to the number of conversations,
-   * when all of them are taken up; others' are taken over when their leases run out.
+   * when all of them are taken up; others' are taken over when their leases run out. Where the log has workers it is theirs: 0.
    */
   resumeAll(): Promise<number>
+  /**
+   * Does what is due in a conversation, in this process, until nothing is or it has to let go of it: what a worker does
+   * (`byref/hosts`). Never rejects for what happens in a run, which is in the log.
+   */
+  advance(conversation: string, options?: AdvanceOptions & InNamespace): Promise<Release>
   /**
    * Answers about a call that waits for a person; from any process, once.
    *

@@ -5,7 +5,7 @@ import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../model/model-settings.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
-import type { Agent, AgentOptions, StreamListener } from './agent-contract.ts'
+import type { Agent, AgentOptions } from './agent-contract.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { asLanguageModel } from './as-language-model.ts'
 import { cancelRun } from './cancel.ts'
@@ -23,6 +23,7 @@ import { resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
+import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
 import { askAboutTool } from './trust/ask-about.ts'
@@ -53,6 +54,9 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   callbacks: true,
 }
 
+/** So long a worker waits for a busy provider, and not longer: others have something to do. */
+const PATIENCE_MS = 5000
+
 /** What the agents of all namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
@@ -71,7 +75,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { callbacks = {}, processors = [], leaseMs = 10_000 } = options
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
-  const streamListeners = new Set<StreamListener>()
+  const streams = streamListeners(log)
   const handlers = { ...callbacks, processors }
   const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
   const assets = openAssets(options, namespace, async (event) => {
@@ -93,9 +97,7 @@ export function createAgent(options: AgentOptions): Agent {
       owner,
       leaseMs,
       tell: hasHandlers ? (thread, event) => tellHandlers(handlers, thread, event, own) : undefined,
-      onStream(conversation, event) {
-        for (const listener of streamListeners) listener(conversation, event, { namespace: of })
-      },
+      onStream: (conversation, event) => streams.tell(conversation, event, { namespace: of }),
     })
     open.set(of, made)
     return made
@@ -106,13 +108,9 @@ export function createAgent(options: AgentOptions): Agent {
     model: settings.model,
     tools: [...settings.tools.values()],
     resumeAll: () => resumeAll(log, settings.name, conversations),
-    onStream(listener) {
-      streamListeners.add(listener)
-      return () => {
-        streamListeners.delete(listener)
-      }
-    },
+    onStream: streams.add,
     async close() {
+      streams.close()
       await Promise.all([...open.values()].map((one) => one.close()))
     },
   }
@@ -154,6 +152,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     plugins,
     trust,
     retry,
+    ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
     around: options.callbacks ?? {},
   }
 }
@@ -173,6 +172,7 @@ async function resumeAll(
   conversations: Core['conversations'],
 ): Promise<number> {
   let count = 0
+  if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     if (name !== null && agent !== null && agent !== name) continue
     const { wake } = await conversations(namespace).get(id)
@@ -210,6 +210,9 @@ function agentIn(namespace: string | null, core: Core): Agent {
     async deleteMessage(conversation, messageId, given) {
       const { deleteMessage } = await import('./delete-message.ts')
       await deleteMessage(await get(conversation, given), messageId)
+    },
+    async advance(conversation, { namespace: its, ...how } = {}) {
+      return (await get(conversation, { namespace: its })).advance(how)
     },
     resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {

@@ -1,13 +1,11 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import { withoutCarriedBytes } from '../assets/extract/carried-bytes.ts'
-import { extractAssets } from '../assets/extract/extract.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { JsonValue } from '../content/json.ts'
 import { mayRead, readLabel } from '../content/label.ts'
 import { ByrefError } from '../errors.ts'
-import { jsonValue } from './calls/json-value.ts'
 import { approvedArguments } from './calls/map-call.ts'
+import { storedResult } from './calls/stored-result.ts'
 import { withInput } from './calls/with-input.ts'
 import type { OpenConversation } from './conversations.ts'
 import type { Tool } from './tools/tool.ts'
@@ -55,7 +53,7 @@ export async function answerApproval(
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
   const result =
     approved && given !== undefined
-      ? await storedResult(given, asked, checkedWith.assets)
+      ? await givenResult(given, asked, checkedWith.assets)
       : { value: undefined, events: [] }
   await thread.append((state) => {
     const call = state.calls[toolCallId]
@@ -87,7 +85,7 @@ function refuseStranger(by: string, { id, approval }: Call): void {
 type Call = OpenConversation['thread']['state']['calls'][string]
 
 /** As a tool's own result: JSON, with its bytes as references. */
-async function storedResult(
+async function givenResult(
   given: unknown,
   { id, name }: Call,
   assets: Assets,
@@ -95,8 +93,7 @@ async function storedResult(
   const maker = { by: 'tool', tool: name, toolCallId: id } as const
   const events: ConversationEvent[] = []
   const own = assets.scoped({ ...maker, onEvent: (event) => void events.push(event) })
-  const { value } = await extractAssets(given, { assets: own, ...maker })
-  return { value: jsonValue(withoutCarriedBytes(value)) as JsonValue, events }
+  return { value: await storedResult(given, { assets: own, ...maker }), events }
 }
 
 async function checkChanged(

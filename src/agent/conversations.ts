@@ -3,7 +3,7 @@ import type { Foldable } from '../content/fold.ts'
 import { ByrefError } from '../errors.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { RunFollower } from './follow-run.ts'
-import type { Performer, perform } from './performer.ts'
+import type { Performer, perform, Release } from './performer.ts'
 import { runFailure } from './run-failure.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { BegunStep } from './run-writer.ts'
@@ -16,10 +16,26 @@ export interface OpenConversation {
   readonly followers: Set<RunFollower>
   readonly begun: BegunStep
   /**
-   * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Resolves when this
-   * process has it, or has seen that another does or that nothing is due.
+   * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Where the log has
+   * workers it is theirs, but for what is done here already.
    */
   wake(): void
+  /** The same, here also where the log has workers. */
+  wakeHere(): void
+  /** Has somebody do what is due: this process, or a worker, where the log has them. */
+  resume(): Promise<void>
+  /** Does what is due, here, until nothing is or it has to let go; resolves to why it did. */
+  advance(options: AdvanceOptions): Promise<Release>
+}
+
+/** How a conversation is advanced. */
+export interface AdvanceOptions {
+  /** Hears once that this process has the conversation. */
+  onTaken?(): void
+  /** Its abort leaves it to others when the step that goes on has ended. */
+  leave?: AbortSignal
+  /** Its abort leaves it to others at once. */
+  signal?: AbortSignal
 }
 
 /** The conversations that are open in this process: each folded once, however many runs it has. */
@@ -40,7 +56,7 @@ export interface OpenConversationsOptions {
   leaseMs: number
   /** Handlers of what happens here; absent where there are none. */
   tell?(thread: Thread, event: Foldable): Promise<void>
-  /** Hears of what only streams. */
+  /** Hears of what only streams and comes from here. */
   onStream(conversation: string, event: ConversationEvent): void
 }
 
@@ -76,9 +92,11 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   /** Runs since it was last looked whether too much is open. */
   let untidy = 0
 
-  function changed({ conversation, records, deleted }: LogChange): void {
+  function changed({ conversation, records, deleted, streamed }: LogChange): void {
     const slot = slots.get(conversation)
     if (!slot) return
+    for (const event of streamed ?? []) slot.open?.thread.hear(event)
+    if (streamed) return
     if (deleted) drop(conversation, slot)
     else if (slot.open) slot.open.thread.receive(records)
     else slot.missed = true
@@ -95,7 +113,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
-    unsubscribe ??= log.subscribe(changed)
+    unsubscribe ??= log.subscribe(changed, { wants: (id) => slots.has(id) })
     const [{ openThread }, performer] = await Promise.all([
       import('./thread.ts'),
       import('./performer.ts'),
@@ -106,6 +124,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       id: conversation,
       labelled: settings.trust !== null,
       tell: tell && ((event) => tell(thread, event)),
+      onStream: (event) => onStream(conversation, event),
       onHandlerError(error) {
         const runId = thread.state.runs.at(-1)?.runId
         if (runId !== undefined) keepFailure(runId, runFailure(error))
@@ -115,12 +134,15 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     })
     if (slot.missed) await thread.refresh()
     for (const created of thread.state.assets) settings.assets.remember(created)
-    thread.watch(({ event, position }) => {
-      if (position === undefined) onStream(conversation, event)
-    })
     slot.open = {
       ...{ thread, followers: new Set(), begun: { messageId: null } },
-      wake: () => wake(slot, thread),
+      wake: () => (log.queue ? void slot.performer?.wake() : wakeHere(slot, thread)),
+      wakeHere: () => wakeHere(slot, thread),
+      async resume() {
+        if (log.queue) await log.enqueue?.(conversation)
+        else wakeHere(slot, thread)
+      },
+      advance: (how) => advance(slot, thread, how),
     }
     return slot.open
   }
@@ -132,20 +154,56 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (failures.size > MAX_FAILURES && oldest !== undefined) failures.delete(oldest)
   }
 
-  function wake(slot: Slot, thread: Thread): void {
-    if (closed || !slot.perform || !slot.open) return
+  function wakeHere(slot: Slot, thread: Thread): void {
+    if (closed || !slot.open) return
     // It was closed for want of room since it was asked for: only who is open now may work on it.
     if (slots.get(thread.id) !== slot)
       return void get(thread.id).then(
-        (one) => one.wake(),
+        (one) => one.wakeHere(),
         () => {},
       )
     if (slot.performer?.wake()) return
+    const { released } = begin(slot, thread, slot.open)
+    void released.then((release) => {
+      if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
+      if (release.type === 'later') retryLater(slot, thread, release.ms)
+    })
+  }
+
+  async function advance(
+    slot: Slot,
+    thread: Thread,
+    { leave, signal, onTaken }: AdvanceOptions,
+  ): Promise<Release> {
+    // What made it due may not have been heard of yet.
+    await thread.refresh()
+    if (closed || !slot.open || slots.get(thread.id) !== slot) return { type: 'stopped' }
+    const known = slot.performer?.wake() ? slot.performer : null
+    if (known) onTaken?.()
+    const performer = known ?? begin(slot, thread, slot.open, onTaken)
+    leave?.addEventListener('abort', performer.leave, { once: true })
+    signal?.addEventListener('abort', performer.stop, { once: true })
+    if (leave?.aborted) performer.leave()
+    if (signal?.aborted) performer.stop()
+    try {
+      return await performer.released
+    } finally {
+      leave?.removeEventListener('abort', performer.leave)
+      signal?.removeEventListener('abort', performer.stop)
+    }
+  }
+
+  function begin(
+    slot: Slot,
+    thread: Thread,
+    { begun }: OpenConversation,
+    onTaken?: () => void,
+  ): Performer {
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
-    const performer = slot.perform({
+    const performer = (slot.perform as typeof perform)({
       ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
-      begun: slot.open.begun,
+      ...{ begun, onTaken },
       hasHandlers: tell !== undefined,
       onFailure: keepFailure,
     })
@@ -154,18 +212,18 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     slot.handlerError = null
     void performer.released.then((release) => {
       if (slot.performer === performer) slot.performer = null
-      if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
       if (release.type === 'failed') {
         for (const follower of slot.open?.followers ?? []) follower.fail(release.error)
       }
       if (release.type === 'idle') tidy()
     })
+    return performer
   }
 
   function retryLater(slot: Slot, thread: Thread, expiresIn: number): void {
     if (closed) return
     const delay = Math.max(0, expiresIn) + TAKE_OVER_DELAY * (1 + Math.random())
-    slot.retry = setTimeout(() => wake(slot, thread), delay)
+    slot.retry = setTimeout(() => wakeHere(slot, thread), delay)
   }
 
   /** Closes what nobody needs, the longest unused first. */

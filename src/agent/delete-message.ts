@@ -1,6 +1,7 @@
 import { openRun } from '../content/conversation-state.ts'
 import { isDeleted } from '../content/tombstone.ts'
 import { ByrefError } from '../errors.ts'
+import { appendIdle } from './append-idle.ts'
 import type { OpenConversation } from './conversations.ts'
 
 /**
@@ -14,7 +15,7 @@ export async function deleteMessage(
 ): Promise<void> {
   // It may be another process's, of a moment ago.
   if (!thread.state.messages.some(({ id }) => id === messageId)) await thread.refresh()
-  await thread.append(({ messages, inbox, runs }) => {
+  await appendIdle(thread, ({ messages, inbox, runs }) => {
     if (openRun({ runs }) || inbox.length > 0) {
       throw new ByrefError(
         'conversation_busy',

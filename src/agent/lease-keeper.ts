@@ -6,8 +6,8 @@ export interface LeaseKeeper {
   appended(how: { frees: boolean }): void
   /** Whether this process has the lease by an append of its own. */
   readonly isOurs: boolean
-  /** Gives it back; whether it was ours until then. */
-  free(): Promise<boolean>
+  /** Gives it back, at once or in so many milliseconds; whether it was ours until then. */
+  free(ms?: number): Promise<boolean>
   /** Keeps it alive no more. */
   stop(): void
 }
@@ -20,8 +20,10 @@ export function keepLease(options: {
   ms: number
   /** It is another's. */
   onLost(): void
+  /** It is ours. */
+  onTaken?(): void
 }): LeaseKeeper {
-  const { log, conversation, owner, ms, onLost } = options
+  const { log, conversation, owner, ms, onLost, onTaken } = options
   /** When it was renewed last; 0 while it is not ours. */
   let renewed = 0
 
@@ -40,14 +42,15 @@ export function keepLease(options: {
 
   return {
     appended({ frees }) {
+      if (renewed === 0) onTaken?.()
       renewed = frees ? 0 : Date.now()
     },
     get isOurs() {
       return renewed !== 0
     },
-    free() {
+    free(ms = 0) {
       renewed = 0
-      return log.renew(conversation, { owner, ms: 0 }).catch(() => false)
+      return log.renew(conversation, { owner, ms }).catch(() => false)
     },
     stop: () => clearInterval(heartbeat),
   }

@@ -144,12 +144,12 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
   return { do: 'start', runId: first.runId, messages }
 }
 
-/** So often in a row an answer may be cut off by the end of its process: more is a prompt that ends processes. */
+/** So often in a row an answer may be cut off by the end of its process: more is a prompt that ends processes, or a provider that is always busy. */
 const MAX_CUT_OFF = 100
 
 function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
   if (run.steps.slice(-MAX_CUT_OFF).filter(isCutOff).length === MAX_CUT_OFF) {
-    const message = `The process ended ${MAX_CUT_OFF} times in a row while the model was asked: find out why before you go on`
+    const message = `The model was asked ${MAX_CUT_OFF} times in a row and no answer came to its end, since the process ended or the provider was busy: find out why before you go on`
     return { do: 'fail', run, code: 'interrupted', message }
   }
   const limit = limitOf(run, settings)

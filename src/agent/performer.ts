@@ -1,6 +1,7 @@
 import { openRun, type RunState } from '../content/conversation-state.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
+import { ModelBusyError } from '../model/model-busy.ts'
 import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
 import { createSlots } from './calls/slots.ts'
@@ -27,7 +28,9 @@ export type Release =
   | { type: 'held'; expiresIn: number }
   /** It was told to stop; what is due is left to others. */
   | { type: 'stopped' }
-  /** The log failed, and so did ending the run in it. */
+  /** The model's provider is busy: what is due waits for so many milliseconds, with nobody waiting for it. */
+  | { type: 'later'; ms: number }
+  /** The log failed, and so did ending the run in it; where the log has workers, also their assets: others go on later. */
   | { type: 'failed'; runId: string | null; error: ByrefError }
 
 /** Does what is due in one conversation until nothing is. */
@@ -40,6 +43,8 @@ export interface Performer {
   fail(error: unknown): void
   /** Stops, and leaves the run to others. */
   stop(): void
+  /** The same, when the step that goes on has ended. */
+  leave(): void
 }
 
 /** What a performer needs. */
@@ -54,6 +59,8 @@ export interface PerformerOptions {
   /** Whether events have handlers to be waited for. */
   hasHandlers: boolean
   begun: BegunStep
+  /** Hears once that the conversation is this one's, by an append. */
+  onTaken?(): void
   /** Keeps what ended a run, with its cause, for who waits for it here. */
   onFailure(runId: string, error: ByrefError): void
 }
@@ -76,7 +83,8 @@ export function perform(options: PerformerOptions): Performer {
   promptsOf.set(thread, prompts)
   const halt = createHalt()
   const onLost = (): void => halt.now('lost')
-  const lease = keepLease({ log, conversation: thread.id, owner, ms: leaseMs, onLost })
+  const { onTaken } = options
+  const lease = keepLease({ log, conversation: thread.id, owner, ms: leaseMs, onLost, onTaken })
   const writing = createRunWriter({
     ...{ thread, owner, leaseMs, lease, halt },
     ...{ hasHandlers: options.hasHandlers, begun: options.begun },
@@ -188,11 +196,15 @@ export function perform(options: PerformerOptions): Performer {
 
   async function afterFailure(error: unknown): Promise<Release | null> {
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
+    if (error instanceof ModelBusyError && !halt.reason) return { type: 'later', ms: error.waitMs }
     const { reason } = halt
     if (reason === 'stopped') return { type: 'stopped' }
     // Overtaken, or ended by somebody else: what is due now is a new question.
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
     const failure = runFailure(reason === 'handler' ? halt.error : error)
+    // Where there are others it may be this host's alone, or over when the lease is: they try again then.
+    const isAway = reason === 'log' || failure.code === 'storage_failed'
+    if (log.queue && isAway) return { type: 'failed', runId, error: failure }
     halt.forget()
     try {
       await fail(failure)
@@ -213,9 +225,10 @@ export function perform(options: PerformerOptions): Performer {
       stalled = state.position === position ? stalled + 1 : 0
       if (!release && stalled < MAX_STALLED) continue
       if (!release) return { type: 'failed', runId, error: stuck(thread.id) }
-      const isFinal = release.type === 'held' || release.type === 'failed'
-      if (!isFinal) await giveUp()
-      over = isFinal || release.type === 'stopped' || (!woken && isIdle(due()))
+      if (release.type === 'later') await lease.free(release.ms)
+      const leaves = release.type === 'idle' || release.type === 'stopped'
+      if (leaves) await giveUp()
+      over = release.type !== 'idle' || (!woken && isIdle(due()))
       if (over) return release
     }
   }
@@ -245,6 +258,9 @@ export function perform(options: PerformerOptions): Performer {
     stop() {
       stopping = true
       halt.now('stopped')
+    },
+    leave() {
+      stopping = true
     },
   }
 }

@@ -6,7 +6,11 @@ import { followRun, type Run } from './follow-run.ts'
 import { textStream } from './text-stream.ts'
 
 /** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
-export function resumeRun(conversations: OpenConversations, conversation: string): Run<unknown> {
+export function resumeRun(
+  conversations: OpenConversations,
+  conversation: string,
+  { here = false }: { here?: boolean } = {},
+): Run<unknown> {
   let open: OpenConversation | null = null
   let runId = ''
   const follower = followRun({
@@ -17,7 +21,7 @@ export function resumeRun(conversations: OpenConversations, conversation: string
   async function begin(): Promise<void> {
     open = await conversations.get(conversation)
     open.followers.add(follower)
-    const { thread, wake } = open
+    const { thread } = open
     await thread.refresh()
     const { state } = thread
     const run = openRun(state)
@@ -34,7 +38,8 @@ export function resumeRun(conversations: OpenConversations, conversation: string
     })
     follower.watch(thread, { runId: () => runId })
     follower.result.then(unwatch, unwatch)
-    wake()
+    if (here) open.wakeHere()
+    else await open.resume()
   }
 
   begin().catch(follower.fail)

@@ -33,5 +33,7 @@ export interface AgentSettings {
   /** Null where trust is off. */
   trust: TrustSettings | null
   retry?: RetryOptions
+  /** How long a run waits for a busy provider before it waits in the log, with nobody waiting for it; absent: as `retry` says. */
+  patienceMs?: number
   around: AroundWork
 }

@@ -11,6 +11,7 @@ import { LeaseHeldError } from '../log/conversation-log.ts'
 import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
+import { appendIdle } from './append-idle.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
@@ -94,10 +95,15 @@ const OPTIONS: readonly (keyof RunOptions)[] = [
   'signal',
 ]
 
-/** Begins a run: its messages into the log, with its start where no other is under way. */
+/**
+ * Begins a run: its messages into the log, with its start where no other is under way.
+ *
+ * @param here In this process, also where the log has workers.
+ */
 export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
   options: RunOptions<Schema>,
+  { here = false }: { here?: boolean } = {},
 ): StartedRun<OutputOf<Schema>> {
   const { conversation = newId(), namespace = parts.namespace, signal } = options
   const accepted = Promise.withResolvers<void>()
@@ -130,9 +136,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const input = await acceptFor(parts, thread, options.messages, { namespace, label })
     const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
-    runId = await appendRun(parts, open, input, { ...options, context, ask, runId })
+    const begins = here || !parts.log.queue
+    runId = await appendRun(parts, open, input, { ...options, context, ask, runId, begins })
     messageIds.push(...input.messageIds)
-    open.wake()
+    if (here) open.wakeHere()
+    else open.wake()
   }
 
   signal?.addEventListener('abort', cancel, { once: true })
@@ -197,6 +205,8 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
+  /** Whether it may begin here. */
+  begins: boolean
 }
 
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
@@ -204,7 +214,7 @@ async function appendRun(
   { owner, leaseMs, settings }: AgentParts,
   { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
   { events }: Accepted,
-  { runId, context, ask, parentRunId, attribution, ifBusy = 'queue' }: Beginning,
+  { runId, context, ask, parentRunId, attribution, begins, ifBusy = 'queue' }: Beginning,
 ): Promise<string> {
   let taker = runId
   const situation = (): NextSettings => ({
@@ -216,7 +226,8 @@ async function appendRun(
       refuseKnown(state, events)
       const run = openRun(state)
       taker = runId
-      if (!run && !isHeld && state.inbox.length === 0) {
+      const isFree = !run && !isHeld && state.inbox.length === 0
+      if (isFree && begins) {
         const writer = { conversation: thread.id, owner, settings }
         const messages = messagesIn(events)
         const beginning = { runId, messages, context, ask, parentRunId, attribution }
@@ -228,7 +239,7 @@ async function appendRun(
         const all = begun.messageId === null ? first : [...first, ...step]
         return { events: all, debug, lease: { owner, ms: leaseMs } }
       }
-      if (ifBusy === 'refuse') throw busy(thread.id)
+      if (!isFree && ifBusy === 'refuse') throw busy(thread.id)
       const steers = ifBusy === 'steer' && run !== null
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
@@ -245,11 +256,11 @@ async function appendRun(
       }
     }
   try {
-    await thread.append(decide(false))
+    await appendIdle(thread, decide(false))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error
-    await thread.append(decide(true))
+    await appendIdle(thread, decide(true))
   }
   return taker
 }
@@ -355,7 +366,7 @@ export async function addMessages(
   const { thread } = await parts.conversations(namespace).get(conversation)
   const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
   const { events, messageIds } = await acceptFor(parts, thread, inputs, { namespace, label })
-  await thread.append((state) => {
+  await appendIdle(thread, (state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }

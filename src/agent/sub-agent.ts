@@ -68,15 +68,19 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
       const { namespace } = context
       const run =
         (await parts.conversations(namespace).get(conversation)).thread.state.position > 0
-          ? resumeRun(parts.conversations(namespace), conversation)
-          : startRun(parts, {
-              conversation,
-              namespace,
-              parentRunId: context.runId,
-              attribution,
-              messages: [...(await sharedData(data, context)), inputMessage(input, context)],
-              ...(context.trust ? { label: context.trust.given } : {}),
-            }).run
+          ? resumeRun(parts.conversations(namespace), conversation, { here: true })
+          : startRun(
+              parts,
+              {
+                conversation,
+                namespace,
+                parentRunId: context.runId,
+                attribution,
+                messages: [...(await sharedData(data, context)), inputMessage(input, context)],
+                ...(context.trust ? { label: context.trust.given } : {}),
+              },
+              { here: true },
+            ).run
       return await outcome(run, { parts, context, attribution })
     },
   }

@@ -57,8 +57,10 @@ export interface Thread {
    * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
    */
   append(decide: Decide, options?: ThreadAppendOptions): Promise<readonly LogRecord[]>
-  /** Tells of an event that is not durable. */
+  /** Tells of an event that is not durable, also those who watch in other processes. */
   stream(event: ConversationEvent): void
+  /** Takes such an event that another process tells of. */
+  hear(event: ConversationEvent): void
   /** Hears of every event from now on, in order: records of the log whoever appended them, and what streams here. */
   watch(listener: (event: Foldable) => void): () => void
   /** Takes records that the log tells of. */
@@ -79,6 +81,8 @@ export interface ThreadOptions {
   labelled?: boolean
   /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
   tell?(event: Foldable): Promise<void>
+  /** Hears of what is streamed here, when it is folded. */
+  onStream?(event: ConversationEvent): void
   /** Hears of a handler that failed. */
   onHandlerError(error: unknown): void
 }
@@ -96,7 +100,7 @@ interface Decided {
 
 /** Reads a conversation from its log. */
 export async function openThread(options: ThreadOptions): Promise<Thread> {
-  const { log, id, tell, onHandlerError, labelled = false } = options
+  const { log, id, tell, onStream, onHandlerError, labelled = false } = options
   await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
@@ -227,8 +231,11 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     },
     stream(event) {
       take({ event })
+      onStream?.(event)
       tellOf({ event })
+      log.stream?.(id, event)
     },
+    hear: (event) => take({ event }),
     watch(listener) {
       watchers.add(listener)
       return () => {

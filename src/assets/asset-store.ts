@@ -73,8 +73,13 @@ export interface FullAssetStore extends AssetStore {
   usage(options?: StoreOptions): Promise<StoreUsage>
   /** Names of the namespaces that hold an asset whose time is not over; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
-  /** Frees expired assets and what crashes left. Safe beside any other method, in any process. */
+  /**
+   * Frees expired assets and what crashes left. Safe beside any other method, in any process; frees nothing where another host
+   * does it just now.
+   */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
+  /** Runs `work` while no other host does work of this name in the store; null where one does. */
+  exclusive?<T>(name: string, work: () => Promise<T>): Promise<T | null>
   /**
    * Stores without records of their own: what an `ASSET_CREATED` event said, so that the asset is known again after a
    * restart, in its namespace and in no other.

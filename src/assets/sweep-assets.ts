@@ -34,6 +34,8 @@ export interface SweepResult {
   kept: number
   /** What killed writers had left. */
   leftovers: number
+  /** Another host sweeps the namespace just now: nothing was looked at here. */
+  elsewhere?: true
 }
 
 const DAY = 24 * 60 * 60 * 1000
@@ -44,7 +46,7 @@ const QUICK_MS = 5
 /**
  * Removes the assets of one namespace that nothing names any more: neither `referenced`, nor the content of an asset that
  * stays (structured content, and files that are text). Safe while others write: what is younger than the grace period
- * stays, with everything that it refers to, also where it is saved while this goes on.
+ * stays, with everything that it refers to, also where it is saved while this goes on. Of several hosts one sweeps.
  *
  * @throws ByrefError `config_invalid` for options of a wrong type: a mistake must not cost assets
  */
@@ -53,8 +55,20 @@ export async function sweepAssets(
   namespace: string | null,
   options: SweepOptions = {},
 ): Promise<SweepResult> {
-  const { referenced, graceMs = DAY, dryRun = false, signal, onProgress } = options
+  const { referenced, graceMs = DAY, dryRun = false } = options
   checkOptions(referenced, graceMs)
+  const work = () => sweepHere(store, namespace, options)
+  if (dryRun || !store.exclusive) return work()
+  const result = await store.exclusive(`sweep of ${JSON.stringify(namespace)}`, work)
+  return result ?? { deleted: [], expired: 0, kept: 0, leftovers: 0, elsewhere: true }
+}
+
+async function sweepHere(
+  store: FullAssetStore,
+  namespace: string | null,
+  options: SweepOptions,
+): Promise<SweepResult> {
+  const { referenced, graceMs = DAY, dryRun = false, signal, onProgress } = options
   const now = Date.now()
   const swept = dryRun ? { assets: 0, leftovers: 0 } : await store.sweep({ graceMs, now, signal })
   const records = new Map<string, AssetRecord>()

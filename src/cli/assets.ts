@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { rename, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -7,16 +7,15 @@ import type { AssetInfo } from '../assets/asset-info.ts'
 import type { FullAssetStore } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
 import type { Assets, OpenedAsset } from '../assets/assets-contract.ts'
-import { createFsAssetStore, fsParts } from '../assets/stores/fs.ts'
+import { fsParts } from '../assets/stores/fs.ts'
 import { rebuildRecords } from '../assets/stores/rebuild-records.ts'
 import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
-import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { importFromDisk } from './import-from-disk.ts'
 import { parseOptions } from './parse-options.ts'
 import { progressLine } from './progress-line.ts'
+import { openStorage, STORAGE, STORAGE_HELP, type Storage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
 const HELP = `byref assets: list, read, add and check stored assets
@@ -30,7 +29,7 @@ const HELP = `byref assets: list, read, add and check stored assets
   byref assets verify                 reads every body again and compares it with its digest
   byref assets rebuild                makes a lost index again, from a store with recordFiles; nothing else may use it meanwhile
 
-  --data       folder of the conversations and assets, default ${DEFAULT_DATA}
+${STORAGE_HELP}
   --namespace  work in this namespace; without it verify looks at all of them
   --json       lines of JSON instead of text
   --limit      ls: how many, default 50; 0 is all
@@ -43,7 +42,7 @@ Results go to stdout, progress to stderr. verify ends with status 1 when somethi
 `
 
 const OPTIONS = {
-  data: { type: 'string', default: DEFAULT_DATA },
+  ...STORAGE,
   namespace: { type: 'string' },
   json: { type: 'boolean', default: false },
   limit: { type: 'string', default: '50' },
@@ -59,7 +58,7 @@ interface Task {
   /** The store below, for what goes beyond one namespace. */
   store: FullAssetStore
   namespace: string | undefined
-  folder: string
+  storage: Storage
   args: string[]
   json: boolean
   limit: number
@@ -112,23 +111,22 @@ export async function assetsCommand(argv: string[]): Promise<number> {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
-  const folder = openFolder(values.data, { make: name === 'put' })
+  const storage = await openStorage(values, name === 'put')
+  const { store } = storage
   const { namespace } = values
-  const store = createFsAssetStore({ rootDir: join(folder, 'assets') })
   const mode = namespace === undefined ? 'none' : 'context'
-  return run({
-    assets: createAssets({ store, namespace, config: { namespacing: { mode } } }),
-    store,
-    namespace,
-    folder,
-    args,
-    json: values.json,
-    limit,
-    type: values.type ?? null,
-    name: values.name,
-    dryRun: values['dry-run'],
-    graceMs,
-  })
+  const assets = createAssets({ store, namespace, config: { namespacing: { mode } } })
+  try {
+    return await run({
+      ...{ assets, store, namespace, storage, args, limit, graceMs },
+      json: values.json,
+      type: values.type ?? null,
+      name: values.name,
+      dryRun: values['dry-run'],
+    })
+  } finally {
+    await storage.close()
+  }
 }
 
 async function ls({ assets, store, namespace, json, limit }: Task): Promise<number> {
@@ -214,10 +212,9 @@ async function rm({ assets, args }: Task): Promise<number> {
   return missing > 0 ? 1 : 0
 }
 
-async function gc({ assets, folder, json, dryRun, graceMs }: Task): Promise<number> {
-  const path = join(folder, 'conversations.sqlite')
-  const log = existsSync(path) ? createSqliteLog(path) : null
-  if (!log) note(`There is no log in ${folder}: only expired assets and leftovers go.`)
+async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<number> {
+  const log = storage.hasLog ? storage.log() : null
+  if (!log) note(`There is no log in ${storage.folder}: only expired assets and leftovers go.`)
   const progress = progressLine()
   try {
     const { deleted, expired, kept, leftovers } = await assets.sweep({
@@ -234,7 +231,6 @@ async function gc({ assets, folder, json, dryRun, graceMs }: Task): Promise<numb
     return 0
   } finally {
     progress.clear()
-    await log?.close()
   }
 }
 
@@ -275,7 +271,9 @@ async function verify({ store, namespace, json }: Task): Promise<number> {
   return counts.problems > 0 ? 1 : 0
 }
 
-async function rebuild({ folder, json }: Task): Promise<number> {
+async function rebuild({ storage, json }: Task): Promise<number> {
+  const { folder, queue } = storage
+  if (queue) throw new UsageError('rebuild is for a folder: PostgreSQL has backups of its own')
   const parts = fsParts(join(folder, 'assets'))
   try {
     const { assets, lost } = await rebuildRecords(parts)

@@ -54,9 +54,9 @@ async function serve(args: string[]): Promise<number> {
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help) return help()
-  const { createMcpServer } = await import('../join/mcp/server.ts')
+  const { createMcpServer } = await import('../join/mcp/server/mcp-server.ts')
   const { openAgent } = await import('./open-agent.ts')
-  const { agent, close } = await openAgent(values.data)
+  const { agent, close } = await openAgent(values)
   try {
     await agent.resumeAll()
     const { closed } = await (await createMcpServer({ agents: agent })).stdio()
@@ -100,7 +100,7 @@ async function proxy(args: string[]): Promise<number> {
   const { assets, close } = kept ? await openKept(kept) : await openOwn()
   let end = 'client'
   try {
-    const { proxyMcp } = await import('../join/mcp/proxy.ts')
+    const { proxyMcp } = await import('../join/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
     for (const signal of SIGNALS) process.once(signal, () => client.onclose?.())

@@ -7,11 +7,11 @@ import type { Message } from '../content/message.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { ByrefError } from '../errors.ts'
 import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
-import { DEFAULT_DATA } from './data-folder.ts'
 import { describeModel } from './describe-model.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
+import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
 const HELP = `byref run: one question, answered in the terminal
@@ -21,7 +21,8 @@ const HELP = `byref run: one question, answered in the terminal
   --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
   --out           save the picture that the run made; with several pictures, the last
   --conversation  go on with this conversation; each run prints its id
-  --data          folder of the conversations and assets, default ${DEFAULT_DATA}
+  --data          folder of the conversations and assets, default ${STORAGE.data.default}
+${STORAGE_HELP}
   --yes           approve every call that waits for a person
   --json          print every event as a line of JSON instead
 
@@ -36,7 +37,7 @@ export async function runCommand(args: string[]): Promise<number> {
     file: { type: 'string', multiple: true, default: [] },
     out: { type: 'string' },
     conversation: { type: 'string' },
-    data: { type: 'string', default: DEFAULT_DATA },
+    ...STORAGE,
     yes: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
@@ -52,12 +53,12 @@ export async function runCommand(args: string[]): Promise<number> {
     throw new UsageError(`byref run takes one question; put it in quotes (unexpected "${extra}")`)
   }
   for (const file of values.file) await fileSize(file)
-  const { agent, close } = await openAgent(values.data)
+  const { agent, close } = await openAgent(values)
   try {
     if (values.conversation && !(await agent.log.find(values.conversation))) {
       throw new ByrefError(
         'conversation_not_found',
-        `There is no conversation "${values.conversation}" in ${values.data}`,
+        `There is no conversation "${values.conversation}" in ${values.database ? 'the database' : values.data}`,
       )
     }
     note(`model ${describeModel(agent.model)}`)

@@ -1,20 +1,22 @@
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { destination, pino } from 'pino'
+import { createWorker } from '../hosts/worker.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import type { AuthOptions } from '../server/auth/auth.ts'
 import { createServer } from '../server/create-server.ts'
-import { DEFAULT_DATA } from './data-folder.ts'
 import { describeModel } from './describe-model.ts'
 import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { signingSecret } from './secret.ts'
+import { stopSignal } from './stop-signal.ts'
+import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
+import { CONCURRENCY, readConcurrency } from './work.ts'
 
 const HELP = `byref serve: the workbench and its API
 
-  byref serve [--data ${DEFAULT_DATA}] [--port 4114] [--host 127.0.0.1] [--auth] …
+  byref serve [--data ${STORAGE.data.default}] [--port 4114] [--host 127.0.0.1] [--auth] …
 
   --data   folder of the conversations and assets; made if it is not there
   --port   port to listen on; 0 takes any that is free
@@ -24,6 +26,8 @@ const HELP = `byref serve: the workbench and its API
   --allow-host     a name that requests may use beside localhost and addresses; * for any; may be repeated
   --allow-origin   an origin whose pages may use the API; may be repeated
   --log    what is logged as JSON on stderr: info (every request), error or silent; default error
+${STORAGE_HELP}
+  --concurrency    with --database: conversations that this process advances at once; 0 leaves all to byref work. Default 50
 
 The model that answers is chosen by the environment, the first of these that is set:
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
@@ -38,7 +42,8 @@ that nobody has taken over after ten seconds.
 /** `byref serve`: listens until it is told to stop. */
 export async function serveCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('serve', args, {
-    data: { type: 'string', default: DEFAULT_DATA },
+    ...STORAGE,
+    concurrency: { type: 'string', default: CONCURRENCY },
     port: { type: 'string', default: '4114' },
     host: { type: 'string', default: '127.0.0.1' },
     'allow-host': { type: 'string', multiple: true, default: [] },
@@ -63,8 +68,11 @@ export async function serveCommand(args: string[]): Promise<number> {
   if (!['info', 'error', 'silent'].includes(level)) {
     throw new UsageError(`--log is info, error or silent, not "${level}"`)
   }
+  const concurrency = readConcurrency(values.concurrency)
   const stop = stopSignal()
-  const { agent, folder, close } = await openAgent(values.data)
+  const { agent, folder, queue, close } = await openAgent(values)
+  const worker =
+    queue && concurrency > 0 ? createWorker({ agents: agent, queue, concurrency }) : null
   try {
     const server = createServer({
       agents: agent,
@@ -76,15 +84,18 @@ export async function serveCommand(args: string[]): Promise<number> {
     })
     const listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
+    await worker?.start()
+    const place = queue ? 'PostgreSQL' : folder
     process.stdout.write(
-      `byref   ${listening.url}\ndata    ${folder}\nmodel   ${describeModel(agent.model)}\n`,
+      `byref   ${listening.url}\ndata    ${place}\nmodel   ${describeModel(agent.model)}\n`,
     )
     if (resumed > 0) {
       process.stdout.write(`note    ${resumed} conversation(s) were under way and go on\n`)
     }
     await stop
     await Promise.race([listening.close(), sleep(5000, undefined, { ref: false })])
-    const left = await countDue(agent.log)
+    await worker?.stop()
+    const left = queue ? 0 : await countDue(agent.log)
     if (left > 0) {
       process.stdout.write(
         `note    ${left} conversation(s) are under way and go on at the next start\n`,
@@ -118,39 +129,4 @@ async function countDue(log: ConversationLog): Promise<number> {
   let count = 0
   for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++
   return count
-}
-
-/** Resolves at the first Ctrl-C or request to end; a second Ctrl-C ends the process at once. */
-function stopSignal(): Promise<unknown> {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const reasons = signals.map((signal) => once(process, signal))
-  // Started by `npm start`: when that is killed, there is nobody left to stop this.
-  if (process.channel) {
-    reasons.push(once(process, 'disconnect'))
-    // Waiting for that must not keep this alive when it was stopped by a signal.
-    process.channel.unref()
-  }
-  // By npx there is a shell in between, which dies without a word to this.
-  if (process.env.npm_lifecycle_event) reasons.push(parentGone())
-  return Promise.race(reasons).then(() => {
-    const first = Date.now()
-    for (const signal of signals) {
-      process.on(signal, () => {
-        // A signal to the whole group also comes by way of who started this, and then a person has pressed nothing twice.
-        if (signal === 'SIGINT' && Date.now() - first > 1000) process.exit(130)
-      })
-    }
-  })
-}
-
-function parentGone(): Promise<never[]> {
-  const parent = process.ppid
-  return new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (process.ppid === parent) return
-      clearInterval(timer)
-      resolve([])
-    }, 500)
-    timer.unref()
-  })
 }

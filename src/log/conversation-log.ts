@@ -1,5 +1,6 @@
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
+import type { ConversationQueue } from './conversation-queue.ts'
 
 /**
  * How a conversation stands: nothing to do; a run under way; a run that waits for a person's answer; the last run
@@ -71,8 +72,11 @@ export interface ListOptions {
   limit?: number
   /** `next` of the page before. */
   cursor?: string | null
-  /** Only those with something to go on with: an open run, or messages that wait for one. */
-  due?: boolean
+  /**
+   * Only those with something to go on with: an open run, or messages that wait for one; `abandoned`: of these those whose
+   * lease has run out without being given back, since whoever had it is gone.
+   */
+  due?: boolean | 'abandoned'
   /** Only those whose title, or the text of one of whose chat messages, contains this; letter case does not matter. */
   search?: string
   /** Those of all namespaces, not only of this log's own: for whoever resumes or sweeps. */
@@ -83,10 +87,26 @@ export interface ListOptions {
 export interface LogChange {
   conversation: string
   namespace: string | null
-  /** The records that were appended, in order; empty where it was made, renamed or deleted. */
+  /**
+   * The records that were appended, in order; empty where it was made, renamed or deleted, and for a subscriber that does
+   * not want them.
+   */
   records: readonly LogRecord[]
   /** The conversation is gone, with all that it held. */
   deleted?: true
+  /** What is told by another process and is not durable, see {@link ConversationLog.stream}; then there are no records. */
+  streamed?: readonly ConversationEvent[]
+}
+
+/** What a subscriber hears. */
+export interface SubscribeOptions {
+  /** Changes of all namespaces, not only of this log's own. */
+  allNamespaces?: boolean
+  /**
+   * Whether it needs the records of a conversation; where not, a change of it comes without them, and they need not be
+   * read. Asked at each change. Default: it needs all.
+   */
+  wants?(conversation: string, namespace: string | null): boolean
 }
 
 /**
@@ -103,6 +123,11 @@ export interface LogChange {
 export interface ConversationLog {
   /** The namespace of this log; null for none. */
   readonly namespace: string | null
+  /**
+   * What tells workers of conversations that are due, absent where there are none. With it, an append or the end of a lease
+   * that leaves a conversation due and in nobody's hands enqueues it in the same transaction, and agents leave it to the workers.
+   */
+  readonly queue?: ConversationQueue
 
   /** The same log in another namespace, on the same storage; closed by closing either. */
   scoped(namespace: string | null): ConversationLog
@@ -189,12 +214,20 @@ export interface ConversationLog {
 
   /**
    * Calls `listener` with each later change of this namespace, in order for each conversation: those of this log within
-   * the append, those of other processes within a second. It must not throw. Returns the function that ends it.
+   * the append, those of other processes within a second. What others changed is later where it was stored after the next
+   * use of this log began; of what they changed just before some may be told too. It must not throw. Returns the function
+   * that ends it.
    */
-  subscribe(
-    listener: (change: LogChange) => void,
-    options?: { allNamespaces?: boolean },
-  ): () => void
+  subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
+
+  /** Enqueues a conversation by hand, where there is a {@link queue} and it is due. */
+  enqueue?(conversation: string): Promise<void>
+
+  /**
+   * Tells the subscribers of other processes of an event that is not durable: in order, behind the records that were
+   * appended before, and as far as they can be reached. Absent where they cannot.
+   */
+  stream?(conversation: string, event: ConversationEvent): void
 
   /** Ends every use, after what was begun has ended. Closing twice is harmless. */
   close(): Promise<void>

@@ -1,9 +1,8 @@
-import type { LogChange } from './conversation-log.ts'
+import type { LogChange, SubscribeOptions } from './conversation-log.ts'
 
 /** Which changes a subscriber is told: those of one namespace, or of all. */
-export interface Audience {
+export interface Audience extends SubscribeOptions {
   namespace: string | null
-  allNamespaces?: boolean
 }
 
 type Listener = (change: LogChange) => void
@@ -15,11 +14,15 @@ export interface Listeners {
   /** Returns the function that ends it. */
   add(listener: Listener, audience: Audience): () => void
   tell(change: LogChange): void
+  /** Whether anybody needs the records of a conversation. */
+  wants(conversation: string, namespace: string | null): boolean
 }
 
 /** A listener that is removed while others are told is not told any more; one that throws harms nobody else. */
 export function listeners(): Listeners {
   const all = new Set<{ listener: Listener; audience: Audience }>()
+  const hears = (audience: Audience, namespace: string | null): boolean =>
+    audience.allNamespaces === true || audience.namespace === namespace
   return {
     get size() {
       return all.size
@@ -32,10 +35,19 @@ export function listeners(): Listeners {
       }
     },
     tell(change) {
+      const { conversation, namespace } = change
       for (const { listener, audience } of all) {
-        if (audience.allNamespaces || audience.namespace === change.namespace)
-          call(listener, change)
+        if (!hears(audience, namespace)) continue
+        const isWanted = audience.wants?.(conversation, namespace) ?? true
+        call(listener, isWanted ? change : { ...change, records: [] })
       }
+    },
+    wants(conversation, namespace) {
+      for (const { audience } of all) {
+        const isHeard = hears(audience, namespace)
+        if (isHeard && (audience.wants?.(conversation, namespace) ?? true)) return true
+      }
+      return false
     },
   }
 }

@@ -124,9 +124,9 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       subscribers.tell({ conversation: id, namespace, records: [] })
       return id
     },
-    subscribe(listener, { allNamespaces } = {}) {
+    subscribe(listener, options) {
       if (storage.closed) throw closedError()
-      return subscribers.add(listener, { namespace, allNamespaces })
+      return subscribers.add(listener, { ...options, namespace })
     },
     async close() {
       storage.closed = true

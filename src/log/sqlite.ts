@@ -156,9 +156,9 @@ function logOf(
           published: (made) => tell(made),
         })
       }),
-    subscribe(listener, { allNamespaces } = {}) {
+    subscribe(listener, options) {
       if (connection.closed) throw closedError()
-      return changes.subscribe(connection, listener, { namespace, allNamespaces })
+      return changes.subscribe(connection, listener, { ...options, namespace })
     },
     close: connection.close,
   }

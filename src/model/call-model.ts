@@ -4,6 +4,7 @@ import { ByrefError, errorMessage } from '../errors.ts'
 import { redactText } from '../log/redact.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
 import { streamModel } from './language-model.ts'
+import { busyMs, ModelBusyError, noteBusy } from './model-busy.ts'
 import { onAbort } from './on-abort.ts'
 
 /** How often a call that failed before its first word is tried again. */
@@ -24,6 +25,8 @@ export interface ModelCallRequest {
   retry?: RetryOptions
   /** Milliseconds without a part, from the request on; default 600,000. */
   silenceMs?: number
+  /** How long to wait for a provider that is busy (429), in milliseconds, before {@link ModelBusyError} is thrown; default: as often as `retry` says. */
+  patienceMs?: number
   /** Takes each part of the answer, in order; the next one waits for what it returns. */
   onPart(part: ModelStreamPart): void | Promise<void>
 }
@@ -32,13 +35,17 @@ export interface ModelCallRequest {
  * Streams one model call. What may pass (timeouts, 429, 5xx: the error's own `isRetryable`) is tried again as long
  * as nothing was streamed; after the first part an error is final, so that no answer is ever asked for twice.
  *
+ * A provider that says how long it is busy (429 with `retry-after`) is left alone so long, by every call of this process.
+ *
+ * @throws ModelBusyError where that is more than `patienceMs`
  * @throws ByrefError `model_unauthorized` for a key that is missing or refused, `model_failed` for the rest; an abort,
  *   and what `onPart` throws, as they are.
  */
 export async function callModel(request: ModelCallRequest): Promise<void> {
-  const { model, signal, onPart } = request
+  const { model, signal, onPart, patienceMs } = request
   const { maxRetries = 2, retryDelayMs = 500 } = request.retry ?? {}
   for (let tries = 0; ; tries++) {
+    await leaveAlone(request)
     let streamed = false
     const failure = await streamOnce(request, (part) => {
       if (part?.type !== 'stream-start' && part?.type !== 'response-metadata') streamed = true
@@ -50,11 +57,31 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
     if (own) throw error
     const errors = await import('@ai-sdk/provider')
     const call = errors.APICallError.isInstance(error) ? error : null
+    const wait = (call && retryAfter(call)) ?? retryDelayMs * 2 ** tries
+    if (call?.statusCode === 429) {
+      noteBusy(model, wait)
+      const isOver = tries >= maxRetries || wait > (patienceMs ?? Infinity)
+      if (patienceMs !== undefined && !streamed && isOver) {
+        throw new ModelBusyError(Math.max(wait, patienceMs))
+      }
+    }
     if (streamed || tries >= maxRetries || !call?.isRetryable) {
       const isKey = errors.LoadAPIKeyError.isInstance(error)
       throw asByrefError(error, { model, status: call?.statusCode, isKey })
     }
-    await sleep(retryAfter(call) ?? retryDelayMs * 2 ** tries, undefined, { signal })
+    await sleep(wait, undefined, { signal })
+  }
+}
+
+/** Waits while the provider wants to be left alone. */
+async function leaveAlone({
+  model,
+  signal,
+  patienceMs = Infinity,
+}: ModelCallRequest): Promise<void> {
+  for (let wait = busyMs(model); wait > 0; wait = busyMs(model)) {
+    if (wait > patienceMs) throw new ModelBusyError(wait)
+    await sleep(wait, undefined, { signal })
   }
 }
 

@@ -1,79 +1,11 @@
 import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
+import { HTTP_STATUS, publicMessage } from '../wire/http-status.ts'
 import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-error.ts'
-
-/** The HTTP status of every code; what is missing here does not compile. */
-export const STATUS: Record<ByrefErrorCode, ContentfulStatusCode> = {
-  invalid_reference: 400,
-  field_not_found: 404,
-  variable_not_found: 404,
-  invalid_message: 400,
-  invalid_data: 400,
-  schema_violation: 422,
-  asset_not_found: 404,
-  asset_exists: 409,
-  asset_invalid: 422,
-  asset_unsupported: 422,
-  asset_too_large: 413,
-  too_many_assets: 413,
-  too_deep: 413,
-  result_too_large: 413,
-  quota_exceeded: 413,
-  range_not_satisfiable: 416,
-  namespace_required: 400,
-  storage_full: 507,
-  storage_failed: 500,
-  table_invalid: 422,
-  conversation_not_found: 404,
-  conversation_busy: 409,
-  conversation_exists: 409,
-  log_conflict: 409,
-  log_failed: 503,
-  lease_held: 409,
-  message_not_found: 404,
-  message_exists: 409,
-  agent_not_found: 404,
-  model_failed: 502,
-  model_unauthorized: 502,
-  tool_not_found: 404,
-  tool_failed: 500,
-  tool_timeout: 504,
-  call_cycle: 422,
-  source_failed: 422,
-  approval_denied: 403,
-  flow_refused: 403,
-  approval_answered: 409,
-  run_not_found: 404,
-  invalid_arguments: 422,
-  run_failed: 500,
-  output_invalid: 502,
-  interrupted: 500,
-  bad_request: 400,
-  body_too_large: 413,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  not_found: 404,
-  unauthorized: 401,
-  forbidden: 403,
-  rate_limited: 429,
-  shutting_down: 503,
-  config_invalid: 500,
-  dependency_missing: 501,
-  unreachable: 502,
-  unexpected_response: 502,
-}
-
-/** Codes whose messages may name folders, hosts or buckets of this machine. */
-const INNER: ReadonlySet<ByrefErrorCode> = new Set([
-  'storage_failed',
-  'log_failed',
-  'config_invalid',
-])
 
 /**
  * What somebody is told of a failure: code, message and issues of byref's own errors. What a store or a disk says, and what is
@@ -85,17 +17,16 @@ export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
     return { error: { code: 'internal', message } }
   }
   const { code } = error
-  const message = INNER.has(code) ? 'The server failed; its own output says how' : error.message
   const issues = error instanceof RequestError ? [...error.issues] : undefined
   // A broken table's file was saved all the same.
   const asset = error instanceof TableError && error.asset ? publicInfo(error.asset) : undefined
-  return { error: { code, message, issues, asset } }
+  return { error: { code, message: publicMessage(error), issues, asset } }
 }
 
 /** Whether somebody here should hear of a failure, and not only who asked. */
 export function isOurFault(error: unknown): boolean {
   const code = codeOf(error)
-  return code !== 'shutting_down' && (code === null || STATUS[code] >= 500)
+  return code !== 'shutting_down' && (code === null || HTTP_STATUS[code] >= 500)
 }
 
 /** The answer to a request that failed, with the headers that the context was given until then. */
@@ -104,7 +35,7 @@ export function errorResponse(error: unknown, c: Context): Response {
   if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')
-  return c.json(failureOf(error), code === null ? 500 : STATUS[code])
+  return c.json(failureOf(error), code === null ? 500 : HTTP_STATUS[code])
 }
 
 function codeOf(error: unknown): ByrefErrorCode | null {

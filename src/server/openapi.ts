@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ByrefErrorCode } from '../errors.ts'
 import { version } from '../version.ts'
 import { errorAnswer } from '../wire/common.ts'
-import { STATUS } from './error-response.ts'
+import { HTTP_STATUS } from '../wire/http-status.ts'
 import type { Answer, Route } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -110,7 +110,7 @@ function contentOf(answer: Answer, schemaOf: SchemaOf): Json | null {
 function failures(route: Route, schemaOf: SchemaOf): Json {
   const byStatus = new Map<number, ByrefErrorCode[]>([[500, []]])
   for (const code of codesOf(route)) {
-    byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code])
+    byStatus.set(HTTP_STATUS[code], [...(byStatus.get(HTTP_STATUS[code]) ?? []), code])
   }
   const content = { 'application/json': { schema: schemaOf(errorAnswer, 'output') } }
   const entries = [...byStatus].map(([status, codes]) => {

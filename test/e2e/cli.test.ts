@@ -46,7 +46,7 @@ const cars = (): Row[] => JSON.parse(readFileSync(dataset('cars.json'), 'utf8'))
 
 /** What the log says of a conversation: messages, prompts and the state. */
 async function read(conversation: string) {
-  const { agent, close } = await openAgent(data)
+  const { agent, close } = await openAgent({ data: data })
   const records = await agent.log.read(conversation, { limit: 1000 })
   const messages = records.flatMap(({ event }) =>
     event.type === 'NEW_MESSAGE' ? [event.payload] : [],

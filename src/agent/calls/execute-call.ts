@@ -1,14 +1,11 @@
-import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
-import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { CallError, ConversationEvent } from '../../content/events.ts'
 import type { LabelTree } from '../../content/label-tree.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import { fetchedByReference } from '../tools/native-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type LabelExecution, labelExecution } from '../trust/label-execution.ts'
 import { callError } from './call-error.ts'
-import { jsonValue } from './json-value.ts'
+import { storedResult } from './stored-result.ts'
 import type { Execution } from './tool-context.ts'
 import { openContext } from './tool-context.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -64,11 +61,10 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
       }),
     )
     if (isPlainJson(result)) return ended({ value: result, events, chosen: chosen() }, labelling)
-    const { value } = await unlessAborted(signal, () =>
-      extractAssets(result, { assets: assets(), signal, ...maker }),
+    const value = await unlessAborted(signal, () =>
+      storedResult(result, { assets: assets(), signal, ...maker }),
     )
-    const json = jsonValue(withoutCarriedBytes(fetchedByReference(value)))
-    return ended({ value: json, events, chosen: chosen() }, labelling)
+    return ended({ value, events, chosen: chosen() }, labelling)
   } catch (error) {
     scope.signal.throwIfAborted()
     return ended({ error: callError(error), events, chosen: chosen() }, labelling)

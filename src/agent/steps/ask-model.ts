@@ -46,6 +46,7 @@ export async function askModel(
         signal,
         retry,
         silenceMs: limits.modelMs,
+        patienceMs: settings.patienceMs,
         onPart: answer.reader.take,
       })
       answer.reader.end()

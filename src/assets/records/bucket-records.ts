@@ -1,3 +1,4 @@
+import { createTurns } from '../../content/in-turn.ts'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
@@ -19,7 +20,6 @@ import {
 import { tidyBucket } from './bucket-tidy.ts'
 import { createBodyUses } from './bucket-uses.ts'
 import { putOnce } from './claim.ts'
-import { createTurns } from './in-turn.ts'
 import { checkRoom, usageOf } from './quota.ts'
 import type { NewEntry, RecordIndex } from './record-index.ts'
 import { newestFirst } from './record-page.ts'

@@ -57,6 +57,11 @@ export interface RecordIndex {
   tidy?(before: number): Promise<number>
   /** Whether some record cannot be read, so that nobody knows what it needs: where it lies. */
   damaged?(namespace: string | null): Promise<string[]>
+  /**
+   * Runs `work` while no other process of the same index does work of this name; gives null, and does nothing, where one
+   * does. Whoever dies in it is in nobody's way. Absent where there are no other hosts.
+   */
+  exclusive?<T>(name: string, work: () => Promise<T>): Promise<T | null>
   close(): Promise<void>
 }
 

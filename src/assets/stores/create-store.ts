@@ -119,7 +119,14 @@ export function createStore(parts: StoreParts): FullAssetStore {
       return records.namespaces(Date.now())
     },
 
-    sweep: async (options = {}) => sweepStore({ records, bodies, owner: await ready() }, options),
+    async sweep(options = {}) {
+      const store = { records, bodies, owner: await ready() }
+      const work = () => sweepStore(store, options)
+      const swept = records.exclusive ? await records.exclusive('sweep', work) : await work()
+      return swept ?? { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
+    },
+
+    ...(records.exclusive && { exclusive: records.exclusive }),
 
     async *verify({ namespace = null, signal } = {}) {
       await ready()

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createAssets } from '../../assets/assets.ts'
 import { newServer } from '../../join/mcp/fixtures/proxied.ts'
-import type { Channel } from '../../join/mcp/json-rpc.ts'
-import { proxyMcp } from '../../join/mcp/proxy.ts'
+import { proxyMcp } from '../../join/mcp/proxy/proxy-mcp.ts'
+import type { Channel } from '../../join/mcp/rpc/json-rpc.ts'
 import { httpChannel } from './http-channel.ts'
 
 let cancelled = Promise.withResolvers<void>()

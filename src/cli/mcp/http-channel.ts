@@ -1,5 +1,5 @@
 import { ByrefError, errorMessage } from '../../errors.ts'
-import type { Channel, RpcMessage } from '../../join/mcp/json-rpc.ts'
+import type { Channel, RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
 import { parameterHeaders } from './parameter-headers.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Channel } from '../../join/mcp/json-rpc.ts'
+import type { Channel } from '../../join/mcp/rpc/json-rpc.ts'
 import { lineChannel } from './line-channel.ts'
 
 /** A server in a process of its own, which may say how it ended. */

@@ -1,10 +1,7 @@
-import type { BaseEvent, Interrupt, JsonPatchOperation, RunFinishedOutcome } from '@ag-ui/core'
+import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
 import type { CallState, RunState } from '../../content/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../content/events.ts'
-import { isPlainObject } from '../../content/json.ts'
-import type { Message } from '../../content/message.ts'
-import { readMetadata } from '../../content/read-metadata.ts'
-import { textOf } from '../../content/render-context.ts'
+import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
 
 /** An event as it goes over the wire: AG-UI's, by its names. */
 export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
@@ -24,30 +21,8 @@ export interface KnownToClient {
 }
 
 export function createAgUiEvents(known: KnownToClient): AgUiEvents {
+  const pieces = createAnswerPieces()
   let step: string | null = null
-  const texts = new Set<string>()
-  const written = new Set<string>()
-  const calls = new Set<string>()
-
-  function beginCall(id: string, name: string, parent: string): AgUiEvent {
-    calls.add(id)
-    return {
-      type: 'TOOL_CALL_START',
-      toolCallId: id,
-      toolCallName: name,
-      parentMessageId: parent,
-    }
-  }
-
-  function endCall(id: string): AgUiEvent {
-    calls.delete(id)
-    return { type: 'TOOL_CALL_END', toolCallId: id }
-  }
-
-  function begun(stepName: string): AgUiEvent {
-    step = stepName
-    return { type: 'STEP_STARTED', stepName }
-  }
 
   function endStep(): AgUiEvent[] {
     const stepName = step
@@ -55,77 +30,69 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
     return stepName === null ? [] : [{ type: 'STEP_FINISHED', stepName }]
   }
 
-  function said(message: Message): AgUiEvent[] {
-    const { id, sender, content_type: type } = message
-    const { result } = readMetadata(message)
-    if (known.messages.has(id) || result) return []
-    const content = textOf(message)
-    const isAnswer = sender.participant_role === 'assistant' && type !== 'data'
-    if (!isAnswer) return [custom('NEW_MESSAGE', message)]
-    if (written.has(id) || content === '') return []
-    const text = { messageId: id }
-    return [
-      { type: 'TEXT_MESSAGE_START', ...text, role: 'assistant' },
-      { type: 'TEXT_MESSAGE_CONTENT', ...text, delta: content },
-      { type: 'TEXT_MESSAGE_END', ...text },
-    ]
+  function tell(piece: AnswerPiece): AgUiEvent[] {
+    switch (piece.type) {
+      case 'text-start':
+        return [{ type: 'TEXT_MESSAGE_START', messageId: piece.messageId, role: 'assistant' }]
+      case 'text-delta':
+        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: piece.messageId, delta: piece.delta }]
+      case 'text-end':
+        return [{ type: 'TEXT_MESSAGE_END', messageId: piece.messageId }]
+      case 'call-start': {
+        const { id: toolCallId, name: toolCallName, messageId: parentMessageId } = piece
+        return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }]
+      }
+      case 'call-delta':
+        return [{ type: 'TOOL_CALL_ARGS', toolCallId: piece.id, delta: piece.delta }]
+      case 'call-end':
+      case 'call-cut': {
+        const { id: toolCallId } = piece
+        const end = { type: 'TOOL_CALL_END', toolCallId }
+        if (piece.type === 'call-cut' || piece.rest === '') return [end]
+        return [{ type: 'TOOL_CALL_ARGS', toolCallId, delta: piece.rest }, end]
+      }
+      case 'result': {
+        const { id: toolCallId, message, error } = piece
+        if (known.results.has(toolCallId)) return []
+        const content = JSON.stringify(error ?? message.content)
+        const ids = { messageId: message.id, toolCallId }
+        return [{ type: 'TOOL_CALL_RESULT', ...ids, role: 'tool', content }]
+      }
+      case 'answer':
+        return []
+      case 'event':
+        return other(piece.event)
+    }
+  }
+
+  function other(event: ConversationEvent): AgUiEvent[] {
+    switch (event.type) {
+      case 'RUN_STARTED':
+      case 'RUN_FINISHED':
+      case 'RUN_ERROR':
+        return []
+      case 'STEP_STARTED': {
+        // One that a crash cut off never ended.
+        const before = endStep()
+        step = event.stepName
+        return [...before, { type: 'STEP_STARTED', stepName: step }]
+      }
+      case 'STEP_FINISHED':
+        return endStep()
+      default: {
+        const { type: name, ...rest } = event
+        return [{ type: 'CUSTOM', name, value: 'payload' in rest ? rest.payload : rest }]
+      }
+    }
   }
 
   return {
     take(event) {
-      switch (event.type) {
-        case 'RUN_STARTED':
-        case 'RUN_FINISHED':
-        case 'RUN_ERROR':
-          return []
-        case 'STEP_STARTED':
-          // One that a crash cut off never ended.
-          return [...endStep(), begun(event.stepName)]
-        case 'STEP_FINISHED':
-          return endStep()
-        case 'TEXT_MESSAGE_START':
-          texts.add(event.messageId)
-          written.add(event.messageId)
-          return [{ ...event }]
-        case 'TEXT_MESSAGE_CONTENT':
-          return texts.has(event.messageId) && event.delta !== '' ? [{ ...event }] : []
-        case 'TEXT_MESSAGE_END':
-          return texts.delete(event.messageId) ? [{ ...event }] : []
-        case 'TOOL_CALL_START':
-          return [beginCall(event.toolCallId, event.toolCallName, event.parentMessageId)]
-        case 'TOOL_CALL_ARGS':
-          return calls.has(event.toolCallId) && event.delta !== '' ? [{ ...event }] : []
-        case 'TOOL_CALL_END': {
-          const { toolCallId: id, call, parentMessageId: parent } = event
-          if (calls.has(id)) return [endCall(id)]
-          const delta = JSON.stringify(call.arguments)
-          const args = { type: 'TOOL_CALL_ARGS', toolCallId: id, delta }
-          return [beginCall(id, call.name, parent), args, endCall(id)]
-        }
-        case 'TOOL_CALL_RESULT':
-          return known.results.has(event.toolCallId) ? [] : [{ ...event }]
-        case 'NEW_MESSAGE':
-          return said(event.payload)
-        default: {
-          const { type, ...rest } = event
-          return [custom(type, 'payload' in rest ? rest.payload : rest)]
-        }
-      }
+      const isKnown = event.type === 'NEW_MESSAGE' && known.messages.has(event.payload.id)
+      return isKnown ? [] : pieces.take(event).flatMap(tell)
     },
-    finish() {
-      const open = [
-        ...[...texts].map((messageId) => ({ type: 'TEXT_MESSAGE_END', messageId })),
-        ...[...calls].map(endCall),
-        ...endStep(),
-      ]
-      texts.clear()
-      return open
-    },
+    finish: () => [...pieces.finish().flatMap(tell), ...endStep()],
   }
-}
-
-function custom(name: string, value: unknown): AgUiEvent {
-  return { type: 'CUSTOM', name, value }
 }
 
 /** How a run ended, or what it waits for: people's answers are interrupts, calls of the client's own tools are not. */
@@ -172,22 +139,5 @@ export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, mod
       ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
       ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
     },
-  ]
-}
-
-/** What turns one value into the other (RFC 6902): objects by their keys, everything else as a whole. */
-export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
-  if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []
-  if (!isPlainObject(before) || !isPlainObject(after))
-    return [{ op: 'replace', path, value: after }]
-  const at = (key: string): string => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
-  return [
-    ...gone.map((key): JsonPatchOperation => ({ op: 'remove', path: at(key) })),
-    ...Object.entries(after).flatMap(([key, value]): JsonPatchOperation[] =>
-      Object.hasOwn(before, key)
-        ? jsonPatch(before[key], value, at(key))
-        : [{ op: 'add', path: at(key), value }],
-    ),
   ]
 }

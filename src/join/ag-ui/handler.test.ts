@@ -11,12 +11,14 @@ import { createAgent } from '../../agent/agent.ts'
 import { camera, say } from '../../agent/fixtures/agent.ts'
 import { generatedLog } from '../../agent/fixtures/generated-log.ts'
 import { defineTool } from '../../agent/tools/tool.ts'
+import type { ConversationEvent } from '../../content/events.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { demoModel } from '../../model/demo-model.ts'
 import { starterAgent } from '../../starter/starter-agent.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
-import { type AgUiEvent, createAgUiEvents, jsonPatch } from './events.ts'
+import { type AgUiEvent, createAgUiEvents } from './events.ts'
 import { type AgUiOptions, createAgUiHandler } from './handler.ts'
+import { jsonPatch } from './state.ts'
 
 /** AG-UI's own checks: the order of events, and the shape of each. */
 async function check(events: readonly unknown[]): Promise<void> {
@@ -266,6 +268,14 @@ describe('createAgUiHandler', () => {
     expect(client.messages.at(-1)?.content).toMatch(/wettest|November|2015/i)
   })
 
+  it('leaves answers to what waits no more aside', async () => {
+    const calls = [{ id: 'p', name: 'pay', arguments: { amount: 1 } }]
+    const { handler } = talk([{ calls }])
+    const resume = [{ interruptId: 'old', status: 'resolved', payload: true }] as never
+    const response = await handler(post(inputOf({ resume, messages: [user('Pay')] })))
+    expect(await response.text()).toContain('"type":"interrupt"')
+  })
+
   it('says what went wrong', async () => {
     const { client, streams, handler } = talk([new Error('no money')])
     const app = client()
@@ -348,6 +358,30 @@ describe('createAgUiEvents', () => {
       await check(out)
     }
     expect(runs).toBeGreaterThan(50)
+  })
+
+  it('tells a text that goes on behind a call, in its message', async () => {
+    const { take, finish } = createAgUiEvents({ messages: new Set(), results: new Set() })
+    const write = (delta: string) =>
+      [
+        { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta },
+        { type: 'TEXT_MESSAGE_END', messageId: 'm' },
+      ] as const
+    const call = { id: 'a', name: 'sum', arguments: {} }
+    const events: ConversationEvent[] = [
+      { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' },
+      ...write('I add, '),
+      { type: 'TOOL_CALL_END', toolCallId: 'a', runId: 'r', parentMessageId: 'm', call },
+      ...write('and wait.'),
+    ]
+    const told = [...events.flatMap(take), ...finish()]
+    const run = { threadId: 't', runId: 'r' }
+    await check([{ type: 'RUN_STARTED', ...run }, ...told, { type: 'RUN_FINISHED', ...run }])
+    const text = told.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT')
+    expect(text.map(({ messageId, delta }) => [messageId, delta])).toEqual([
+      ['m', 'I add, '],
+      ['m', 'and wait.'],
+    ])
   })
 
   it('makes patches that turn one value into the other', () => {

@@ -3,26 +3,22 @@ import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { Board } from '../../content/board.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
-import { isPlainObject, type JsonValue } from '../../content/json.ts'
 import type { Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import { textOf } from '../../content/render-context.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { isDeleted } from '../../content/tombstone.ts'
 import { ByrefError } from '../../errors.ts'
-import { parseVariableRef } from '../../refs/variable-ref.ts'
-import { attachFile, type SentFile } from '../attach-file.ts'
+import { jsonOrText } from '../json-in-text.ts'
+import type { Said } from '../serving/say.ts'
+import { saveSentFiles } from '../serving/sent-files.ts'
+import { contextOf, editsOf } from './state.ts'
 
 /** What a request brings that the conversation does not know yet. */
-export interface Brought {
-  messages: MessageInput[]
-  answers: Map<string, ApprovalAnswer>
+export interface Brought extends Said {
   /** The calls of the client's own tools among them. */
   results: Set<string>
 }
-
-/** Under this kind the model finds what the app says of itself (AG-UI's `context`). */
-const CONTEXT = 'app_context'
 
 /** @throws ByrefError `bad_request` for an answer or a state that is none; what saving a file throws */
 export async function readInput(
@@ -72,12 +68,7 @@ function toAnswer(payload: unknown): ApprovalAnswer {
 
 /** A client's tool says what it says in text, which often is JSON. */
 function resultOf(content: string | ContentPart[]): unknown {
-  if (typeof content !== 'string') return content.map(toPart)
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
+  return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
 }
 
 async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInput | null> {
@@ -87,17 +78,7 @@ async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInp
   const name = message.name === undefined ? {} : { name: message.name }
   const head = { id, role: role === 'developer' ? 'system' : role, ...name }
   if (typeof content === 'string') return { ...head, content }
-  const files = content.flatMap((part) => sentFile(part) ?? [])
-  const attachments = await Promise.all(files.map((file) => attachFile(assets, file)))
-  const parts = content.filter((part) => !sentFile(part)).map(toPart)
-  return { ...head, content: parts, metadata: { attachments } }
-}
-
-/** The file that a part brings along; null for one that is text or elsewhere. */
-function sentFile(part: ContentPart): SentFile | null {
-  if (part.type === 'text' || part.source.type !== 'data') return null
-  const { value: data, mimeType: mime } = part.source
-  return { data, mime, name: Object(part.metadata).filename }
+  return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
 }
 
 /** A part in a form that messages take: AG-UI has its body in a `source`. */
@@ -108,44 +89,6 @@ function toPart(part: ContentPart): unknown {
   const { value, mimeType } = source
   const body = source.type === 'data' ? { data: value } : { url: value }
   return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
-}
-
-/** The board as AG-UI's state: the values by their labels. */
-export function stateOf(board: Board): Record<string, JsonValue> {
-  const entries = Object.entries(board.snapshot())
-  return Object.fromEntries(
-    entries.flatMap(([label, { data }]) => (data === undefined ? [] : [[label, data]])),
-  )
-}
-
-function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
-  if (context.length === 0) return []
-  const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
-  if (JSON.stringify(stateOf(board)[CONTEXT]) === JSON.stringify(data)) return []
-  return [{ type: 'data', kind: CONTEXT, data, role: 'system' }]
-}
-
-/** The client's edits of the state: they count where it has seen the conversation's last word, and else are old. */
-function editsOf(
-  { state: given, messages }: RunAgentInput,
-  { messages: all }: ConversationState,
-  board: Board,
-): MessageInput[] {
-  const last = all.findLast(({ content_type: type, sender }) => {
-    return type !== 'data' && sender.participant_role !== 'user'
-  })
-  const isCurrent = !last || messages.some(({ id }) => id === last.id)
-  if (!isCurrent || !isPlainObject(given)) return []
-  const now = stateOf(board)
-  return Object.entries(given).flatMap(([label, data]): MessageInput[] => {
-    if (label === CONTEXT || JSON.stringify(now[label]) === JSON.stringify(data)) return []
-    const place = parseVariableRef(`†${label}`)
-    if (place?.type !== 'variable' || place.path.length > 0) {
-      throw new ByrefError('bad_request', `state: ${JSON.stringify(label)} names no data`)
-    }
-    const { kind, instance } = place
-    return [{ type: 'data', kind, _instance: instance, data, _outputMethod: 'set' }]
-  })
 }
 
 /** The conversation as AG-UI has messages: data and notes are not among them. */

@@ -9,11 +9,11 @@ import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import type { MediaSource } from '../../prompt/media/media-source.ts'
 import { outputByReference } from './model-output.ts'
-import { promptByReference } from './prompt-by-reference.ts'
-import { type ReadingTools, readingTools } from './reading-tools.ts'
-import { createResultViews } from './result-views.ts'
+import { promptByReference } from './prompt/prompt-by-reference.ts'
+import { createResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
-import { wrapTool } from './wrap-tool.ts'
+import { type ReadingTools, readingTools } from './tools/reading-tools.ts'
+import { wrapTool } from './tools/wrap-tool.ts'
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends AgentAssetsOptions {

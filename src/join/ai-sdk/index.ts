@@ -2,4 +2,4 @@ export { type ByReference, type ByReferenceOptions, byReference } from './by-ref
 export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.ts'
 export type { UIChunkOptions } from './chat/ui-chunks.ts'
 export { uiMessages } from './chat/ui-messages.ts'
-export type { ReadingTools } from './reading-tools.ts'
+export type { ReadingTools } from './tools/reading-tools.ts'

@@ -1,10 +1,8 @@
 import type { Tool } from 'ai'
 import { callError } from '../../agent/calls/call-error.ts'
-import { jsonValue } from '../../agent/calls/json-value.ts'
 import { spill } from '../../agent/calls/spill.ts'
-import { fetchedByReference } from '../../agent/tools/native-tools.ts'
+import { storedResult } from '../../agent/calls/stored-result.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { withoutCarriedBytes } from '../../assets/extract/carried-bytes.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { JsonValue } from '../../content/json.ts'
@@ -53,7 +51,9 @@ export async function outputByReference(
 async function valueByReference(given: unknown, options: OutputOptions): Promise<JsonValue> {
   const { assets, toolName: name, toolCallId, maxResultChars } = options
   // A copy, as the AI SDK makes one: whoever has the value may change it.
-  const value = isPlainJson(given) ? copyOf(given) : await extracted(given, options)
+  const value = isPlainJson(given)
+    ? copyOf(given)
+    : await storedResult(given, { assets, by: 'tool', tool: name, toolCallId })
   const plan = { name, tool: { maxResultChars } }
   const spilled = await spill({ events: [], value: value ?? null }, plan, { assets, toolCallId })
   return spilled.value as JsonValue
@@ -61,14 +61,6 @@ async function valueByReference(given: unknown, options: OutputOptions): Promise
 
 function copyOf(value: unknown): unknown {
   return typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value
-}
-
-async function extracted(
-  given: unknown,
-  { assets, toolName: tool, toolCallId }: OutputOptions,
-): Promise<unknown> {
-  const { value } = await extractAssets(given, { assets, by: 'tool', tool, toolCallId })
-  return jsonValue(withoutCarriedBytes(fetchedByReference(value)))
 }
 
 /** A file as a URL of its asset; one that cannot be kept stays as it is. */

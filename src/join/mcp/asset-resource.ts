@@ -7,6 +7,13 @@ const MAX_BYTES = 32 * 1024 * 1024
 /** Assets in a list: the newest. */
 const LISTED = 100
 
+/** Where assets are, as `resources/templates/list` says it. */
+export const ASSET_TEMPLATE = {
+  uriTemplate: 'asset://{id}',
+  name: 'asset',
+  title: 'Large results, by reference',
+}
+
 /** Assets as `resources/list` gives them. */
 export async function newestAssets(assets: Assets) {
   const { assets: newest } = await assets.list({ limit: LISTED })

@@ -1,9 +1,9 @@
-export { type McpToolsOptions, mcpTools } from './client.ts'
-export type { Channel, RpcMessage } from './json-rpc.ts'
-export { type ProxyOptions, proxyMcp } from './proxy.ts'
+export { type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
+export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
+export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {
   createMcpServer,
   type McpConnection,
   type McpEndpoint,
   type McpServerOptions,
-} from './server.ts'
+} from './server/mcp-server.ts'

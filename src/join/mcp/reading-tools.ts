@@ -3,7 +3,19 @@ import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/as
 import type { Assets } from '../../assets/assets-contract.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
-import type { Fields } from './json-rpc.ts'
+import type { Fields } from './rpc/json-rpc.ts'
+
+/** What the tools that large results are read by are called. */
+export interface ReadingToolNames {
+  fetch: string
+  search: string
+}
+
+/** Their own names, which a server may have taken. */
+export const READING_TOOLS: ReadingToolNames = {
+  fetch: fetchAssetTool.id,
+  search: searchAssetTool.id,
+}
 
 /** The tools that assets are read by; SQL where DuckDB is installed, which takes a while to load. */
 export function readingTools(): AssetTool[] {

@@ -169,6 +169,33 @@ describe('createResponsesHandler, with the package "openai"', () => {
     ])
   })
 
+  it('answers though only some of the calls have their outputs', async () => {
+    const both = { calls: [call('Oslo'), { ...call('Rome'), id: 'd' }] }
+    const { client } = serve([both, 'Rain and sun.'])
+    const ask = { model: 'm', tools: [weather] }
+    const first = await client.responses.create({ ...ask, input: 'Weather in Oslo and Rome?' })
+    const tell = (previous_response_id: string, call_id: string) =>
+      client.responses.create({
+        ...{ ...ask, previous_response_id },
+        input: [{ type: 'function_call_output', call_id, output: '{}' }],
+      })
+    const second = await tell(first.id, 'c')
+    expect(second).toMatchObject({ status: 'completed', output: [] })
+    expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
+  })
+
+  it('leaves answers that were given before aside', async () => {
+    const { client } = serve([{ calls: [{ id: 'p', name: 'pay', arguments: {} }] }])
+    const old = {
+      type: 'mcp_approval_response',
+      approval_request_id: 'old',
+      approve: true,
+    } as const
+    const input = [old, { role: 'user', content: 'Pay' } as const]
+    const { output } = await client.responses.create({ model: 'm', input })
+    expect(output).toMatchObject([{ type: 'mcp_approval_request', id: 'p' }])
+  })
+
   it('takes pictures and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')

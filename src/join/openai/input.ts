@@ -1,20 +1,15 @@
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { decodeDataUrl, parseDataUrl } from '../../assets/bodies/data-url.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import { isPlainObject } from '../../content/json.ts'
 import type { ToolCall } from '../../content/message.ts'
 import { newId } from '../../content/new-id.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
-import { attachFile, type SentFile } from '../attach-file.ts'
+import { jsonOrText } from '../json-in-text.ts'
+import type { Said } from '../serving/say.ts'
+import { saveSentFiles } from '../serving/sent-files.ts'
 import type { InputItem, MessageItem, Part, ResponsesRequest } from './request.ts'
-
-/** What a request says: messages, and answers to calls that wait. */
-export interface Said {
-  messages: MessageInput[]
-  answers: Map<string, ApprovalAnswer>
-}
 
 /** Reads `input` and `instructions`. Throws ByrefError `bad_request`; what saving a file throws. */
 export async function readInput(
@@ -32,7 +27,8 @@ export async function readInput(
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      answers.set(id, { approved: approve, reason: reason ?? undefined })
+      // Clients send what they said before again.
+      if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
     } else if (item.type === 'function_call_output') {
@@ -57,7 +53,7 @@ type Item<Type> = Extract<InputItem, { type: Type }>
 
 /** A call of a conversation that the client kept itself, as an answer announces it. */
 function announcement({ call_id: id, name, arguments: text }: Item<'function_call'>): MessageInput {
-  const args = parsed(text)
+  const args = jsonOrText(text)
   const call: ToolCall = { id, name, arguments: isPlainObject(args) ? args : { value: args } }
   return { role: 'assistant', content: '', metadata: { tool_calls: [call] } }
 }
@@ -80,27 +76,12 @@ function toolResult(
 async function toInput({ role, content }: MessageItem, assets: Assets): Promise<MessageInput> {
   const head = { id: newId(), role: role === 'developer' ? 'system' : role }
   if (typeof content === 'string') return { ...head, content }
-  const files = content.map((part) => ({ part, file: sentFile(part) }))
-  const attachments = await Promise.all(
-    files.flatMap(({ file }) => (file ? [attachFile(assets, file)] : [])),
-  )
-  const others = files.flatMap(({ part, file }) => (file ? [] : [part]))
-  const parts = await Promise.all(others.map((part) => toPart(part, assets)))
-  return { ...head, content: parts, metadata: { attachments } }
+  const parts = await Promise.all(content.map((part) => named(part, assets)))
+  return { ...head, ...(await saveSentFiles(parts, assets)) }
 }
 
-/** The body that a part brings along, as a data URL; null for one that is text or elsewhere. */
-function sentFile({ type, image_url: image, file_data: data, filename }: Part): SentFile | null {
-  const url = type === 'input_image' ? image : type === 'input_file' ? data : null
-  const name = typeof filename === 'string' ? { name: filename } : {}
-  const found = typeof url === 'string' ? parseDataUrl(url) : null
-  const bytes = found && decodeDataUrl(found)
-  if (bytes) return { data: bytes, mime: found.mime, ...name }
-  return type === 'input_file' && typeof data === 'string' ? { data, ...name } : null
-}
-
-/** Files that were uploaded are named by their assets' ids. */
-async function toPart(part: Part, assets: Assets): Promise<unknown> {
+/** A part whose file was uploaded, and is named by its asset's id, with its reference; any other as it is. */
+async function named(part: Part, assets: Assets): Promise<unknown> {
   const { type, file_id: id, detail, filename } = part
   if (typeof id !== 'string') return part
   const { ref } = await assets.info(id)
@@ -108,13 +89,5 @@ async function toPart(part: Part, assets: Assets): Promise<unknown> {
 }
 
 function resultOf(output: string | readonly Part[]): unknown {
-  return typeof output === 'string' ? parsed(output) : output
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return typeof output === 'string' ? jsonOrText(output) : output
 }

@@ -1,8 +1,8 @@
 import type { ConversationState } from '../../content/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../content/events.ts'
-import type { Message, ToolCall } from '../../content/message.ts'
-import { readMetadata } from '../../content/read-metadata.ts'
+import type { ToolCall } from '../../content/message.ts'
 import { textOf } from '../../content/render-context.ts'
+import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
 
 type Fields = Record<string, unknown>
 
@@ -21,6 +21,8 @@ export interface Output {
   finish(): StreamEvent[]
 }
 
+type Result = Extract<AnswerPiece, { type: 'result' }>
+
 /** What this side's own tools are called by, as tools of a server are. */
 const SERVER = 'byref'
 
@@ -36,9 +38,9 @@ export function createOutput(
 ): Output {
   const items: Item[] = []
   const usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
-  const texts = new Map<string, string>()
-  const functions = new Map<string, Item>()
+  const pieces = createAnswerPieces()
 
+  const find = (id: string): Item | undefined => items.find((item) => item.id === id)
   const at = (item: Item): Fields => ({ output_index: items.indexOf(item), item_id: item.id })
 
   function add(item: Item): StreamEvent {
@@ -52,31 +54,21 @@ export function createOutput(
     return { type: 'response.output_item.done', output_index: index, item: { ...item } }
   }
 
-  function find(id: string): Item | undefined {
-    return items.find((item) => item.id === id)
-  }
-
-  function beginText(id: string): StreamEvent[] {
-    texts.set(id, '')
-    const item: Item = { ...headOf('message', `msg_${id}`), role: 'assistant', content: [] }
-    const part = { content_index: 0, part: textPart('') }
-    return [add(item), { type: 'response.content_part.added', ...at(item), ...part }]
-  }
-
-  function writeText(id: string, delta: string): StreamEvent[] {
-    const item = find(`msg_${id}`)
-    if (!item || !texts.has(id) || delta === '') return []
-    texts.set(id, texts.get(id) + delta)
-    const more = { content_index: 0, delta, logprobs: [] }
-    return [{ type: 'response.output_text.delta', ...at(item), ...more }]
-  }
-
-  function endText(id: string, status = 'completed'): StreamEvent[] {
-    const item = find(`msg_${id}`)
-    const text = texts.get(id)
-    texts.delete(id)
-    if (!item || text === undefined) return []
+  /** A text that is being written. */
+  function textEvents(piece: Extract<AnswerPiece, { type: `text-${string}` }>): StreamEvent[] {
+    const id = `msg_${piece.id}`
+    if (piece.type === 'text-start') {
+      const item: Item = { ...headOf('message', id), role: 'assistant', content: [] }
+      const part = { content_index: 0, part: textPart('') }
+      return [add(item), { type: 'response.content_part.added', ...at(item), ...part }]
+    }
+    const item = find(id) as Item
     const part = { ...at(item), content_index: 0 }
+    if (piece.type === 'text-delta') {
+      return [{ type: 'response.output_text.delta', ...part, delta: piece.delta, logprobs: [] }]
+    }
+    const { text, isCut } = piece
+    const status = isCut ? 'incomplete' : 'completed'
     return [
       { type: 'response.output_text.done', ...part, text, logprobs: [] },
       { type: 'response.content_part.done', ...part, part: textPart(text) },
@@ -84,20 +76,25 @@ export function createOutput(
     ]
   }
 
-  function beginFunction(id: string, name: string): StreamEvent[] {
-    const item: Item = { ...headOf('function_call', `fc_${id}`), call_id: id, name, arguments: '' }
-    functions.set(id, item)
-    return [add(item)]
-  }
-
-  function endFunction({ id, name, arguments: args }: ToolCall): StreamEvent[] {
-    const began = functions.has(id) ? [] : beginFunction(id, name)
-    const item = functions.get(id) as Item
-    functions.delete(id)
-    const whole = JSON.stringify(args)
-    const type = 'response.function_call_arguments.done'
-    const said = { type, ...at(item), name, arguments: whole }
-    return [...began, said, done(item, { status: 'completed', arguments: whole })]
+  /** A call of one of the client's tools; those of others are told when they begin. */
+  function callEvents(piece: Extract<AnswerPiece, { type: `call-${string}` }>): StreamEvent[] {
+    const id = `fc_${piece.id}`
+    if (piece.type === 'call-start') {
+      const { id: call_id, name } = piece
+      if (!isClientTool(name)) return []
+      return [add({ ...headOf('function_call', id), call_id, name, arguments: '' })]
+    }
+    const item = find(id)
+    if (!item || piece.type === 'call-cut') return []
+    const type = 'response.function_call_arguments'
+    if (piece.type === 'call-delta')
+      return [{ type: `${type}.delta`, ...at(item), delta: piece.delta }]
+    const { name } = piece.call
+    const args = JSON.stringify(piece.call.arguments)
+    return [
+      { type: `${type}.done`, ...at(item), name, arguments: args },
+      done(item, { status: 'completed', arguments: args }),
+    ]
   }
 
   /** A call of the agent's own tools. */
@@ -121,15 +118,13 @@ export function createOutput(
     ]
   }
 
-  function endOwn(message: Message): StreamEvent[] {
-    const { result } = readMetadata(message)
-    if (!result || !own(result.callId)) return []
-    const began = beginOwn(result.callId)
-    const item = find(`mcp_${result.callId}`)
+  function endOwn({ id, message, error: failed }: Result): StreamEvent[] {
+    const began = beginOwn(id)
+    const item = find(`mcp_${id}`)
     if (!item) return began
-    const error = result.error?.message ?? null
-    const status = error === null ? 'completed' : 'failed'
-    const output = error === null ? textOf(message) : null
+    const status = failed ? 'failed' : 'completed'
+    const output = failed ? null : textOf(message)
+    const error = failed?.message ?? null
     return [
       ...began,
       { type: `response.mcp_call.${status}`, ...at(item) },
@@ -147,51 +142,39 @@ export function createOutput(
     return [add(item), done(item)]
   }
 
-  function said(message: Message): StreamEvent[] {
-    const { id, sender, content_type: type } = message
-    if (readMetadata(message).result) return endOwn(message)
-    const text = textOf(message)
-    const isAnswer = sender.participant_role === 'assistant' && type !== 'data' && text !== ''
-    if (!isAnswer || find(`msg_${id}`)) return []
-    return [...beginText(id), ...writeText(id, text), ...endText(id)]
+  function tell(piece: AnswerPiece): StreamEvent[] {
+    switch (piece.type) {
+      case 'text-start':
+      case 'text-delta':
+      case 'text-end':
+        return textEvents(piece)
+      case 'call-start':
+      case 'call-delta':
+      case 'call-end':
+      case 'call-cut':
+        return callEvents(piece)
+      case 'result':
+        return endOwn(piece)
+      case 'answer':
+        return []
+      case 'event':
+        return other(piece.event)
+    }
+  }
+
+  function other(event: ConversationEvent): StreamEvent[] {
+    if (event.type === 'TOOL_STARTED') return beginOwn(event.toolCallId)
+    if (event.type === 'APPROVAL_REQUESTED')
+      return ask(event.toolCallId, event.items ?? event.arguments)
+    if (event.type === 'STEP_FINISHED') addUsage(usage, event.usage)
+    return []
   }
 
   return {
     items,
     usage,
-    take(event) {
-      switch (event.type) {
-        case 'STEP_FINISHED':
-          addUsage(usage, event.usage)
-          return []
-        case 'TEXT_MESSAGE_START':
-          return beginText(event.messageId)
-        case 'TEXT_MESSAGE_CONTENT':
-          return writeText(event.messageId, event.delta)
-        case 'TEXT_MESSAGE_END':
-          return endText(event.messageId)
-        case 'TOOL_CALL_START':
-          return isClientTool(event.toolCallName)
-            ? beginFunction(event.toolCallId, event.toolCallName)
-            : []
-        case 'TOOL_CALL_ARGS': {
-          const item = functions.get(event.toolCallId)
-          const type = 'response.function_call_arguments.delta'
-          return item && event.delta !== '' ? [{ type, ...at(item), delta: event.delta }] : []
-        }
-        case 'TOOL_CALL_END':
-          return isClientTool(event.call.name) ? endFunction(event.call) : []
-        case 'TOOL_STARTED':
-          return beginOwn(event.toolCallId)
-        case 'APPROVAL_REQUESTED':
-          return ask(event.toolCallId, event.items ?? event.arguments)
-        case 'NEW_MESSAGE':
-          return said(event.payload)
-        default:
-          return []
-      }
-    },
-    finish: () => [...texts.keys()].flatMap((id) => endText(id, 'incomplete')),
+    take: (event) => pieces.take(event).flatMap(tell),
+    finish: () => pieces.finish().flatMap(tell),
   }
 }
 

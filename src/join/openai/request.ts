@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ByrefError } from '../../errors.ts'
 
 const part = z.looseObject({ type: z.string() })
 
@@ -44,7 +43,7 @@ const tool = z.looseObject({
 const number = z.number().nullish()
 
 /** `POST /v1/responses`, as far as it is read; the rest is echoed or overlooked. */
-const request = z.looseObject({
+export const responsesRequest = z.looseObject({
   model: z.string().default('byref'),
   input: z.union([z.string(), z.array(item)]).default([]),
   instructions: z.string().nullish(),
@@ -65,15 +64,7 @@ const request = z.looseObject({
     .nullish(),
 })
 
-export type ResponsesRequest = z.infer<typeof request>
+export type ResponsesRequest = z.infer<typeof responsesRequest>
 export type InputItem = z.infer<typeof item>
 export type MessageItem = z.infer<typeof message>
 export type Part = z.infer<typeof part>
-
-/** @throws ByrefError `bad_request` with the place of what is wrong */
-export function readRequest(body: unknown): ResponsesRequest {
-  const { success, data, error } = request.safeParse(body)
-  if (success) return data
-  const [issue] = error.issues
-  throw new ByrefError('bad_request', `${issue?.path.join('.') || 'body'}: ${issue?.message}`)
-}

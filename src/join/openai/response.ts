@@ -17,7 +17,11 @@ export function formatResponseId({ conversation, after }: ResponseId): string {
 export function parseResponseId(id: string): ResponseId {
   const [, conversation, after] = /^resp_([0-9a-z]+)_(\d{1,15})$/.exec(id) ?? []
   if (conversation && after) return { conversation, after: Number(after) }
-  throw new ByrefError('conversation_not_found', `There is no response "${id}"`)
+  throw noResponse(id)
+}
+
+export function noResponse(id: string): ByrefError {
+  return new ByrefError('conversation_not_found', `There is no response "${id}"`)
 }
 
 /** What a response object is made of. */

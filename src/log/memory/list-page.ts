@@ -14,15 +14,16 @@ export function listPage(
   const after = cursor ? parseCursor(cursor) : null
   const words = search ? foldCase(search) : null
   const found: MemoryConversation[] = []
+  const now = Date.now()
   for (const conversation of all.toSorted(lastChangedFirst)) {
     if (after && lastChangedFirst(after, conversation) >= 0) continue
     if (due && !isDue(conversation.state)) continue
+    if (due === 'abandoned' && !isOver(conversation, now)) continue
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
   }
   const page = found.slice(0, size)
   const last = page.at(-1)
-  const now = Date.now()
   return {
     conversations: page.map((conversation) => summaryOf(conversation, now)),
     next: last && found.length > size ? formatCursor(last) : null,
@@ -31,6 +32,10 @@ export function listPage(
 
 function lastChangedFirst(a: ListPlace, b: ListPlace): number {
   return b.updated - a.updated || b.key - a.key
+}
+
+function isOver({ lease }: MemoryConversation, now: number): boolean {
+  return lease !== null && lease.until <= now
 }
 
 function contains({ name, state, records, deleted }: MemoryConversation, words: string): boolean {

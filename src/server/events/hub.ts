@@ -50,7 +50,9 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
   const versions = new Map<string | null, number>()
   let readers = 0
 
-  function told({ conversation, namespace, records, deleted }: LogChange): void {
+  function told({ conversation, namespace, records, deleted, streamed }: LogChange): void {
+    // The agents tell of what streams.
+    if (streamed) return
     versions.set(namespace, (versions.get(namespace) ?? 0) + 1)
     const key = keyOf(namespace, conversation)
     const entry = watched.get(key)
@@ -122,7 +124,13 @@ export function createHub(agents: readonly Agent[], log: ConversationLog): Hub {
     }
   }
 
-  const unsubscribe = log.subscribe(told, { allNamespaces: true })
+  const unsubscribe = log.subscribe(told, {
+    allNamespaces: true,
+    wants(conversation, namespace) {
+      const key = keyOf(namespace, conversation)
+      return watched.has(key) || writing.has(key)
+    },
+  })
   const unhear = agents.map((agent) =>
     agent.onStream((conversation, event, { namespace }) => {
       const key = keyOf(namespace, conversation)

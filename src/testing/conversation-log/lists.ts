@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConversationLog, type ListOptions, listAll } from '../../log/conversation-log.ts'
 import type { Check } from './check.ts'
 import { later, rejects, summary } from './check.ts'
@@ -69,6 +70,23 @@ export function testLists(check: Check): void {
     assert.deepEqual((await idsOf(log, { due: true })).sort(), ['open', 'queued'])
     assert.equal((await log.list({ due: true, limit: 1 })).conversations.length, 1)
     assert.deepEqual((await idsOf(log, { due: true, limit: 1 })).sort(), ['open', 'queued'])
+  })
+
+  check('lists what whoever ran it has left behind', async (log) => {
+    const lease = (ms: number) => ({ lease: { owner: 'o', ms } })
+    await log.append('left', [queued('m'), runStarted()], lease(20))
+    await log.append('held', [runStarted()], lease(60_000))
+    await log.append('given back', [queued('m')], lease(60_000))
+    await log.append('given back', [chat('x')], lease(0))
+    await log.append('never had', [queued('m')])
+    await log.append('ended', [chat('x')], lease(20))
+    await log.scoped('n').append('left', [queued('m')], lease(20))
+    await sleep(40)
+    assert.deepEqual(await idsOf(log, { due: 'abandoned' }), ['left'])
+    const everywhere = await log.list({ due: 'abandoned', allNamespaces: true })
+    assert.deepEqual(everywhere.conversations.map(({ namespace }) => namespace).sort(), ['n', null])
+    await log.renew('left', { owner: 'o', ms: 60_000 })
+    assert.deepEqual(await idsOf(log, { due: 'abandoned' }), [])
   })
 }
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConversationEvent } from '../../content/events.ts'
 import {
   type ConversationLog,
   LeaseHeldError,
+  type LogChange,
   LogConflictError,
 } from '../../log/conversation-log.ts'
 import { rejects, soon, summary } from './check.ts'
 import { batch, chat, contentOf } from './events.ts'
 import { exported } from './exports.ts'
-import { listen, words } from './subscriptions.ts'
+import { type listen, listenFromNow, words } from './subscriptions.ts'
 
 /** Adds a test with two log objects on one storage. */
 type CheckTwo = (
@@ -69,14 +72,14 @@ export function testProcesses(check: CheckTwo): void {
 
   check("tells of another process' appends within a second, nothing twice", async (log, other) => {
     await other.append('c', [chat('before')])
-    const { told, leave } = listen(log)
-    const late = listen(log.scoped('n'))
+    const { told, leave } = await listenFromNow(log)
+    const late = await listenFromNow(log.scoped('n'))
     for (let i = 0; i < 5; i++) await other.append('c', [chat(`${i}`)])
     await other.scoped('n').append('c', [chat('n')])
     await soon(() => said(told).length >= 5 && late.told.length > 0)
     assert.deepEqual(said(told), ['0', '1', '2', '3', '4'])
     assert.deepEqual(late.told.map(words), ['c:n'])
-    const after = listen(log)
+    const after = await listenFromNow(log)
     await other.append('c', [chat('5')])
     await soon(() => said(after.told).length > 0)
     assert.deepEqual(said(after.told), ['5'])
@@ -87,7 +90,7 @@ export function testProcesses(check: CheckTwo): void {
   check(
     'tells both processes the records of a conversation in order, each once',
     async (log, other) => {
-      const heard = [listen(log), listen(other)]
+      const heard = [await listenFromNow(log), await listenFromNow(other)]
       await Promise.all(
         [log, other].map(async (each, n) => {
           for (let i = 0; i < 15; i++) await each.append('c', batch(`${n}:${i}.`, 2))
@@ -104,7 +107,7 @@ export function testProcesses(check: CheckTwo): void {
   check(
     "tells another process' records before its own that stand behind them",
     async (log, other) => {
-      const { told } = listen(log)
+      const { told } = await listenFromNow(log)
       await other.append('c', [chat('theirs')])
       await log.append('c', [chat('ours')])
       assert.deepEqual(said(told), ['theirs', 'ours'])
@@ -114,7 +117,7 @@ export function testProcesses(check: CheckTwo): void {
   check("tells of another process' titles, removals and imports, in order", async (log, other) => {
     await log.append('c', [chat('x')])
     const lines = await exported(log, 'c')
-    const { told } = listen(log)
+    const { told } = await listenFromNow(log)
     await other.append('c', [chat('y')])
     await other.rename('c', 'Title')
     await other.append('c', [chat('z')])
@@ -128,6 +131,48 @@ export function testProcesses(check: CheckTwo): void {
     assert.ok(gone >= 0 && gone < order.indexOf('c:new'))
     assert.ok(order.includes('c:'))
     assert.deepEqual(order.slice(order.indexOf('c:new')), ['c:new', 'd:', 'd:more'])
+  })
+
+  check('reads no records that nobody wants, and all of what somebody does', async (log, other) => {
+    const told: LogChange[] = []
+    log.subscribe((change) => told.push(change), { wants: (id) => id === 'c' })
+    await log.find('c')
+    await other.append('d', [chat('unwanted')])
+    await other.append('c', [chat('one'), chat('two')])
+    await other.append('c', [chat('three')])
+    await soon(() => said(told).length === 3 && told.some((change) => words(change) === 'd:'))
+    assert.deepEqual(said(told), ['one', 'two', 'three'])
+  })
+
+  check("tells of another process' events that are not durable, in order", async (log, other) => {
+    if (!other.stream) return
+    const delta = (text: string): ConversationEvent => {
+      return { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: text }
+    }
+    const { told } = await listenFromNow(log)
+    const own = await listenFromNow(other)
+    const heard = (): ConversationEvent[] => told.flatMap(({ streamed = [] }) => streamed)
+    const said = (): string =>
+      heard()
+        .map((event) => ('delta' in event ? event.delta : ''))
+        .join('')
+    // Who listens says so to the storage meanwhile: what is told before that nobody hears.
+    for (let i = 0; i < 200 && heard().length === 0; i++) {
+      other.stream('c', { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
+      await sleep(20)
+    }
+    assert.equal(heard()[0]?.type, 'TEXT_MESSAGE_START')
+    const long = '😀'.repeat(5_000)
+    const pieces = ['a', 'a', '"\0\ud800', long, 'b']
+    for (const text of pieces) other.stream('c', delta(text))
+    other.scoped('n').stream?.('c', delta('elsewhere'))
+    await soon(() => said().endsWith('b'))
+    assert.equal(said(), pieces.join(''))
+    assert.deepEqual(
+      told.filter(({ records, namespace }) => records.length > 0 || namespace),
+      [],
+    )
+    assert.deepEqual(own.told, [])
   })
 
   check('imports an id once', async (log, other) => {

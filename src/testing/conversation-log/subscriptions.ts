@@ -72,18 +72,37 @@ export function testSubscriptions(check: Check): void {
     )
   })
 
+  check('brings no records of what a subscriber does not want', async (log) => {
+    const told: LogChange[] = []
+    const asked: unknown[] = []
+    log.subscribe((change) => told.push(change), {
+      wants(conversation, namespace) {
+        asked.push([conversation, namespace])
+        return conversation === 'c'
+      },
+    })
+    const all = listen(log)
+    await log.append('c', [chat('one')])
+    await log.append('d', [chat('two')])
+    assert.deepEqual(told.map(words), ['c:one', 'd:'])
+    assert.deepEqual(all.told.map(words), ['c:one', 'd:two'])
+    assert.deepEqual(asked.at(-1), ['d', null])
+  })
+
   check('lets a listener leave, come and write while it is told', async (log) => {
     const told: string[] = []
+    const written: Promise<unknown>[] = []
     const leave = log.subscribe((change) => {
       told.push(`first ${words(change)}`)
       leaveSecond()
       leave()
       log.subscribe((later) => told.push(`third ${words(later)}`))
-      void log.append('d', [chat('from a listener')])
+      written.push(log.append('d', [chat('from a listener')]))
     })
     const leaveSecond = log.subscribe((change) => told.push(`second ${words(change)}`))
     await Promise.all([log.append('c', [chat('one')]), log.append('c', [chat('two')])])
     await log.append('c', [chat('end')])
+    await Promise.all(written)
     assert.deepEqual(
       told.filter((text) => !text.startsWith('third')),
       ['first c:one'],
@@ -101,6 +120,16 @@ export function listen(
   const told: LogChange[] = []
   const leave = log.subscribe((change) => told.push(change), { allNamespaces })
   return { told, leave }
+}
+
+/** The same, from when it is known what was there before: changes of other processes are new from then on. */
+export async function listenFromNow(
+  log: ConversationLog,
+  allNamespaces = false,
+): Promise<ReturnType<typeof listen>> {
+  const listening = listen(log, allNamespaces)
+  await log.find('anything')
+  return listening
 }
 
 /** A change in short: `c:one,two`. */

@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../../content/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
-import { followConversation } from '../../follow-conversation.ts'
+import { followConversation } from '../../serving/follow-conversation.ts'
 import { answersFirst, createUIChunks, type IsRun, type UIChunkOptions } from './ui-chunks.ts'
 
 /** One run, for all who watch it: it goes on whether or not anybody does. */

@@ -8,6 +8,7 @@ import {
 import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../../agent/approve.ts'
 import { ByrefError } from '../../../errors.ts'
+import { HTTP_STATUS, publicMessage } from '../../../wire/http-status.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
 import { readChatRequest } from './chat-request.ts'
@@ -136,16 +137,5 @@ function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
 function failure(error: unknown): Response {
   if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
-  const status = STATUS[error.code] ?? 400
-  return new Response(error.message, { status })
-}
-
-const STATUS: Partial<Record<ByrefError['code'], number>> = {
-  approval_answered: 409,
-  conversation_busy: 409,
-  message_exists: 409,
-  body_too_large: 413,
-  log_failed: 503,
-  storage_failed: 503,
-  shutting_down: 503,
+  return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
 }

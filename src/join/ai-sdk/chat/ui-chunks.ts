@@ -1,13 +1,13 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { isAnsweredOutside } from '../../../agent/tools/tool.ts'
 import { createBoard } from '../../../content/board.ts'
 import { isData } from '../../../content/data-block.ts'
 import type { ConversationEvent, FinishReason, LogRecord } from '../../../content/events.ts'
 import type { DataBlock, Message } from '../../../content/message.ts'
 import { readMetadata } from '../../../content/read-metadata.ts'
 import { formatVariable } from '../../../refs/variable-ref.ts'
-import { createCallChunks } from './call-chunks.ts'
-import { createTextChunks } from './text-chunks.ts'
+import { type AnswerPiece, createAnswerPieces } from '../../serving/answer-pieces.ts'
 
 /** What one run is to `useChat`: one message of the assistant, whatever steps it takes. */
 export interface UIChunks {
@@ -41,8 +41,12 @@ export function createUIChunks(
   isRun: IsRun,
   options: UIChunkOptions,
 ): UIChunks {
-  const texts = createTextChunks()
-  const calls = createCallChunks(tools)
+  const pieces = createAnswerPieces()
+  const outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
+  /** The names of the calls that have no result yet. */
+  const calls = new Map<string, string>()
+  /** The calls that people were asked about. */
+  const asked = new Set<string>()
   const boardChunks = createBoardChunks()
   const { assetUrl = (ref) => ref } = options
   let runId = ''
@@ -55,27 +59,41 @@ export function createUIChunks(
     return end
   }
 
-  function takeMessage(message: Message): UIMessageChunk[] {
-    const result = calls.result(message)
-    if (result) return result
-    const { sender, content } = message
-    if (sender.participant_role !== 'assistant') return []
-    const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
-    const files = readMetadata(message).attachments.map(({ assetRef, mimeType }) => {
-      return { type: 'file', url: assetUrl(assetRef), mediaType: mimeType } as const
-    })
-    return [...texts.whole(message.id, content ? text : ''), ...files]
+  function tell(piece: AnswerPiece): UIMessageChunk[] {
+    switch (piece.type) {
+      case 'text-start':
+      case 'text-end':
+        return [{ type: piece.type, id: piece.id }]
+      case 'text-delta':
+        return [{ type: piece.type, id: piece.id, delta: piece.delta }]
+      case 'call-start': {
+        const { id: toolCallId, name: toolName } = piece
+        calls.set(toolCallId, toolName)
+        return [{ type: 'tool-input-start', toolCallId, toolName }]
+      }
+      case 'call-delta': {
+        const { id: toolCallId, delta: inputTextDelta } = piece
+        return [{ type: 'tool-input-delta', toolCallId, inputTextDelta }]
+      }
+      case 'call-end': {
+        const { id: toolCallId, call } = piece
+        const { name: toolName, arguments: input } = call
+        return [{ type: 'tool-input-available', toolCallId, toolName, input }]
+      }
+      case 'call-cut':
+        return []
+      case 'result':
+        return calls.delete(piece.id) ? [resultOf(piece)] : []
+      case 'answer':
+        return readMetadata(piece.message).attachments.map(({ assetRef, mimeType }) => {
+          return { type: 'file', url: assetUrl(assetRef), mediaType: mimeType }
+        })
+      case 'event':
+        return other(piece.event)
+    }
   }
 
-  /** Of messages before the run, what they wrote among the data is kept. */
-  function takeAnyMessage(message: Message): UIMessageChunk[] {
-    const isOfRun = runId !== '' && !isOver
-    if (!isData(message)) return isOfRun ? takeMessage(message) : []
-    const chunks = boardChunks(message)
-    return isOfRun ? chunks : []
-  }
-
-  function takeOfRun(event: ConversationEvent): UIMessageChunk[] {
+  function other(event: ConversationEvent): UIMessageChunk[] {
     switch (event.type) {
       case 'STEP_STARTED': {
         const before = endStep()
@@ -87,14 +105,30 @@ export function createUIChunks(
         const data = { ...asset, url: assetUrl(asset.ref) }
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
+      case 'APPROVAL_REQUESTED': {
+        const { toolCallId, arguments: args, items } = event
+        if (outside.has(calls.get(toolCallId) ?? '')) return []
+        asked.add(toolCallId)
+        const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
+        const ids = { approvalId: toolCallId, toolCallId }
+        return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
+      }
+      case 'APPROVAL_ANSWERED': {
+        const { toolCallId: approvalId, approved, reason } = event
+        if (!asked.has(approvalId)) return []
+        const why = reason === undefined ? {} : { reason }
+        return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
+      }
+      case 'TOOL_PROGRESS':
+        return [{ type: 'data-progress', data: event.payload, transient: true }]
       case 'RUN_FINISHED':
         isOver = true
-        return [...endStep(), endOf(event.result)]
+        return [...pieces.finish().flatMap(tell), ...endStep(), endOf(event.result)]
       case 'RUN_ERROR':
         isOver = true
-        return [{ type: 'error', errorText: event.message }]
+        return [...pieces.finish().flatMap(tell), { type: 'error', errorText: event.message }]
       default:
-        return [...texts.take(event), ...calls.take(event)]
+        return []
     }
   }
 
@@ -104,8 +138,12 @@ export function createUIChunks(
         runId = event.runId
         return [{ type: 'start', messageId: runId }]
       }
-      if (event.type === 'NEW_MESSAGE') return event.deliver ? [] : takeAnyMessage(event.payload)
-      return runId !== '' && !isOver ? takeOfRun(event) : []
+      const isOfRun = runId !== '' && !isOver
+      if (event.type !== 'NEW_MESSAGE') return isOfRun ? pieces.take(event).flatMap(tell) : []
+      if (event.deliver) return []
+      // Of messages before the run, what they wrote among the data is kept.
+      const data = isData(event.payload) ? boardChunks(event.payload) : null
+      return isOfRun ? (data ?? pieces.take(event).flatMap(tell)) : []
     },
     get runId() {
       return runId
@@ -114,6 +152,18 @@ export function createUIChunks(
       return isOver
     },
   }
+}
+
+function resultOf({
+  id,
+  message,
+  error,
+}: Extract<AnswerPiece, { type: 'result' }>): UIMessageChunk {
+  const { content: output } = message
+  if (!error) return { type: 'tool-output-available', toolCallId: id, output }
+  if (error.code === 'approval_denied') return { type: 'tool-output-denied', toolCallId: id }
+  const errorText = `${error.code}: ${error.message}`
+  return { type: 'tool-output-error', toolCallId: id, errorText }
 }
 
 type RunEnd = Extract<ConversationEvent, { type: 'RUN_FINISHED' }>['result']

@@ -1,0 +1,32 @@
+// node fleet-child.ts <worker|server> <JSON of FleetWorldOptions>: one process of a fleet, until it is killed. A server says its
+// address by a message, a worker that it has begun, and both that a call's signal has aborted.
+import { createWorker } from '../../../src/hosts/worker.ts'
+import { createServer } from '../../../src/server/create-server.ts'
+import { type FleetWorldOptions, openFleetWorld } from './fleet-world.ts'
+
+const [role = '', options = '{}'] = process.argv.slice(2)
+const told = JSON.parse(options) as FleetWorldOptions
+const world = openFleetWorld(told, () => process.send?.('aborted'))
+const { agent, queue } = world
+
+/** A database that is away at the start is waited for, as by whoever starts processes again. */
+async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch {
+      await new Promise((go) => setTimeout(go, 200))
+    }
+  }
+}
+
+if (role === 'worker') {
+  const worker = createWorker({ agents: agent, queue, concurrency: 20, onError: process.env.BYREF_SAY ? console.error : () => {} })
+  await persistently(() => worker.start())
+  process.send?.('ready')
+} else {
+  const server = createServer({ agents: agent })
+  const { url } = await server.listen({ port: 0, hostname: '127.0.0.1' })
+  process.send?.(url)
+}
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { createAgent } from '../../../src/agent/agent.ts'
+import type { ToolContext } from '../../../src/agent/tools/tool.ts'
+import { fsBodies } from '../../../src/assets/bodies/fs-bodies.ts'
+import { s3Bodies } from '../../../src/assets/bodies/s3-bodies.ts'
+import { postgresRecords } from '../../../src/assets/records/postgres-records.ts'
+import { createStore } from '../../../src/assets/stores/create-store.ts'
+import { createQueue } from '../../../src/hosts/queue.ts'
+import { createPostgresLog } from '../../../src/log/postgres.ts'
+import { fileEffects } from '../runs/effects.ts'
+import { createLife } from '../runs/life.ts'
+import { plannedModel } from '../runs/planned-model.ts'
+import { effectTools } from '../runs/tools.ts'
+
+/** What all processes of a fleet are told. */
+export interface FleetWorldOptions {
+  connectionString: string
+  /** Of the effects, and of the bodies where there is no bucket. */
+  folder: string
+  s3: {
+    endpoint: string
+    region: string
+    accessKeyId: string
+    secretAccessKey: string
+    bucket: string
+  } | null
+  /** How long one call takes, in milliseconds; default 20 to 80. */
+  callMs?: number
+  /** Default: the agent's own. */
+  leaseMs?: number
+}
+
+/** How many calls a conversation makes, one after the other. */
+export const STEPS = 10
+
+const TOOLS = ['add', 'put', 'photo']
+
+/** An agent on PostgreSQL and S3 that makes ten calls with effects, and says "done". */
+export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
+  const { connectionString, folder, s3, callMs, leaseMs } = options
+  const queue = createQueue({ connectionString })
+  const log = createPostgresLog({ connectionString, queue })
+  const store = createStore({
+    records: postgresRecords({ connectionString }),
+    bodies: s3 ? s3Bodies(s3) : fsBodies(join(folder, 'bodies')),
+  })
+  const effects = fileEffects(join(folder, 'effects'))
+  const plan = Array.from({ length: STEPS }, (_, i) => [
+    { name: TOOLS[i % TOOLS.length] as string, arguments: { label: `s${i}`, value: i } },
+  ])
+  const tools = effectTools(effects, createLife(), () => callMs ?? 20 + Math.random() * 60)
+  const agent = createAgent({
+    ...{ log, assets: { store }, leaseMs },
+    model: plannedModel({ plan: () => plan }),
+    tools: tools.map((tool) => ({
+      ...tool,
+      execute(input: unknown, context: ToolContext) {
+        context.signal.addEventListener('abort', onAbort, { once: true })
+        return tool.execute?.(input, context)
+      },
+    })),
+    limits: { steps: 1000 },
+  })
+  return {
+    ...{ queue, log, store, effects, agent },
+    async close() {
+      await agent.close()
+      await log.close()
+      await queue.close()
+    },
+  }
+}

@@ -1,0 +1,267 @@
+// node scripts/torture/hosts/fleet.ts [seconds=180] [conversations=200] [killEveryMs=1500]: three workers and two servers on one
+// PostgreSQL and one S3 server are killed again and again; PostgreSQL is killed twice and S3 cut while 200 conversations of ten
+// steps with effects go on.
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { emptyConversation } from '../../../src/content/conversation-state.ts'
+import { foldAll } from '../../../src/content/fold.ts'
+import {
+  type PostgresServer,
+  startPostgres,
+} from '../../../src/postgres/fixtures/start-postgres.ts'
+import { startSwift } from '../../../test/swift/start-swift.ts'
+import { bodyOf } from '../bodies.ts'
+import { allRecords } from '../runs/all-records.ts'
+import type { Effect } from '../runs/effects.ts'
+import { executionsOf } from '../runs/executions.ts'
+import { isIdempotent } from '../runs/tools.ts'
+import { type FleetWorldOptions, openFleetWorld, STEPS } from './fleet-world.ts'
+import { type Gate, openGate } from './gate.ts'
+
+/** What is done to a fleet. */
+export interface FleetOptions {
+  seconds: number
+  conversations: number
+  killEveryMs: number
+  workers?: number
+  servers?: number
+  /** Where bodies are: a real S3 server, or a folder that all share. */
+  bodies?: 's3' | 'folder'
+}
+
+/** What came of it. */
+export interface FleetReport {
+  conversations: number
+  kills: number
+  databaseKills: number
+  cuts: number
+  claims: number
+  records: number
+  effects: number
+  assets: number
+  /** Of calls that a death cut off. */
+  interrupted: number
+  /** From the last kill until every conversation had ended, in milliseconds. */
+  settledMs: number
+}
+
+/** How long a fleet may take to bring everything to its end when nobody is killed any more, in milliseconds. */
+const PATIENCE = 180_000
+
+interface Member {
+  role: 'worker' | 'server'
+  child: ChildProcess
+  url: string | null
+}
+
+/**
+ * Lets a fleet live through it; at the end every conversation has ended once, every accepted message is there and answered, no
+ * call had its effect again after it had a result, and every asset that is named is whole.
+ */
+export async function torture(options: FleetOptions): Promise<FleetReport> {
+  const { conversations, workers = 3, servers = 2 } = options
+  const folder = await mkdtemp(join(tmpdir(), 'byref-fleet-'))
+  const database = await startPostgres()
+  const swift = options.bodies === 'folder' ? null : await startSwift()
+  const gate = swift ? await openGate(Number(new URL(swift.endpoint).port)) : null
+  const { connectionString } = database
+  const s3 = swift && gate ? { ...swift, endpoint: `http://127.0.0.1:${gate.port}` } : null
+  const world: FleetWorldOptions = {
+    ...{ connectionString, folder },
+    s3: s3 && { ...s3, bucket: await bucketIn(s3) },
+  }
+  const members: Member[] = []
+  try {
+    for (const role of roles(workers, servers)) members.push(begin(role, world))
+    await Promise.all(members.map(({ child }) => once(child, 'message')))
+    const until = Date.now() + options.seconds * 1000
+    const accepting = accept(members, conversations)
+    const done = await harm({ ...options, members, world, database, gate, until })
+    const accepted = await accepting
+    const begun = Date.now()
+    const { log, store, effects, close } = openFleetWorld(world)
+    await settled(log)
+    const settledMs = Date.now() - begun
+    const report = { conversations, ...done, settledMs, ...ZERO }
+    for (const [conversation, messageId] of accepted) {
+      const own = effects.all().filter((effect) => effect.conversation === conversation)
+      await assertSound({ conversation, messageId, log, store, effects: own, report })
+    }
+    report.effects = effects.all().length
+    await close()
+    return report
+  } finally {
+    for (const { child } of members) child.kill('SIGKILL')
+    gate?.close()
+    await Promise.all([database.remove(), swift?.stop()])
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+const ZERO = { claims: 0, records: 0, effects: 0, assets: 0, interrupted: 0 }
+
+function roles(workers: number, servers: number): Member['role'][] {
+  return [
+    ...Array.from({ length: workers }, () => 'worker' as const),
+    ...Array.from({ length: servers }, () => 'server' as const),
+  ]
+}
+
+function begin(role: Member['role'], world: FleetWorldOptions): Member {
+  const child = fork(join(import.meta.dirname, 'fleet-child.ts'), [role, JSON.stringify(world)])
+  const member: Member = { role, child, url: null }
+  child.once('message', (message) => {
+    if (role === 'server') member.url = String(message)
+  })
+  return member
+}
+
+/** Says something in each conversation, to whichever server answers, until it was accepted. */
+async function accept(
+  members: readonly Member[],
+  conversations: number,
+): Promise<Map<string, string>> {
+  const accepted = new Map<string, string>()
+  const ids = Array.from({ length: conversations }, (_, i) => `c${i}`)
+  const say = async (): Promise<void> => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      const message = { id: `message-${id}`, role: 'user', content: 'do it' }
+      while (!(await isAccepted(members, id, message))) await sleep(100)
+      accepted.set(id, message.id)
+    }
+  }
+  await Promise.all([say(), say(), say(), say()])
+  return accepted
+}
+
+async function isAccepted(
+  members: readonly Member[],
+  conversation: string,
+  message: { id: string },
+): Promise<boolean> {
+  const servers = members.filter(({ url }) => url !== null)
+  const { url } = servers[Math.floor(Math.random() * servers.length)] ?? {}
+  if (!url) return false
+  const post = (path: string, body: unknown) =>
+    fetch(`${url}/api/conversations${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    })
+  try {
+    await post('', { id: conversation })
+    const { status } = await post(`/${conversation}/messages`, message)
+    // 409: it was accepted by a server that could not say so any more.
+    return status === 202 || status === 409
+  } catch {
+    return false
+  }
+}
+
+interface Harm extends FleetOptions {
+  members: Member[]
+  world: FleetWorldOptions
+  database: PostgresServer
+  gate: Gate | null
+  until: number
+}
+
+/** Kills until the time is up, and starts again what it killed. */
+async function harm({ members, world, database, gate, until, ...options }: Harm) {
+  const { killEveryMs, seconds } = options
+  const done = { kills: 0, databaseKills: 0, cuts: 0 }
+  const began = Date.now()
+  const isDue = (share: number): boolean => Date.now() - began > share * seconds * 1000
+  while (Date.now() < until) {
+    await sleep(killEveryMs * (0.5 + Math.random()))
+    const victim = Math.floor(Math.random() * members.length)
+    const { role, child } = members[victim] as Member
+    child.kill('SIGKILL')
+    members[victim] = begin(role, world)
+    done.kills++
+    if (done.databaseKills < 2 && isDue((done.databaseKills + 1) / 3)) {
+      await database.kill()
+      await sleep(500)
+      await database.start()
+      done.databaseKills++
+    }
+    if (gate && done.cuts < 2 && isDue((done.cuts + 1) / 4)) {
+      gate.cut(2000)
+      done.cuts++
+    }
+  }
+  return done
+}
+
+type World = ReturnType<typeof openFleetWorld>
+
+async function settled(log: World['log']): Promise<void> {
+  const until = Date.now() + PATIENCE
+  for (;;) {
+    const { conversations } = await log.list({ due: true, limit: 1000 })
+    if (conversations.length === 0) return
+    assert.ok(Date.now() < until, `not settled: ${JSON.stringify(conversations.slice(0, 3))}`)
+    await sleep(250)
+  }
+}
+
+interface Found extends Pick<World, 'log' | 'store'> {
+  conversation: string
+  messageId: string
+  effects: readonly Effect[]
+  report: FleetReport
+}
+
+async function assertSound(found: Found): Promise<void> {
+  const { conversation, messageId, log, store, effects, report } = found
+  const records = await allRecords(log, conversation)
+  const state = foldAll(emptyConversation, records)
+  const ends = records.flatMap(({ event }) => {
+    if (event.type === 'RUN_ERROR') return `${event.code}: ${event.message}`
+    return event.type === 'RUN_FINISHED' ? event.result.reason : []
+  })
+  assert.deepEqual(ends, ['done'], `${conversation} ends once`)
+  assert.equal(state.messages.filter(({ id }) => id === messageId).length, 1, messageId)
+  const { calls, executions } = executionsOf(records, effects)
+  assert.equal(calls.length, STEPS, `${conversation} made each call once`)
+  for (const { id, tool, begun, ended } of executions) {
+    assert.ok(ended, `${id} has a result`)
+    if (!isIdempotent(tool)) assert.ok(begun.length <= 1, `${id} (${tool}) was begun again`)
+    if (ended.error === 'interrupted') report.interrupted++
+  }
+  for (const { assetId } of state.assets) {
+    const { bytes } = await store.get(assetId)
+    assert.deepEqual(bytes, bodyOf(7, 500), `${assetId} is whole`)
+    report.assets++
+  }
+  report.records += records.length
+  report.claims += records.filter(({ event }) => event.type === 'RUN_CLAIMED').length
+}
+
+async function bucketIn(s3: {
+  endpoint: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+}) {
+  const { CreateBucketCommand, S3Client } = await import('@aws-sdk/client-s3')
+  const { endpoint, region, accessKeyId, secretAccessKey } = s3
+  const client = new S3Client({
+    ...{ endpoint, region, forcePathStyle: true },
+    credentials: { accessKeyId, secretAccessKey },
+  })
+  await client.send(new CreateBucketCommand({ Bucket: 'fleet' }))
+  client.destroy()
+  return 'fleet'
+}
+
+if (import.meta.main) {
+  const [seconds = 180, conversations = 200, killEveryMs = 1500] = process.argv.slice(2).map(Number)
+  console.log(await torture({ seconds, conversations, killEveryMs }))
+}

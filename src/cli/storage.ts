@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FullAssetStore } from '../assets/asset-store.ts'
+import { fsBodies } from '../assets/bodies/fs-bodies.ts'
+import { s3Bodies } from '../assets/bodies/s3-bodies.ts'
+import { createStore } from '../assets/stores/create-store.ts'
+import { createFsAssetStore } from '../assets/stores/fs.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import type { HostQueue } from '../hosts/queue.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
+
+/** Where a command keeps conversations and assets, as options of {@link parseOptions}. */
+export const STORAGE = {
+  data: { type: 'string', default: DEFAULT_DATA },
+  database: { type: 'string', default: process.env.BYREF_DATABASE },
+  bucket: { type: 'string', default: process.env.BYREF_BUCKET },
+} as const
+
+/** Those options. */
+export interface StorageOptions {
+  data: string
+  database?: string
+  bucket?: string
+}
+
+export const STORAGE_HELP = `  --data           folder of the conversations and assets, default ${DEFAULT_DATA}
+  --database URL   conversations and the index of assets in PostgreSQL instead, for any number of processes: postgresql://…
+  --bucket NAME    with it: bytes in S3, by the AWS_* variables (AWS_ENDPOINT_URL for another server); without it they are in the
+                   folder, which all processes must share. BYREF_DATABASE and BYREF_BUCKET say the same`
+
+/** Conversations and assets, opened at their first use. */
+export interface Storage {
+  folder: string
+  store: FullAssetStore
+  /** Whether there are conversations, or can be. */
+  readonly hasLog: boolean
+  /** @throws ByrefError `config_invalid` where it cannot be opened */
+  log(): ConversationLog
+  /** What tells workers; null on one machine. */
+  queue: HostQueue | null
+  close(): Promise<void>
+}
+
+/**
+ * Opens them.
+ *
+ * @param make Makes the folder where it is not there.
+ * @throws ByrefError `config_invalid` for a folder, database or bucket that cannot be used
+ */
+export async function openStorage(options: StorageOptions, make = true): Promise<Storage> {
+  const { data, database, bucket } = options
+  if (database) return openDatabase(openFolder(data), { connectionString: database, bucket })
+  if (bucket) {
+    throw new ByrefError(
+      'config_invalid',
+      '--bucket goes with --database: without it everything is in one folder',
+    )
+  }
+  const folder = openFolder(data, { make })
+  const path = join(folder, 'conversations.sqlite')
+  let log: ConversationLog | null = null
+  return {
+    ...{ folder, queue: null },
+    store: createFsAssetStore({ rootDir: join(folder, 'assets') }),
+    get hasLog() {
+      return existsSync(path)
+    },
+    log: () => (log ??= openFile(path)),
+    close: async () => log?.close(),
+  }
+}
+
+async function openDatabase(
+  folder: string,
+  { connectionString, bucket }: { connectionString: string; bucket?: string },
+): Promise<Storage> {
+  const { createPostgresLog, postgresRecords, createQueue } = await loadPostgres()
+  const queue = createQueue({ connectionString })
+  const log = createPostgresLog({ connectionString, queue })
+  const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL
+  const bodies = bucket
+    ? s3Bodies({ bucket, endpoint, region: process.env.AWS_REGION })
+    : fsBodies(join(folder, 'assets'))
+  const store = createStore({ records: postgresRecords({ connectionString }), bodies })
+  return {
+    ...{ folder, store, queue, hasLog: true },
+    log: () => log,
+    async close() {
+      await log.close()
+      await queue.close()
+      await store.close?.()
+    },
+  }
+}
+
+async function loadPostgres() {
+  try {
+    const [log, records, hosts] = await Promise.all([
+      import('../log/postgres.ts'),
+      import('../assets/records/postgres-records.ts'),
+      import('../hosts/queue.ts'),
+    ])
+    return { ...log, ...records, ...hosts }
+  } catch (cause) {
+    throw new ByrefError(
+      'config_invalid',
+      `PostgreSQL needs two more packages, npm install pg pg-boss: ${errorMessage(cause)}`,
+      { cause },
+    )
+  }
+}
+
+function openFile(path: string): ConversationLog {
+  try {
+    return createSqliteLog(path)
+  } catch (cause) {
+    throw new ByrefError(
+      'config_invalid',
+      `The log ${path} cannot be opened: ${errorMessage(cause)}`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,298 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
+import type { Agent, AgentOptions } from '../agent/agent-contract.ts'
+import { defineTool } from '../agent/tools/tool.ts'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { createPostgresLog } from '../log/postgres.ts'
+import { newSchema } from '../postgres/fixtures/schemas.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { createQueue } from './queue.ts'
+import { createWorker, type WorkerOptions } from './worker.ts'
+
+/** What is to be ended after a test, the last first. */
+let ends: (() => Promise<unknown>)[] = []
+let place: ReturnType<typeof newSchema>
+let sql: pg.Pool
+
+beforeEach(() => {
+  place = newSchema()
+  sql = new pg.Pool({ connectionString: place.connectionString, max: 1 })
+  ends = [() => sql.end()]
+})
+
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const queueSchema = (): string => `${place.schema}_queue`
+
+/** One host's view of everything: a log, a queue and an agent of its own. */
+function host(options: Partial<AgentOptions> = {}) {
+  const queue = createQueue({ ...place, schema: queueSchema() })
+  const log = createPostgresLog({ ...place, queue })
+  const agent = createAgent({ model: scriptedModel([]), log, leaseMs: 2000, ...options })
+  ends.push(async () => {
+    await agent.close()
+    await log.close()
+    await queue.close()
+  })
+  return { agent, log, queue }
+}
+
+/** A model that answers every conversation alike, by how many results it has. */
+function answers(...turns: ScriptedTurn[]): ReturnType<typeof scriptedModel> {
+  const model = scriptedModel([])
+  return {
+    ...model,
+    doStream(options) {
+      const results = options.prompt.filter(({ role }) => role === 'tool').length
+      return scriptedModel([turns[results] ?? 'done']).doStream(options)
+    },
+  }
+}
+
+/** A worker on a host of its own, begun. */
+async function worker(
+  options: Partial<AgentOptions> = {},
+  more: Partial<WorkerOptions> = {},
+): Promise<ReturnType<typeof createWorker>> {
+  const { agent, queue } = host({ model: answers('done'), ...options })
+  const made = createWorker({
+    ...{ agents: agent, queue },
+    onError: (error) => process.stderr.write(`${error}\n`),
+    ...more,
+  })
+  await made.start()
+  ends.push(() => made.stop())
+  return made
+}
+
+const say = (content = 'Hello') => [{ role: 'user', content }]
+
+async function jobs(): Promise<number> {
+  const { rows } = await sql.query(
+    `SELECT count(*)::int AS count FROM "${queueSchema()}".job WHERE name LIKE 'advance%'`,
+  )
+  return rows[0].count
+}
+
+const isIdle = (agent: Agent, id: string) => async (): Promise<void> => {
+  expect(await agent.log.find(id)).toMatchObject({ openRun: null, queued: 0 })
+}
+
+/** A tool that waits until it is told to go on, and counts. */
+function gate() {
+  const { promise, resolve: open } = Promise.withResolvers<void>()
+  const executions: string[] = []
+  const signals: AbortSignal[] = []
+  const tool = defineTool({
+    ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+    async execute(_, { conversation, signal }) {
+      executions.push(conversation)
+      signals.push(signal)
+      await promise
+      return 'worked'
+    },
+  })
+  const call: ScriptedTurn = { calls: [{ name: 'work', arguments: {} }] }
+  return { tool, executions, signals, open, model: answers(call, 'done') }
+}
+
+describe('a worker', () => {
+  it('does what a server accepted, and leaves nothing in the queue', async () => {
+    const { agent } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    expect(await jobs()).toBe(1)
+    await worker()
+    expect(await run.result).toMatchObject({ text: 'done', reason: 'done' })
+    await expect.poll(jobs).toBe(0)
+    expect(await agent.log.find('c')).toMatchObject({ lease: null })
+  })
+
+  it('is woken by what comes later, and enqueues a conversation once', async () => {
+    await worker()
+    const { agent } = host()
+    await Promise.all([1, 2, 3].map((n) => agent.send('c', say(`${n}`)[0] as never)))
+    await vi.waitFor(isIdle(agent, 'c'), 30_000)
+    const records = await agent.log.read('c')
+    const given = records.flatMap(({ event }) =>
+      event.type === 'RUN_STARTED' ? event.messageIds : [],
+    )
+    expect(given).toHaveLength(3)
+  })
+
+  it('streams to those who listen elsewhere', async () => {
+    await worker({ model: answers('A long answer in many pieces') })
+    const { agent } = host()
+    const heard: [string, ConversationEvent][] = []
+    agent.onStream((conversation, event) => heard.push([conversation, event]))
+    const heardOf = (id: string) => heard.flatMap(([of, event]) => (of === id ? event : []))
+    // Who has only just begun to listen may miss the first.
+    let n = 0
+    await expect
+      .poll(async () => {
+        const run = await agent.start({ conversation: `c${++n}`, messages: say() })
+        await run.result
+        await sleep(100)
+        return heardOf(`c${n}`).flatMap((event) => ('delta' in event ? event.delta : []))
+      })
+      .toEqual(['A long answer in many pieces'])
+    expect(heardOf(`c${n}`).map(({ type }) => type)).toEqual([
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+    ])
+  })
+
+  it('goes on where another one died', async () => {
+    const { agent, queue, log } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    const [job] = await queue.take({ agents: [null], limit: 1, perNamespace: 1, without: [] })
+    await queue.done(job ? [job] : [])
+    await log.append('c', [], { lease: { owner: 'dead', ms: 300 } })
+    await worker()
+    expect(await run.result).toMatchObject({ text: 'done' })
+  })
+
+  it('fills the queue from the log where somebody has emptied it', async () => {
+    const { agent } = host()
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => agent.start({ conversation: `c${i}`, messages: say() })),
+    )
+    const { rows } = await sql.query(
+      `SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'version'`,
+      [queueSchema()],
+    )
+    const tables = rows.map(({ tablename }) => `"${queueSchema()}"."${tablename}"`)
+    await sql.query(`TRUNCATE ${tables.join(', ')} CASCADE`)
+    await worker()
+    for (const run of runs) expect(await run.result).toMatchObject({ text: 'done' })
+    // What is enqueued after that is there too.
+    const next = await agent.start({ conversation: 'next', messages: say() })
+    expect(await next.result).toMatchObject({ text: 'done' })
+  })
+
+  it('does each call once beside another one', async () => {
+    const { tool, executions, open, model } = gate()
+    open()
+    await Promise.all([1, 2].map(() => worker({ tools: [tool], model }, { concurrency: 8 })))
+    const { agent } = host()
+    const ids = Array.from({ length: 40 }, (_, i) => `c${i}`)
+    const runs = await Promise.all(
+      ids.map((conversation) => agent.start({ conversation, messages: say() })),
+    )
+    for (const run of runs) expect(await run.result).toMatchObject({ reason: 'done' })
+    expect(executions.toSorted()).toEqual(ids.toSorted())
+  })
+
+  it('lets a step end when it is stopped, and leaves the rest to others', async () => {
+    const { tool, executions, open, model } = gate()
+    const first = await worker({ tools: [tool], model })
+    const { agent } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => executions.length).toBe(1)
+    const stopped = first.stop()
+    open()
+    await stopped
+    expect(await agent.log.find('c')).toMatchObject({ status: 'running', lease: null })
+    expect(await jobs()).toBe(1)
+    await worker({ tools: [tool], model })
+    expect(await run.result).toMatchObject({ text: 'done' })
+    expect(executions).toHaveLength(1)
+  })
+
+  it('breaks a step off that takes longer than that', async () => {
+    const { tool, executions, signals, model } = gate()
+    const first = await worker({ tools: [tool], model }, { graceMs: 10 })
+    const { agent } = host()
+    await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => executions.length).toBe(1)
+    await first.stop()
+    expect(signals[0]?.aborted).toBe(true)
+    expect(await jobs()).toBe(1)
+  })
+
+  it('waits for nobody while a person is asked', async () => {
+    const { tool, executions, open, model } = gate()
+    open()
+    const made = await worker({ tools: [{ ...tool, needsApproval: true }], model })
+    const { agent } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => agent.log.find('c')).toMatchObject({ status: 'waiting', lease: null })
+    await expect.poll(() => [made.active]).toEqual([0])
+    await expect.poll(jobs).toBe(0)
+    const asked = (await agent.log.read('c')).find(
+      ({ event }) => event.type === 'APPROVAL_REQUESTED',
+    )
+    const { toolCallId } = (asked as LogRecord).event as { toolCallId: string }
+    await agent.approve('c', toolCallId, { approved: true })
+    expect(await run.result).toMatchObject({ text: 'done' })
+    expect(executions).toEqual(['c'])
+  })
+
+  it('stops what is cancelled elsewhere', async () => {
+    const { tool, signals, model } = gate()
+    await worker({ tools: [tool], model })
+    const { agent } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => signals.length).toBe(1)
+    expect(await agent.cancel('c')).toBe(true)
+    expect(await run.result).toMatchObject({ reason: 'cancelled' })
+    await expect.poll(() => signals[0]?.aborted).toBe(true)
+  })
+
+  it('has room for another namespace, however many wait in one', async () => {
+    const { tool, executions, open, model } = gate()
+    const { agent } = host()
+    const many = agent.scoped('many')
+    for (let i = 0; i < 60; i++) await many.send(`m${i}`, say()[0] as never)
+    await worker({ tools: [tool], model }, { concurrency: 8 })
+    await expect.poll(() => executions.length).toBe(6)
+    await agent.scoped('one').send('single', say()[0] as never)
+    await expect.poll(() => executions).toContain('single')
+    expect(executions).toHaveLength(7)
+    open()
+  })
+
+  it('takes what is for its agents', async () => {
+    const { agent } = host({ name: 'writer' })
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await worker({ name: 'reader', model: answers('read') })
+    await worker({ name: 'writer', model: answers('written') })
+    expect(await run.result).toMatchObject({ text: 'written' })
+  })
+
+  it('keeps what a later version wrote', async () => {
+    const { agent } = host()
+    await agent.start({ conversation: 'c', messages: say() })
+    const lines: string[] = []
+    for await (const line of agent.log.export('c')) lines.push(line)
+    const event = { type: 'OF_A_LATER_VERSION', what: { it: 'knows' } }
+    const record = { v: 1, position: lines.length, timestamp: new Date().toISOString(), event }
+    await agent.log.delete('c')
+    await agent.log.import([...lines, `${JSON.stringify(record)}\n`])
+    await worker()
+    expect(await agent.resume('c').result).toMatchObject({ text: 'done' })
+    const events = (await agent.log.read('c')).map((one) => one.event)
+    expect(events).toContainEqual(event)
+  })
+
+  it('wants a log that has its queue', () => {
+    const { agent } = host()
+    const { queue } = host()
+    expect(() => createWorker({ agents: agent, queue })).toThrow(/must have its queue/)
+  })
+
+  it('says what fails, and goes on when it works again', async () => {
+    const onError = vi.fn()
+    await worker({}, { onError })
+    const { agent } = host()
+    await sql.query(`ALTER SCHEMA "${queueSchema()}" RENAME TO "${queueSchema()}_away"`)
+    await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(0)
+    await sql.query(`ALTER SCHEMA "${queueSchema()}_away" RENAME TO "${queueSchema()}"`)
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    expect(await run.result).toMatchObject({ text: 'done' })
+  })
+})

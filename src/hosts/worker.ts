@@ -1,0 +1,204 @@
+import type { Agent } from '../agent/agent-contract.ts'
+import { ByrefError, errorMessage } from '../errors.ts'
+import type { HostQueue, TakenJob } from './queue.ts'
+import { enqueueAbandoned, rebuildQueue } from './recover.ts'
+
+/** Options of {@link createWorker}. */
+export interface WorkerOptions {
+  /** Those whose conversations it advances; they share one log, which was given the same queue. */
+  agents: Agent | readonly Agent[]
+  queue: HostQueue
+  /** Conversations that this process advances at once; they wait for models and tools most of the time. Default 50. */
+  concurrency?: number
+  /**
+   * How many of them one namespace may have, so that there is room for others at once. Default: three quarters where there
+   * are namespaces.
+   */
+  perNamespace?: number
+  /** At a stop: how long steps that go on may take to end, in milliseconds, before they are broken off. Default 10,000. */
+  graceMs?: number
+  /** Hears what fails outside of runs, such as a database that is away; by default it goes to stderr, once a minute. */
+  onError?(error: unknown): void
+}
+
+/** A process that advances the conversations that its queue names. */
+export interface Worker {
+  /** How many conversations it advances now. */
+  readonly active: number
+  /** Begins. Rejects where queue or log cannot be opened. */
+  start(): Promise<void>
+  /** Takes nothing more, lets the steps that go on end, and leaves the rest to others, who go on at once. */
+  stop(): Promise<void>
+}
+
+/** How often it looks for what nobody told it of, in milliseconds. */
+const LOOK_MS = 1000
+/** How often it looks whether somebody has emptied the queue. */
+const WHOLE_MS = 60_000
+/** Jobs that are done within so many milliseconds leave the queue together. */
+const GATHER_MS = 5
+
+/**
+ * Makes a worker, which does nothing until it is started. Any number of them may share a queue; each conversation is advanced by
+ * one at a time, which the log sees to.
+ *
+ * @throws ByrefError `config_invalid` where the log of the agents does not have the queue
+ */
+export function createWorker(options: WorkerOptions): Worker {
+  const { queue, concurrency = 50, graceMs = 10_000, onError = sayOnStderr() } = options
+  const { perNamespace = Math.max(1, Math.ceil(concurrency * 0.75)) } = options
+  const agents = [options.agents].flat() as Agent[]
+  const [first] = agents
+  if (!first || agents.some(({ log }) => log.queue !== queue)) throw notItsQueue()
+  const { log } = first
+  const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  const names = [...new Set([null, ...byName.keys()])]
+  const leaving = new AbortController()
+  const stopping = new AbortController()
+  /** What goes on, with the namespace of each. */
+  const active = new Map<Promise<void>, string | null>()
+  const finished: TakenJob[] = []
+  let flushing: NodeJS.Timeout | undefined
+  let filling: Promise<void> | null = null
+  let again = false
+  let looked = 0
+  let timer: NodeJS.Timeout | undefined
+  let unhear = (): void => {}
+
+  /** Takes from the queue until nothing waits or there is no room; once more where it was called meanwhile. */
+  function fill(): void {
+    again = true
+    filling ??= (async () => {
+      while (again && !leaving.signal.aborted) {
+        again = false
+        await takeAll().catch(onError)
+      }
+      filling = null
+    })()
+  }
+
+  /** First those whose namespaces have less than their share of what goes on, then what there is room for. */
+  async function takeAll(): Promise<void> {
+    const namespaces = new Set(active.values()).size
+    const share = Math.min(perNamespace, Math.max(1, Math.floor(concurrency / (namespaces + 1))))
+    for (const most of new Set([share, perNamespace])) {
+      while (active.size < concurrency && !leaving.signal.aborted) {
+        const { crowded, room } = crowd(most)
+        const jobs = await queue.take({
+          ...{ agents: names, without: crowded, perNamespace: room },
+          limit: concurrency - active.size,
+        })
+        for (const job of jobs) begin(job)
+        if (jobs.length > 0) continue
+        if (crowded.length === 0) return
+        break
+      }
+    }
+  }
+
+  /** The namespaces that have at least so many, and how many more any other may have. */
+  function crowd(most: number): { crowded: string[]; room: number } {
+    const counts = new Map<string, number>()
+    for (const namespace of active.values()) {
+      if (namespace !== null) counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+    }
+    const crowded: string[] = []
+    let room = most
+    for (const [namespace, count] of counts) {
+      if (count >= most) crowded.push(namespace)
+      else room = Math.min(room, most - count)
+    }
+    return { crowded, room }
+  }
+
+  function begin(job: TakenJob): void {
+    const work = advance(job).catch(onError)
+    active.set(work, job.namespace)
+    void work.then(() => {
+      active.delete(work)
+      fill()
+    })
+  }
+
+  async function advance(job: TakenJob): Promise<void> {
+    const agent = byName.get(job.agent) ?? (first as Agent)
+    let isDone = false
+    const done = (): void => {
+      if (!isDone) finish(job)
+      isDone = true
+    }
+    const release = await agent.advance(job.conversation, {
+      ...{ namespace: job.namespace, onTaken: done },
+      ...{ leave: leaving.signal, signal: stopping.signal },
+    })
+    // Not done, it comes back.
+    if (release.type === 'failed') throw release.error
+    done()
+  }
+
+  function finish(job: TakenJob): void {
+    finished.push(job)
+    flushing ??= setTimeout(() => void flush(), GATHER_MS)
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(flushing)
+    flushing = undefined
+    if (finished.length > 0) await queue.done(finished.splice(0)).catch(onError)
+  }
+
+  async function look(): Promise<void> {
+    try {
+      if (Date.now() - looked > WHOLE_MS) {
+        looked = Date.now()
+        await rebuildQueue(log, queue)
+      }
+      await enqueueAbandoned(log, queue)
+    } catch (error) {
+      onError(error)
+    }
+    fill()
+    if (!leaving.signal.aborted) {
+      timer = setTimeout(() => void look(), LOOK_MS * (0.75 + Math.random() / 2))
+    }
+  }
+
+  return {
+    get active() {
+      return active.size
+    },
+    async start() {
+      await queue.supervise()
+      looked = Date.now()
+      await rebuildQueue(log, queue)
+      unhear = queue.onDue(fill)
+      await look()
+    },
+    async stop() {
+      leaving.abort()
+      clearTimeout(timer)
+      unhear()
+      await filling
+      const breakOff = setTimeout(() => stopping.abort(), graceMs)
+      await Promise.all(active.keys())
+      clearTimeout(breakOff)
+      await flush()
+    },
+  }
+}
+
+function notItsQueue(): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    'The log of a worker’s agents must have its queue: createPostgresLog({ …, queue }) with the same one',
+  )
+}
+
+function sayOnStderr(): (error: unknown) => void {
+  let said = 0
+  return (error) => {
+    if (Date.now() - said < 60_000) return
+    said = Date.now()
+    process.stderr.write(`byref worker: ${errorMessage(error)}\n`)
+  }
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../../../assets/assets.ts'
+import { withoutLargeBlocks } from './large-blocks.ts'
+
+const assets = createAssets()
+const readingTools = { fetch: 'fetch_asset', search: 'search_asset' }
+const shorten = (result: object, maxChars: number) =>
+  withoutLargeBlocks({ ...result }, 'x', {
+    ...{ assets, maxChars, maxBytes: maxChars, showImages: false },
+    readingTools,
+  })
+
+const text = fc.string({ maxLength: 60 })
+const block = fc.oneof(
+  fc.record({ type: fc.constant('text'), text }),
+  fc.record({ type: fc.constant('image'), data: fc.base64String(), mimeType: text }),
+  fc.record({ type: fc.constant('resource'), resource: fc.record({ uri: text, text }) }),
+  fc.record({ uri: text, blob: fc.base64String() }),
+  fc.jsonValue(),
+)
+const results = fc.record(
+  {
+    content: fc.oneof(fc.array(block), fc.jsonValue()),
+    contents: fc.oneof(fc.array(block), fc.jsonValue()),
+    messages: fc.array(fc.oneof(fc.record({ role: text, content: block }), fc.jsonValue())),
+    structuredContent: fc.jsonValue(),
+    isError: fc.boolean(),
+  },
+  { requiredKeys: [] },
+)
+
+describe('withoutLargeBlocks', () => {
+  it('gives what is small as the same object', async () => {
+    await fc.assert(
+      fc.asyncProperty(results, async (result) => {
+        const small = { ...result }
+        const options = { assets, maxChars: 1e6, maxBytes: 1e6, showImages: false, readingTools }
+        expect(await withoutLargeBlocks(small, 'x', options)).toBe(small)
+      }),
+    )
+  })
+
+  it('takes anything, gives JSON, and keeps the form of what it changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(results, fc.integer({ min: 0, max: 20 }), async (result, max) => {
+        const changed = await shorten(result, max)
+        expect(JSON.parse(JSON.stringify(changed))).toEqual(JSON.parse(JSON.stringify(changed)))
+        expect(Object.keys(changed).sort()).toEqual(Object.keys(result).sort())
+        for (const key of ['contents', 'messages'] as const) {
+          if (!Array.isArray(result[key])) expect(changed[key]).toEqual(result[key])
+          else expect(changed[key]).toHaveLength(result[key].length)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,277 @@
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../../../agent/agent.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { defineTool } from '../../../agent/tools/tool.ts'
+import { createServer } from '../../../server/create-server.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { createMcpServer, type McpEndpoint, type McpServerOptions } from './mcp-server.ts'
+
+/** What the camera waits for: a client may not tell of progress that comes together with the result. */
+let posed: Promise<void> = Promise.resolve()
+
+const camera = defineTool({
+  id: 'camera',
+  description: 'Takes a picture',
+  inputSchema: { type: 'object', properties: {} },
+  execute: () => posed.then(() => ({ photo: Buffer.alloc(5_000, 0xfe), note: 'a'.repeat(40) })),
+})
+const erase = defineTool({
+  id: 'erase',
+  description: 'Erases a disk',
+  inputSchema: { type: 'object', properties: { disk: { type: 'string' } } },
+  needsApproval: true,
+  execute: ({ disk }) => `erased ${disk}`,
+})
+
+const call = (name: string, args: object = {}) => ({ calls: [{ name, arguments: { ...args } }] })
+
+function photographer(...answers: Parameters<typeof scriptedModel>[0]): Agent {
+  return createAgent({
+    name: 'photographer',
+    model: scriptedModel(answers),
+    tools: [camera, erase],
+  })
+}
+
+async function connect(endpoint: McpEndpoint, options: ClientOptions & { token?: string } = {}) {
+  const { token = '', ...rest } = options
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: 'auto' }, ...rest },
+  )
+  const fetch = async (url: string | URL, init?: RequestInit) =>
+    endpoint.fetch(new Request(url, init))
+  const requestInit = { headers: { host: 'localhost', authorization: token } }
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch, requestInit }),
+  )
+  return client
+}
+
+const ask = (client: Pick<Client, 'callTool'>, args: object, name = 'photographer') =>
+  client.callTool({ name, arguments: { message: 'Go', ...args } })
+
+describe('createMcpServer', () => {
+  it('has agents as tools, whose assets are links that are read as resources and by tools', async () => {
+    const agent = photographer(call('camera'), 'Here it is.')
+    const client = await connect(
+      await createMcpServer({ agents: agent, descriptions: { photographer: 'Photos' } }),
+    )
+    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['photographer', 'fetch_asset', 'search_asset', 'query_tables']),
+    )
+    expect(tools[0]).toMatchObject({
+      description: 'Photos',
+      inputSchema: { required: ['message'] },
+    })
+    const told = Promise.withResolvers<void>()
+    posed = told.promise
+    const { content, _meta } = await client.callTool(
+      { name: 'photographer', arguments: { message: 'Take one' } },
+      { onprogress: ({ message }) => message === 'camera' && told.resolve() },
+    )
+    expect(content).toMatchObject([{ text: 'Here it is.' }, { type: 'resource_link', size: 5_000 }])
+    const uri = (content[1] as { uri: string }).uri
+    const { contents } = await client.readResource({ uri })
+    expect(contents).toMatchObject([{ blob: Buffer.alloc(5_000, 0xfe).toString('base64') }])
+    expect((await client.listResources()).resources).toMatchObject([{ uri, size: 5_000 }])
+    const { ref } = await agent.assets.saveAsset({
+      content_type: 'data',
+      content: { city: 'Oslo' },
+    })
+    expect(await client.readResource({ uri: `${ref}/content/city` })).toMatchObject({
+      contents: [{ text: 'Oslo' }],
+    })
+    expect(
+      await client.callTool({ name: 'search_asset', arguments: { ref, query: 'oslo' } }),
+    ).toMatchObject({
+      content: [{ text: expect.stringContaining(`${ref}/content/city`) }],
+    })
+    expect((await agent.log.list()).conversations.map(({ id }) => id)).toEqual([
+      _meta?.['byref/conversation'],
+    ])
+    await client.close()
+  })
+
+  it('goes on with a conversation, and takes attachments', async () => {
+    const agent = photographer('One.', 'Two.')
+    const client = await connect(await createMcpServer({ agents: agent }))
+    const { ref } = await agent.assets.save(Buffer.from('x'), 'text/plain')
+    const { _meta } = await ask(client, { attachments: [ref] })
+    const conversation = String(_meta?.['byref/conversation'])
+    expect(await ask(client, { conversation })).toMatchObject({ content: [{ text: 'Two.' }] })
+    expect(await ask(client, { attachments: ['asset://nothing'] })).toMatchObject({ isError: true })
+    await client.close()
+  })
+
+  it.each(['accept', 'decline'] as const)(
+    'asks the person of the client about calls: %s',
+    async (action) => {
+      const agent = photographer(
+        call('erase', { disk: 'a' }),
+        call('erase', { disk: 'b' }),
+        'Over.',
+      )
+      const client = await connect(await createMcpServer({ agents: agent }), {
+        capabilities: { elicitation: {} },
+      })
+      const asked: string[] = []
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params.message)
+        return action === 'accept' ? { action, content: { approve: true } } : { action }
+      })
+      const { content, _meta } = await ask(client, {})
+      expect(content).toMatchObject([{ text: 'Over.' }])
+      expect(asked).toEqual(['Run erase with {"disk":"a"}?', 'Run erase with {"disk":"b"}?'])
+      const events = await agent.log.read(String(_meta?.['byref/conversation']))
+      const json = JSON.stringify(events)
+      expect(json.includes('erased b')).toBe(action === 'accept')
+      expect(json.includes('approval_denied')).toBe(action === 'decline')
+      await client.close()
+    },
+  )
+
+  it('says that a run waits where the client cannot ask', async () => {
+    const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
+    const client = await connect(await createMcpServer({ agents: agent }))
+    const { content } = await ask(client, {})
+    expect(content).toMatchObject([
+      { text: expect.stringMatching(/Run erase.*It waits for a person/) },
+    ])
+    await client.close()
+  })
+
+  it('ends a run that is cancelled', async () => {
+    const began = Promise.withResolvers<AbortSignal>()
+    const slow = defineTool({
+      id: 'slow',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: (_, { signal }) => {
+        began.resolve(signal)
+        return new Promise(() => {})
+      },
+    })
+    const agent = createAgent({ model: scriptedModel([call('slow')]), tools: [slow] })
+    const client = await connect(await createMcpServer({ agents: agent }))
+    const controller = new AbortController()
+    const asking = client.callTool(
+      { name: 'ask', arguments: { message: 'Go' } },
+      { signal: controller.signal },
+    )
+    const signal = await began.promise
+    controller.abort('enough')
+    await expect(asking).rejects.toThrow()
+    await expect.poll(() => signal.aborted).toBe(true)
+    await client.close()
+    await agent.close()
+  })
+
+  it('keeps namespaces apart, and refuses who has none', async () => {
+    const agent = createAgent({
+      model: scriptedModel(['Yes.']),
+      assets: { config: { namespacing: { mode: 'context' } } },
+      namespace: 'a',
+    })
+    const namespace: McpServerOptions['namespace'] = ({ headers }) => {
+      const token = headers.get('authorization')
+      if (!token) throw new Error('Who are you?')
+      return token
+    }
+    const endpoint = await createMcpServer({ agents: agent, namespace })
+    const { ref } = await agent.assets.save(Buffer.from('secret'), 'text/plain')
+    const a = await connect(endpoint, { token: 'a' })
+    const b = await connect(endpoint, { token: 'b' })
+    expect(await a.readResource({ uri: ref })).toMatchObject({ contents: [{ text: 'secret' }] })
+    await expect(b.readResource({ uri: ref })).rejects.toThrow('no asset')
+    expect((await b.listResources()).resources).toEqual([])
+    expect(await b.callTool({ name: 'fetch_asset', arguments: { ref } })).toMatchObject({
+      isError: true,
+    })
+    expect((await ask(b, {}, 'ask')).content).toMatchObject([{ text: 'Yes.' }])
+    expect((await agent.scoped('b').log.list()).conversations).toHaveLength(1)
+    expect((await agent.log.list()).conversations).toHaveLength(0)
+    await expect(connect(endpoint)).rejects.toThrow()
+    await Promise.all([a.close(), b.close()])
+  })
+
+  it('is mounted beside createServer, and refuses other hosts and origins', async () => {
+    const agent = photographer('Yes.')
+    const mcp = await createMcpServer({ agents: agent, allowedHosts: ['box.local'] })
+    const app = new Hono()
+    app.all('/mcp', (c) => mcp.fetch(c.req.raw))
+    const server = createServer({ agents: agent })
+    app.all('*', (c) => server.fetch(c.req.raw))
+    const post = (headers: Record<string, string>) =>
+      app.request('/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      })
+    expect((await post({ host: 'localhost:80' })).status).toBe(200)
+    expect((await post({ host: 'box.local' })).status).toBe(200)
+    expect((await post({ host: 'evil.example' })).status).toBe(403)
+    expect((await post({ host: 'localhost', origin: 'https://evil.example' })).status).toBe(403)
+    expect((await app.request('/healthz', { headers: { host: 'localhost' } })).status).toBe(200)
+    server.close()
+  })
+
+  it('answers clients of the first SDK', async () => {
+    const endpoint = await createMcpServer({ agents: photographer(call('camera'), 'Here.') })
+    const client = new OldClient({ name: 'old', version: '1' })
+    const fetch = async (url: string | URL, init?: RequestInit) =>
+      endpoint.fetch(new Request(url, init))
+    const requestInit = { headers: { host: 'localhost' } }
+    await client.connect(
+      new OldTransport(new URL('http://localhost/mcp'), { fetch, requestInit }) as never,
+    )
+    expect(await ask(client as never, {})).toMatchObject({
+      content: [{ text: 'Here.' }, { size: 5_000 }],
+    })
+    await client.close()
+  })
+
+  it('has tools of your own', async () => {
+    const endpoint = await createMcpServer({
+      agents: photographer(),
+      extend: (server) =>
+        server.registerTool('mine', {}, () => ({ content: [{ type: 'text', text: 'hi' }] })),
+    })
+    const client = await connect(endpoint)
+    expect(await client.callTool({ name: 'mine' })).toMatchObject({ content: [{ text: 'hi' }] })
+    await client.close()
+  })
+
+  it('refuses options that there are not, no agent, and names that two have', async () => {
+    const wrong = (options: object) => expect(createMcpServer(options as never)).rejects
+    await wrong({ agents: photographer(), agent: 1 }).toThrow('There is no "agent"')
+    await wrong({ agents: [] }).toThrow('needs an agent')
+    await wrong({ agents: [photographer(), photographer()] }).toThrow('photographer, photographer')
+    const model = scriptedModel([])
+    await wrong({ agents: createAgent({ name: 'fetch_asset', model }) }).toThrow('fetch_asset')
+  })
+
+  it('says of a resource that there is none, by the code of MCP', async () => {
+    const client = await connect(await createMcpServer({ agents: photographer() }))
+    const uri = 'asset://nothing'
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32602,
+      data: { uri },
+    })
+    await client.close()
+  })
+})

@@ -1,0 +1,148 @@
+import type {
+  CallToolResult,
+  McpRequestContext,
+  McpServer,
+  RequestStateCodec,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { knownOptions } from '../../../agent/known-options.ts'
+import { ByrefError } from '../../../errors.ts'
+import { version } from '../../../version.ts'
+import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
+import { callReadingTool, describeTool, readingTools } from '../reading-tools.ts'
+import { askAgent, QUESTION, type Question } from './ask-agent.ts'
+
+/** Options of {@link createMcpServer}. */
+export interface McpServerOptions {
+  /** Each is a tool by its name (`ask` where it has none); their assets are those of the first. */
+  agents: Agent | readonly Agent[]
+  /** What a client is told of each agent, by name. */
+  descriptions?: Readonly<Record<string, string>>
+  /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
+  namespace?(request: Request): string | null | Promise<string | null>
+  /** Hosts and origins that requests may name beside those of this machine. */
+  allowedHosts?: readonly string[]
+  /** Signs what clients give back when their person was asked; 32 characters or more, the same for all processes. Default: random. */
+  secret?: string
+  /** Adds tools, resources and prompts of your own; called for each connection, over HTTP for each request. */
+  extend?(server: McpServer, connection: McpConnection): unknown
+}
+
+/** What {@link McpServerOptions.extend} is told. */
+export interface McpConnection extends McpRequestContext {
+  /** Makes the `requestState` of an `inputRequired` result; any other is refused. */
+  mintState: RequestStateCodec['mint']
+}
+
+/** Agents, the tools that read their assets, and the assets as resources, by MCP. */
+export interface McpEndpoint {
+  /** Answers one request of streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp.fetch(c.req.raw))`. */
+  fetch(request: Request): Promise<Response>
+  /** Serves this process's stdin and stdout; `closed` resolves when the client has gone. */
+  stdio(): Promise<{ closed: Promise<void> }>
+  close(): Promise<void>
+}
+
+const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'secret', 'extend']
+/** How long a person may take. */
+const STATE_SECONDS = 24 * 60 * 60
+
+/**
+ * Makes an MCP server of agents.
+ *
+ * @throws ByrefError `config_invalid` for an option that there is not, no agent, or two of one name; `dependency_missing` without `@modelcontextprotocol/server`
+ */
+export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
+  knownOptions('createMcpServer', options, OPTIONS)
+  const sdk = await import('@modelcontextprotocol/server').catch((cause) => {
+    const message = 'createMcpServer needs @modelcontextprotocol/server: install it beside byref'
+    throw new ByrefError('dependency_missing', message, { cause })
+  })
+  const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
+  const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
+  const codec = sdk.createRequestStateCodec({
+    key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
+    ttlSeconds: STATE_SECONDS,
+    bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
+  })
+  const reading = readingTools()
+  const agents = [options.agents].flat() as Agent[]
+  const names = [...agents.map(nameOf), ...reading.map(({ id }) => id)]
+  if (agents.length === 0 || new Set(names).size < names.length) {
+    const message = `createMcpServer needs an agent, and each tool a name of its own: ${names.join(', ')}`
+    throw new ByrefError('config_invalid', message)
+  }
+
+  async function connect(context: McpRequestContext): Promise<McpServer> {
+    const whose = context.authInfo?.extra?.namespace as string | null | undefined
+    const server = new Server(
+      { name: 'byref', version },
+      { requestState: { verify: codec.verify } },
+    )
+    const canAsk = ({ mcpReq }: ServerContext): boolean => {
+      const said: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
+      return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
+    }
+    const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
+    const { assets } = mine[0] as Agent
+    for (const agent of mine) {
+      const name = nameOf(agent)
+      const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
+      const inputSchema = fromJsonSchema<Question>(QUESTION)
+      server.registerTool(name, { description, inputSchema }, (input, ctx) =>
+        askAgent(agent, input, { context: ctx, canAsk: canAsk(ctx), mint: codec.mint }),
+      )
+    }
+    for (const tool of reading) {
+      const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
+      const config = { ...describeTool(tool, tool.id), inputSchema }
+      server.registerTool(tool.id, config, async (input, { mcpReq }) => {
+        return callReadingTool(tool, input, {
+          assets,
+          signal: mcpReq.signal,
+        }) as Promise<CallToolResult>
+      })
+    }
+    const list = () => newestAssets(assets)
+    const read = (uri: URL) => assetAsResource(assets, uri.href)
+    const { name: called, uriTemplate } = ASSET_TEMPLATE
+    server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
+    const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
+    server.registerResource('field', field, {}, read)
+    await extend?.(server, { ...context, mintState: codec.mint })
+    return server
+  }
+
+  const handler = sdk.createMcpHandler(connect)
+  const hosts = [...sdk.localhostAllowedHostnames(), ...allowedHosts]
+  return {
+    async fetch(request) {
+      const refused =
+        sdk.hostHeaderValidationResponse(request, hosts) ??
+        sdk.originValidationResponse(request, hosts)
+      if (refused || !namespace) return refused ?? handler.fetch(request)
+      try {
+        const extra = { namespace: await namespace(request) }
+        return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })
+      } catch (reason) {
+        const error = reason instanceof ByrefError ? reason.message : 'unauthorized'
+        return Response.json({ error }, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
+      }
+    },
+    async stdio() {
+      const { serveStdio, StdioServerTransport } = await import(
+        '@modelcontextprotocol/server/stdio'
+      )
+      const transport = new StdioServerTransport()
+      const { close } = serveStdio(connect, { transport })
+      const closed = new Promise<void>((resolve) => process.stdin.once('end', resolve))
+      return { closed: closed.then(close) }
+    },
+    close: () => handler.close(),
+  }
+}
+
+function nameOf({ name }: Agent): string {
+  return name ?? 'ask'
+}

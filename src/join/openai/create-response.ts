@@ -1,0 +1,169 @@
+import type { Agent } from '../../agent/agent-contract.ts'
+import { openRun } from '../../content/conversation-state.ts'
+import type { ConversationEvent } from '../../content/events.ts'
+import { newId } from '../../content/new-id.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
+import { readAll } from '../../log/conversation-log.ts'
+import type { ModelSettings } from '../../model/model-settings.ts'
+import { eventStream } from '../serving/event-stream.ts'
+import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
+import { type Said, say } from '../serving/say.ts'
+import { readInput } from './input.ts'
+import { createOutput, type StreamEvent } from './output.ts'
+import type { ResponsesRequest } from './request.ts'
+import {
+  formatResponseId,
+  noResponse,
+  parseResponseId,
+  type ResponseId,
+  type ResponseParts,
+  responseOf,
+} from './response.ts'
+
+/** How a response is asked for. */
+interface Asking {
+  request: Request
+  keepRunning: boolean
+}
+
+/** Says what a request says, and answers with the response, whole or as it comes. */
+export async function createResponse(
+  agent: Agent,
+  asked: ResponsesRequest,
+  { request, keepRunning }: Asking,
+): Promise<Response> {
+  const conversation = await conversationOf(agent, asked.previous_response_id)
+  const followed = await followConversation(agent, conversation)
+  const onEnd = (isCut: boolean): void => {
+    followed.close()
+    if (isCut && !keepRunning && !asked.background) agent.cancel(conversation).catch(() => {})
+  }
+  try {
+    const { state } = followed
+    const after = state.position
+    const said = await readInput(asked, { state, assets: agent.assets })
+    const runId = await tell(agent, asked, { conversation, said, followed })
+    const events = responseEvents(followed, asked, { conversation, after, runId, said })
+    if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
+    return eventStream(events, {
+      frame({ type, ...event }, index) {
+        const data = JSON.stringify({ type, sequence_number: index, ...event })
+        return `event: ${type}\ndata: ${data}\n\n`
+      },
+      failed: (error) => ({
+        ...{ type: 'error', code: 'server_error', message: errorMessage(error), param: null },
+      }),
+      last: 'data: [DONE]\n\n',
+      onEnd,
+    })
+  } catch (error) {
+    followed.close()
+    throw error
+  }
+}
+
+/** The conversation that a request goes on with: a fork, where it went on otherwise since. */
+async function conversationOf(agent: Agent, previous?: string | null): Promise<string> {
+  if (!previous) return newId()
+  const { conversation, after } = parseResponseId(previous)
+  if (!(await agent.log.find(conversation))) throw noResponse(previous)
+  let last = ''
+  let hasAnswered = false
+  for await (const { position, event } of readAll(agent.log, conversation)) {
+    if (position > after && hasAnswered && isSaid(event))
+      return agent.fork(conversation, { at: last })
+    if (event.type === 'NEW_MESSAGE') last = event.payload.id
+    hasAnswered ||= position > after && event.type === 'STEP_FINISHED'
+  }
+  return conversation
+}
+
+/** Whether somebody said something, or answered a call. */
+function isSaid(event: ConversationEvent): boolean {
+  if (event.type === 'APPROVAL_ANSWERED') return true
+  return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
+}
+
+/** Says it; resolves to the run that answers. */
+async function tell(
+  agent: Agent,
+  { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
+  {
+    conversation,
+    said,
+    followed,
+  }: { conversation: string; said: Said; followed: FollowedConversation },
+): Promise<string> {
+  const open = openRun(followed.state)
+  if (open && said.answers.size === 0) {
+    throw new ByrefError('conversation_busy', 'Calls of the response before wait for their outputs')
+  }
+  const given = { temperature, topP, maxOutputTokens }
+  const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  const settings = Object.fromEntries(known) as ModelSettings
+  return say(agent, conversation, { ...said, open, settings, output: text?.format?.schema })
+}
+
+interface Responding extends ResponseId {
+  runId: string
+  said: Said
+}
+
+/** The events of a response; the last one has all of it. */
+async function* responseEvents(
+  followed: FollowedConversation,
+  request: ResponsesRequest,
+  { conversation, after, runId, said }: Responding,
+): AsyncGenerator<StreamEvent> {
+  const { state } = followed
+  const clientTools = new Set(request.tools?.map(({ name }) => name))
+  const output = createOutput((name) => clientTools.has(name), state)
+  const id = { conversation, after }
+  const response = (isWaiting: boolean) => {
+    const run = state.runs.find((one) => one.runId === runId)
+    const parts: ResponseParts = { id: formatResponseId(id), request, output, run, isWaiting }
+    return { ...responseOf(parts), output: output.items.map((item) => ({ ...item })) }
+  }
+  const { answers } = said
+  let began = false
+  for await (const { event, position } of followed.untilDue(runId, answers.keys())) {
+    const isStart = event.type === 'RUN_STARTED' && event.runId === runId
+    if (!began && answers.size === 0 && !isStart) continue
+    if (!began) {
+      if (isStart && position !== undefined) id.after = position
+      yield { type: 'response.created', response: response(false) }
+      yield { type: 'response.in_progress', response: response(false) }
+    }
+    began = true
+    yield* output.take(event)
+  }
+  yield* output.finish()
+  const whole = response(followed.waiting() !== null)
+  yield { type: ENDS[whole.status] ?? 'response.incomplete', response: whole }
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  completed: 'response.completed',
+  failed: 'response.failed',
+}
+
+/** The last event's response; of one in the background, the first's. */
+async function lastResponse(
+  events: AsyncGenerator<StreamEvent>,
+  given: { asked: ResponsesRequest; request: Request; onEnd: (isCut: boolean) => void },
+): Promise<Response> {
+  const { signal } = given.request
+  const cut = (): void => given.onEnd(true)
+  signal.addEventListener('abort', cut, { once: true })
+  try {
+    let last: unknown = null
+    for await (const { response } of events) {
+      last = response ?? last
+      if (given.asked.background) break
+    }
+    return Response.json(last)
+  } finally {
+    signal.removeEventListener('abort', cut)
+    given.onEnd(false)
+  }
+}

@@ -1,0 +1,104 @@
+import type { ConversationEvent } from '../../content/events.ts'
+import type { Query } from '../../postgres/database.ts'
+import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
+import { chatText, foldCase } from '../chat-text.ts'
+import type { Lease } from '../conversation-log.ts'
+import { type ConversationState, messageIn } from '../summary.ts'
+import { NOW, stateColumns, titleWords } from './conversation-rows.ts'
+
+/** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
+export interface Appendix {
+  events: readonly ConversationEvent[]
+  texts: readonly string[]
+  debug: readonly (readonly [string, string])[]
+  lease: Lease | undefined
+}
+
+/**
+ * Appends behind a position, where the conversation still has just this one and no other owner's lease lasts: all or
+ * nothing in one statement, so that nobody waits for a lock over the network.
+ */
+const APPEND = `
+  WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
+  changed AS (
+    UPDATE byref.conversations c SET updated = clock.now, position = c.position + $3::integer,
+      title = $4, messages = $5, open_run = $6, queued = $7, approvals = $8, failed = $9, agent = $10,
+      words = CASE WHEN c.name IS NULL THEN $11::text ELSE c.words END,
+      lease_owner = CASE WHEN $12::text IS NULL THEN c.lease_owner WHEN $13::bigint > 0 THEN $12::text END,
+      lease_until = CASE WHEN $12::text IS NULL THEN c.lease_until WHEN $13::bigint > 0 THEN clock.now + $13::bigint END
+    FROM clock
+    WHERE c.key = $1 AND c.position = $2::integer
+      AND ($12::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $12::text OR c.lease_until <= clock.now)
+    RETURNING c.key, clock.now
+  ), added AS (
+    INSERT INTO byref.records (conversation, position, at, event, message, words)
+    SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.message, e.words
+    FROM changed, unnest($14::text[], $15::text[], $16::text[]) WITH ORDINALITY AS e (event, message, words, n)
+  ), noted AS (
+    INSERT INTO byref.debug (conversation, message, name, value)
+    SELECT changed.key, d.message, d.name, d.value
+    FROM changed, unnest($17::text[], $18::text[], $19::text[]) AS d (message, name, value)
+    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = NULL
+  ) SELECT now FROM changed`
+
+/** Appends events, one at least. Gives when; null where the conversation stands elsewhere or somebody else has it. */
+export async function appendBehind(
+  query: Query,
+  { key, position }: { key: number; position: number },
+  { events, texts, debug, lease, state }: Appendix & { state: ConversationState },
+): Promise<number | null> {
+  const { rows } = await query<{ now: number }>(APPEND, [
+    ...[key, position, events.length],
+    ...stateColumns(state),
+    titleWords(state.title),
+    ...leaseValues(lease),
+    ...[texts, events.map(messageKey), events.map(wordsOf)],
+    ...debugColumns(debug),
+  ])
+  return rows[0]?.now ?? null
+}
+
+const TOUCH = `
+  WITH changed AS (
+    UPDATE byref.conversations c SET
+      lease_owner = CASE WHEN $2::text IS NULL THEN c.lease_owner WHEN $3::bigint > 0 THEN $2::text END,
+      lease_until = CASE WHEN $2::text IS NULL THEN c.lease_until WHEN $3::bigint > 0 THEN ${NOW} + $3::bigint END
+    WHERE c.key = $1 RETURNING c.key
+  ) INSERT INTO byref.debug (conversation, message, name, value)
+    SELECT changed.key, d.message, d.name, d.value
+    FROM changed, unnest($4::text[], $5::text[], $6::text[]) AS d (message, name, value)
+    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = NULL`
+
+/** Stores the lease and debug data of an append without events, within a transaction that has locked the row. */
+export async function appendNothing(
+  query: Query,
+  key: number,
+  { lease, debug }: Pick<Appendix, 'lease' | 'debug'>,
+): Promise<void> {
+  if (!lease && debug.length === 0) return
+  await query(TOUCH, [key, ...leaseValues(lease), ...debugColumns(debug)])
+}
+
+/** The key of the message of an event, or null. */
+export function messageKey(event: ConversationEvent): string | null {
+  const id = messageIn(event)
+  return id === null ? null : keyOf(id)
+}
+
+/** What a search finds of an event, or null. */
+export function wordsOf(event: ConversationEvent): string | null {
+  const text = chatText(event)
+  return text ? foldCase(text) : null
+}
+
+/** The columns message, name and value of debug data, as lists. */
+export function debugColumns(debug: Appendix['debug']): (string | null)[][] {
+  const keys = debug.map(([message]) => keyOf(message))
+  // The key of a long or odd id does not say it.
+  const names = debug.map(([message], i) => (isOwnKey(keys[i] ?? '') ? null : toPlain(message)))
+  return [keys, names, debug.map(([, value]) => value)]
+}
+
+function leaseValues(lease: Lease | undefined): [string | null, number] {
+  return [lease?.owner ?? null, Math.ceil(lease?.ms ?? 0)]
+}

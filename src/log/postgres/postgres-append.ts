@@ -1,0 +1,153 @@
+import type { LogRecord } from '../../content/events.ts'
+import type { Database, Query } from '../../postgres/database.ts'
+import { admit, leaseAfter } from '../admit.ts'
+import type { ConversationQueue } from '../conversation-queue.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  isDue,
+  stateAfter,
+  withoutMessages,
+} from '../summary.ts'
+import { type Appendix, appendBehind, appendNothing } from './append-statement.ts'
+import {
+  type ConversationRow,
+  createRow,
+  leaseOf,
+  lockRow,
+  nameOf,
+  type Place,
+  stateColumns,
+  stateOf,
+  titleWords,
+} from './conversation-rows.ts'
+import { deleteMessages, titleIn } from './delete-messages.ts'
+import { readRecords } from './read-records.ts'
+
+/** A conversation as it stood at a position. */
+export interface Known {
+  key: number
+  position: number
+  state: ConversationState
+}
+
+/** What an append stored, and how the conversation stands behind it. */
+export interface Appended {
+  records: LogRecord[]
+  known: Known
+}
+
+/** Appends in one statement, where all that it needs is known; null where more has to be looked at. */
+export async function appendAtOnce(
+  query: Query,
+  known: Known,
+  { appendix, queue }: { appendix: Appendix; queue: ConversationQueue | undefined },
+): Promise<Appended | null> {
+  const { events, lease } = appendix
+  if (events.length === 0 || deletedBy(events).length > 0) return null
+  const state = stateAfter(known.state, events)
+  if (queue && isDue(state) && !lease?.ms) return null
+  const now = await appendBehind(query, known, { ...appendix, state })
+  return now === null ? null : appended(known, { events, now, state })
+}
+
+/** Appends in a transaction that holds the conversation, or throws what refuses that. */
+export function appendInTransaction(
+  { transaction }: Database,
+  place: Place,
+  options: { appendix: Appendix; after: number | undefined; queue: ConversationQueue | undefined },
+): Promise<Appended> {
+  const { appendix, after, queue } = options
+  const { events, lease } = appendix
+  return transaction(async (query) => {
+    const row = await admitted(query, place, { after, lease })
+    const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
+    let result: Appended = { records: [], known }
+    if (events.length === 0) await appendNothing(query, row.key, appendix)
+    else {
+      const state = stateAfter(known.state, events)
+      const now = await appendBehind(query, known, { ...appendix, state })
+      if (now === null) throw new Error('A conversation that is held cannot have changed')
+      result = appended(known, {
+        events,
+        now,
+        state: await withDeletions(query, row, { events, state }),
+      })
+    }
+    const held = leaseAfter(leaseOf(row), lease, row.now)
+    if (queue && !(held && held.until > row.now)) {
+      await enqueueDue(query, queue, {
+        place,
+        state: result.known.state,
+        isGivenBack: lease !== undefined,
+      })
+    }
+    return result
+  })
+}
+
+/**
+ * Enqueues a conversation that is due. Whoever gives it back has looked at it: what waits for a person then waits for nobody
+ * else.
+ */
+export async function enqueueDue(
+  query: Query,
+  queue: ConversationQueue,
+  about: { place: Place; state: ConversationState; isGivenBack: boolean },
+): Promise<void> {
+  const { place, state, isGivenBack } = about
+  if (!isDue(state) || (isGivenBack && state.approvals.length > 0)) return
+  const { namespace, id } = place
+  const { agent } = state
+  await queue.enqueue(query, { conversation: id, namespace: namespace || null, agent })
+}
+
+function appended(
+  { key, position }: Known,
+  { events, now, state }: Pick<Appendix, 'events'> & { now: number; state: ConversationState },
+): Appended {
+  const timestamp = new Date(now).toISOString()
+  const records = events.map((event, i): LogRecord => {
+    return { v: 1, position: position + i + 1, timestamp, event }
+  })
+  return { records, known: { key, position: position + records.length, state } }
+}
+
+/** The row, held and made where it was not there, of an append that may pass. */
+async function admitted(
+  query: Query,
+  place: Place,
+  options: { after: number | undefined; lease: Appendix['lease'] },
+): Promise<ConversationRow> {
+  const { after } = options
+  for (;;) {
+    const row = await lockRow(query, place)
+    const isBehind = row !== null && after !== undefined && after < row.position
+    const missed = isBehind ? await readRecords(query, place, { after, limit: null }) : []
+    admit(place.id, row && { position: row.position, lease: leaseOf(row) }, {
+      ...options,
+      now: row?.now ?? 0,
+      missed: () => missed,
+    })
+    const found = row ?? (await createRow(query, place))
+    if (found) return found
+  }
+}
+
+/** The state behind events that are stored already, which may have deleted messages. */
+async function withDeletions(
+  query: Query,
+  row: ConversationRow,
+  { events, state }: { events: Appendix['events']; state: ConversationState },
+): Promise<ConversationState> {
+  const ids = deletedBy(events)
+  if (ids.length === 0) return state
+  const gone = await deleteMessages(query, row.key, ids)
+  const left = withoutMessages(state, { gone, title: await titleIn(query, row.key) })
+  const [title, messages] = stateColumns(left)
+  await query(
+    'UPDATE byref.conversations SET title = $2, messages = $3, words = $4 WHERE key = $1',
+    [...[row.key, title, messages], titleWords(nameOf(row) ?? left.title)],
+  )
+  return left
+}

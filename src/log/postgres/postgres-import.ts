@@ -1,0 +1,156 @@
+import { ByrefError } from '../../errors.ts'
+import type { Database } from '../../postgres/database.ts'
+import { toPlain } from '../../postgres/plain-text.ts'
+import type { ExportHeader } from '../json-lines.ts'
+import { existsError } from '../log-errors.ts'
+import { CHUNK } from '../pause.ts'
+import { type ImportedLine, readLines } from '../read-lines.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  NEW_CONVERSATION,
+  stateAfter,
+  withoutMessages,
+} from '../summary.ts'
+import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
+import { type Noted, noticeOf } from './change-conversation.ts'
+import { NOW, type Place, stateColumns, titleWords } from './conversation-rows.ts'
+import { deleteMessages, titleIn } from './delete-messages.ts'
+import { removeAll, removeLeftovers } from './remove-records.ts'
+
+/** What becomes a conversation when the last line was right. */
+export interface Staged {
+  key: number
+  header: ExportHeader
+  kept: string | null
+  position: number
+  state: ConversationState
+}
+
+/**
+ * Stores lines by pieces under a key that is no conversation yet, so that nobody sees them; `publish` makes it one. What
+ * throws leaves nothing.
+ */
+export async function postgresImport<T>(
+  database: Database,
+  lines: AsyncIterable<string> | Iterable<string>,
+  publish: (staged: Staged) => Promise<T>,
+): Promise<T> {
+  await removeLeftovers(database)
+  const key = await newKey(database)
+  try {
+    return await publish(await stage(database, lines, key))
+  } catch (error) {
+    // What cannot be removed now is removed as a leftover.
+    await removeAll(database, key).catch(() => {})
+    throw error
+  }
+}
+
+/** Makes what was staged a conversation. @throws ByrefError `conversation_exists` */
+export function publishStaged(
+  { transaction }: Database,
+  place: Place,
+  staged: Staged,
+): Promise<Noted> {
+  const { key, header, position, state, kept } = staged
+  const { created, updated, title } = header
+  return transaction(async (query) => {
+    await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
+    const { rows } = await query<Noted>(
+      `WITH made AS (
+         INSERT INTO byref.conversations (key, namespace, id, name, created, updated, position, imported, header,
+           title, messages, open_run, queued, approvals, failed, agent, words)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
+       ) ${noticeOf('made', false)}`,
+      [
+        ...[key, place.namespace, place.id, title === null ? null : toPlain(title)],
+        ...[created, updated, position, kept],
+        ...stateColumns(state),
+        titleWords(title ?? state.title),
+      ],
+    )
+    if (!rows[0]) throw existsError(place.id)
+    return rows[0]
+  })
+}
+
+async function stage(
+  database: Database,
+  lines: AsyncIterable<string> | Iterable<string>,
+  key: number,
+): Promise<Staged> {
+  const header = { id: '', title: null, created: 0, updated: 0 }
+  const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
+  const deleted: string[] = []
+  let piece: ImportedLine[] = []
+  for await (const line of readLines(lines)) {
+    if (line.type === 'header') {
+      Object.assign(staged, { header: line.header, kept: line.kept })
+      continue
+    }
+    if (line.type === 'record') {
+      staged.position = line.position
+      staged.state = stateAfter(staged.state, [line.event])
+      deleted.push(...deletedBy([line.event]))
+    }
+    if (piece.push(line) < CHUNK) continue
+    await storeLines(database, key, piece)
+    piece = []
+  }
+  await storeLines(database, key, piece)
+  if (deleted.length > 0) {
+    const { state } = staged
+    staged.state = await database.transaction(async (query) => {
+      const gone = await deleteMessages(query, key, deleted)
+      return withoutMessages(state, { gone, title: await titleIn(query, key) })
+    })
+  }
+  return staged
+}
+
+/** A key that no conversation has or will have. */
+async function newKey({ query, schema }: Database): Promise<number> {
+  const { rows } = await query<{ key: number }>(
+    `INSERT INTO byref.leftovers (key, touched)
+     SELECT nextval(pg_get_serial_sequence($1, 'key')), ${NOW} RETURNING key`,
+    [`"${schema}".conversations`],
+  )
+  return Number(rows[0]?.key)
+}
+
+function storeLines(
+  { transaction }: Database,
+  key: number,
+  lines: readonly ImportedLine[],
+): Promise<void> {
+  const records = lines.filter((line) => line.type === 'record')
+  const debug = lines.filter((line) => line.type === 'debug')
+  return transaction(async (query) => {
+    const touched = await query(`UPDATE byref.leftovers SET touched = ${NOW} WHERE key = $1`, [key])
+    if (touched.rowCount === 0) {
+      throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
+    }
+    await query(
+      `INSERT INTO byref.records (conversation, position, at, event, message, words, line)
+       SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])`,
+      [
+        ...[key, records.map(({ position }) => position), records.map(({ at }) => at)],
+        ...[records.map(({ json }) => json), records.map(({ event }) => messageKey(event))],
+        ...[records.map(({ event }) => wordsOf(event)), records.map(({ kept }) => kept)],
+      ],
+    )
+    const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
+    // Debug data that came with a message and those of a line of their own: the later ones are kept.
+    await query(
+      `INSERT INTO byref.debug (conversation, message, name, value, line)
+       SELECT $1, message, name, value, line FROM (
+         SELECT DISTINCT ON (message) * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+           WITH ORDINALITY AS d (message, name, value, line, n) ORDER BY message, n DESC
+       ) AS last ORDER BY n
+       ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = excluded.line`,
+      [key, ...columns, debug.map(({ kept }) => kept)],
+    )
+  })
+}

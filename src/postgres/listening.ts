@@ -1,0 +1,74 @@
+import type { Client, Pool } from 'pg'
+import { ownConnection, unref } from './own-connection.ts'
+
+/** What is listened to. */
+export interface ListenOptions {
+  channels: readonly string[]
+  /** Hears each notification, in the order in which they were sent. It must not throw. */
+  heard(channel: string, payload: string): void
+  /** The connection listens from now on, for the first time or again: what was sent before may not have been heard. */
+  begun(): void
+}
+
+/** A connection that listens until it is ended. */
+export interface Listening {
+  /** Whether it hears at present. */
+  readonly isUp: boolean
+  end(): Promise<void>
+}
+
+const RETRY_MS = { first: 100, most: 2_000 }
+
+/** Listens on a connection that is none of the pool's, but made as they are; made again whenever it is lost. */
+export function listening(pool: Pool, { channels, heard, begun }: ListenOptions): Listening {
+  let client: Client | null = null
+  let isUp = false
+  let ended = false
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
+
+  async function connect(): Promise<void> {
+    const made = ownConnection(pool)
+    client = made
+    made.on('error', () => lost(made))
+    made.on('end', () => lost(made))
+    made.on('notification', ({ channel, payload = '' }) => heard(channel, payload))
+    try {
+      await made.connect()
+      for (const channel of channels) await made.query(`LISTEN "${channel}"`)
+      if (ended || client !== made) return
+      // It keeps no process alive that has nothing else to do.
+      unref(made)
+      isUp = true
+      failures = 0
+      begun()
+    } catch {
+      lost(made)
+    }
+  }
+
+  function lost(which: Client): void {
+    if (client !== which) return
+    client = null
+    isUp = false
+    which.end().catch(() => {})
+    if (ended) return
+    const wait = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** failures++)
+    timer = setTimeout(() => void connect(), wait * (0.5 + Math.random() / 2)).unref()
+  }
+
+  void connect()
+  return {
+    get isUp() {
+      return isUp
+    },
+    async end() {
+      ended = true
+      clearTimeout(timer)
+      const last = client
+      client = null
+      isUp = false
+      await last?.end().catch(() => {})
+    },
+  }
+}

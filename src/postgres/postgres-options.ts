@@ -1,0 +1,72 @@
+import type { Pool } from 'pg'
+import pg from 'pg'
+import { ByrefError } from '../errors.ts'
+
+/** Which database, and where in it. */
+export type PostgresOptions = (
+  | {
+      /** Such as `postgresql://user:password@host:5432/database`. */
+      connectionString: string
+      /** At most so many connections at once; one more listens while there are subscribers. Default: 10. */
+      maxConnections?: number
+    }
+  | {
+      /** A pool of your own, which you close yourself, after what uses it. */
+      pool: Pool
+    }
+) & {
+  /** The schema that holds the tables, made if it is not there: lower case letters, digits and `_`. Default: `byref`. */
+  schema?: string
+}
+
+/** What a server does not do for longer, in milliseconds, so that neither a lock nor a lost network holds anybody up for ever. */
+const LIMITS = {
+  statement_timeout: 60_000,
+  lock_timeout: 30_000,
+  // A process that stands still in the middle of a transaction holds its locks no longer than this.
+  idle_in_transaction_session_timeout: 20_000,
+  query_timeout: 90_000,
+  connectionTimeoutMillis: 30_000,
+}
+
+/** The schema of the options. @throws ByrefError `config_invalid` */
+export function schemaOf({ schema = 'byref' }: { schema?: string }): string {
+  if (/^[a-z_][a-z0-9_]{0,47}$/.test(schema) && !schema.startsWith('pg_')) return schema
+  throw new ByrefError(
+    'config_invalid',
+    'schema must be 1 to 48 lower case letters, digits and "_", begin with no digit and not with "pg_"',
+  )
+}
+
+/** The pool of the options, and whether it is ours to close. @throws ByrefError `config_invalid` */
+export function poolOf(options: PostgresOptions): { pool: Pool; isOwn: boolean } {
+  if ('pool' in options) return { pool: withErrorListener(options.pool), isOwn: false }
+  const { connectionString, maxConnections = 10 } = options
+  if (!/^(postgres|postgresql|socket):/.test(connectionString) || !isReadable(connectionString)) {
+    // Without the text itself and without a cause: either would tell the password.
+    throw new ByrefError(
+      'config_invalid',
+      'The connection string of PostgreSQL cannot be read: it is postgresql://user:password@host:5432/database, with what is special in a password written as %40',
+    )
+  }
+  const pool = new pg.Pool({
+    ...{ connectionString, max: maxConnections, ...LIMITS },
+    ...{ application_name: 'byref', keepAlive: true, allowExitOnIdle: true },
+  })
+  return { pool: withErrorListener(pool), isOwn: true }
+}
+
+function isReadable(connectionString: string): boolean {
+  try {
+    new pg.Client({ connectionString })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A connection that dies while nobody uses it leaves the pool by itself; without a listener it would end the process. */
+function withErrorListener(pool: Pool): Pool {
+  if (pool.listenerCount('error') === 0) pool.on('error', () => {})
+  return pool
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { torture } from '../../scripts/torture/hosts/fleet.ts'
+import {
+  type FleetWorldOptions,
+  openFleetWorld,
+  STEPS,
+} from '../../scripts/torture/hosts/fleet-world.ts'
+import { createClient } from '../../src/client/create-client.ts'
+import { type PostgresServer, startPostgres } from '../../src/postgres/fixtures/start-postgres.ts'
+import { serve, start, temporaryFolder } from './byref-process.ts'
+
+// Short; the long run is `node scripts/torture/hosts/fleet.ts`.
+
+const folder = temporaryFolder()
+let database: PostgresServer
+
+beforeAll(async () => {
+  database = await startPostgres()
+})
+afterAll(async () => {
+  await database.remove()
+  folder.remove()
+})
+
+/** One of its own, where nobody else works. */
+async function newDatabase(name: string): Promise<string> {
+  const client = new pg.Client(database)
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  return Object.assign(new URL(database.connectionString), { pathname: `/${name}` }).href
+}
+
+/** What a process says by messages. */
+function messages(child: ChildProcess): string[] {
+  const said: string[] = []
+  child.on('message', (message) => said.push(String(message)))
+  return said
+}
+
+function fleetWorker(world: FleetWorldOptions): ChildProcess {
+  const file = fileURLToPath(new URL('../../scripts/torture/hosts/fleet-child.ts', import.meta.url))
+  return fork(file, ['worker', JSON.stringify(world)])
+}
+
+describe('byref serve and byref work on one database', () => {
+  it('run what any server takes, and go on where a worker is killed', async () => {
+    const env = {
+      BYREF_DATABASE: database.connectionString,
+      BYREF_SECRET: 'a secret of all of them',
+    }
+    const args = ['--concurrency', '0']
+    const servers = await Promise.all([1, 2].map(() => serve(folder.path, env, { args })))
+    const workers = [1, 2].map(() => start(['work', '--data', folder.path], env))
+    const [one, other] = servers.map(({ url }) => createClient({ baseUrl: url }))
+    if (!one || !other) throw new Error('Two servers were started')
+
+    const { id } = await one.createConversation()
+    await one.send(id, { content: 'Hello' })
+    await expect
+      .poll(() => other.conversationSummary(id), { timeout: 60_000 })
+      .toMatchObject({ status: 'idle', messages: 2 })
+
+    workers[0]?.process.kill('SIGKILL')
+    await other.send(id, { content: 'And now?' })
+    await expect
+      .poll(async () => (await one.conversationSummary(id))?.messages, { timeout: 60_000 })
+      .toBe(4)
+
+    workers[1]?.process.kill('SIGTERM')
+    expect(await workers[1]?.ended).toMatchObject({ code: 0, stderr: '' })
+    for (const server of servers) expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('a fleet that is killed again and again', () => {
+  it('ends every conversation once, and repeats nothing', async () => {
+    const report = await torture({
+      ...{ seconds: 12, conversations: 40, killEveryMs: 900 },
+      ...{ workers: 2, servers: 1, bodies: 'folder' },
+    })
+    expect(report.kills).toBeGreaterThan(5)
+    expect(report.databaseKills).toBeGreaterThan(0)
+    expect(report.effects).toBeGreaterThanOrEqual(40 * STEPS - report.interrupted)
+  })
+})
+
+describe('a worker that is frozen for longer than its lease', () => {
+  it('stops when it goes on, and its calls abort', async () => {
+    const world: FleetWorldOptions = {
+      ...{ connectionString: await newDatabase('frozen'), folder: folder.path, s3: null },
+      ...{ callMs: 600, leaseMs: 1000 },
+    }
+    const { agent, log, effects, close } = openFleetWorld(world)
+    const first = fleetWorker(world)
+    const said = messages(first)
+    await once(first, 'message')
+    await agent.send('frozen', { role: 'user', content: 'do it' })
+    await expect.poll(() => effects.all().length).toBeGreaterThan(0)
+    first.kill('SIGSTOP')
+
+    const second = fleetWorker(world)
+    const claims = async () =>
+      (await log.read('frozen')).filter(({ event }) => event.type === 'RUN_CLAIMED').length
+    await expect.poll(claims).toBe(1)
+    first.kill('SIGCONT')
+    await expect.poll(() => said).toContain('aborted')
+
+    const { result } = agent.resume('frozen')
+    expect(await result).toMatchObject({ reason: 'done' })
+    const results = (await log.read('frozen')).flatMap(({ event }) =>
+      event.type === 'NEW_MESSAGE' ? (event.payload.metadata.tool_result?.tool_call_id ?? []) : [],
+    )
+    expect(new Set(results).size).toBe(results.length)
+    expect(results).toHaveLength(STEPS)
+    expect(await claims()).toBe(1)
+    for (const child of [first, second]) child.kill('SIGKILL')
+    await close()
+  })
+})
