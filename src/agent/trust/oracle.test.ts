@@ -87,37 +87,45 @@ function placeLabel(writes: readonly { place: string; label: Label }[], place: s
 }
 
 describe('every label', () => {
-  it.each(['track', 'quarantine'] as const)('in %s is what following its sources gives', async (trust) => {
-    const seen = new Set<string>()
-    for (let seed = 1; seed <= RUNS; seed++) {
-      const script = scriptOf(createRandom(seed))
-      const calls = script.map(({ tool, reads, write }, i) => {
-        const [a, b] = reads.map(({ result, place }) =>
-          result === undefined ? `†${place}` : `†result#${result}`,
-        )
-        const path = write === null ? {} : { _outputPath: `†${write}` }
-        return { calls: [{ id: `c${i}`, name: tool, arguments: { a, b, ...path } }] }
-      })
-      const agent = createAgent({ model: scriptedModel([...calls, 'Done.']), trust, tools })
-      const run = agent.run({ messages: say('Go') })
-      await run.result
-      const labels = createLabels()
-      const failures = new Set<number>()
-      for await (const record of readAll(agent.log, run.conversation)) {
-        labels.apply(record)
-        const failure = failureOf(record.event)
-        if (failure !== null) failures.add(failure)
+  it.each(['track', 'quarantine'] as const)(
+    'in %s is what following its sources gives',
+    async (trust) => {
+      const seen = new Set<string>()
+      for (let seed = 1; seed <= RUNS; seed++) {
+        const script = scriptOf(createRandom(seed))
+        const calls = script.map(({ tool, reads, write }, i) => {
+          const [a, b] = reads.map(({ result, place }) =>
+            result === undefined ? `†${place}` : `†result#${result}`,
+          )
+          const path = write === null ? {} : { _outputPath: `†${write}` }
+          return { calls: [{ id: `c${i}`, name: tool, arguments: { a, b, ...path } }] }
+        })
+        const agent = createAgent({ model: scriptedModel([...calls, 'Done.']), trust, tools })
+        const run = agent.run({ messages: say('Go') })
+        await run.result
+        const labels = createLabels()
+        const failures = new Set<number>()
+        for await (const record of readAll(agent.log, run.conversation)) {
+          labels.apply(record)
+          const failure = failureOf(record.event)
+          if (failure !== null) failures.add(failure)
+        }
+        const wanted = oracle(script, trust === 'track', (i) => failures.has(i))
+        for (const [i, label] of wanted.entries()) {
+          const found = labels.variable({
+            type: 'variable',
+            kind: 'result',
+            instance: String(i + 1),
+            path: [],
+          })
+          const about = JSON.stringify({ seed, i, script: script.slice(0, i + 1), found, label })
+          expect(saysSame(found, label), about).toBe(true)
+          seen.add(`${found.integrity} ${found.confidentiality} ${found.readers}`)
+        }
       }
-      const wanted = oracle(script, trust === 'track', (i) => failures.has(i))
-      for (const [i, label] of wanted.entries()) {
-        const found = labels.variable({ type: 'variable', kind: 'result', instance: String(i + 1), path: [] })
-        const about = JSON.stringify({ seed, i, script: script.slice(0, i + 1), found, label })
-        expect(saysSame(found, label), about).toBe(true)
-        seen.add(`${found.integrity} ${found.confidentiality} ${found.readers}`)
-      }
-    }
-    expect(seen.size).toBeGreaterThan(6)
-  })
+      expect(seen.size).toBeGreaterThan(6)
+    },
+  )
 })
 
 /** The index of the call that failed with this event: it read what was not there. */
