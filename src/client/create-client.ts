@@ -10,6 +10,7 @@ import type {
   DataEdit,
   EventsPage,
   ForkAsk,
+  LabelsInfo,
   LineageInfo,
   MessagesPage,
   MessagesQuery,
@@ -134,6 +135,8 @@ export interface Client {
    * null for what names nothing there.
    */
   lineage(conversation: string, ref: string): Promise<LineageInfo | null>
+  /** The labels of what is not trusted and public; of messages those behind a position. */
+  labels(conversation: string, options?: { after?: number }): Promise<LabelsInfo>
   upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
   /** Assets by pages, newest first. */
   assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
@@ -247,6 +250,8 @@ export function createClient(options: ClientOptions = {}): Client {
         'variable_not_found',
         requestJson<LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
       ),
+    labels: (conversation, options) =>
+      requestJson(transport, `${at(conversation)}/labels${queryOf(options)}`),
     upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
     assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),
     async deleteAsset(ref) {

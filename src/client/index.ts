@@ -25,9 +25,8 @@ export type {
 export { flatten, unflatten } from '../content/flatten.ts'
 export { type Foldable, fold } from '../content/fold.ts'
 export type { JsonValue } from '../content/json.ts'
-export { type Label, readLabel } from '../content/label.ts'
-export { type LabelTree, wholeOf } from '../content/label-tree.ts'
-export { createLabels, type Labels } from '../content/labels.ts'
+export { isPlain, type Label, readLabel, type WrittenLabel } from '../content/label.ts'
+export { readLabelTree, type WrittenLabelTree, wholeOf } from '../content/label-tree.ts'
 export type {
   Attachment,
   DataBlock,
@@ -69,6 +68,7 @@ export type {
   DataEdit,
   EventsPage,
   ForkAsk,
+  LabelsInfo,
   LineageInfo,
   MessagesPage,
   MessagesQuery,

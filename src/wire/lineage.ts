@@ -14,6 +14,26 @@ export const lineageQuery = z.object({
   ref: z.string().min(1).max(10_000),
 })
 
+/** `GET /api/conversations/:id/labels` */
+export const labelsQuery = z.object({ after: z.coerce.number().int().min(0).default(0) })
+
+/**
+ * What is not trusted and public: of messages that came behind `after`, by their ids; of all assets by theirs, and of data
+ * by name (`state#x`). Without sources.
+ */
+export const labelsAnswer = z
+  .object({
+    /** The `after` of the next question. */
+    position: z.int(),
+    messages: z.record(
+      z.string(),
+      writtenLabel.extend({ fields: z.record(z.string(), z.unknown()).optional() }),
+    ),
+    assets: z.record(z.string(), writtenLabel),
+    data: z.record(z.string(), writtenLabel),
+  })
+  .meta({ id: 'Labels' })
+
 const node = z.object({
   id: z.string(),
   type: z.enum(['message', 'call', 'asset', 'data']),

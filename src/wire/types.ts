@@ -38,6 +38,7 @@ export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
 export type PromptInfo = z.infer<typeof prompts.promptAnswer>
+export type LabelsInfo = z.infer<typeof lineage.labelsAnswer>
 export type LineageInfo = z.infer<typeof lineage.lineageAnswer>
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 export type DataEdit = z.input<typeof data.dataEdit>

@@ -16,7 +16,6 @@ export interface LabelIndex {
 
 interface Entry {
   its: ConversationLabels
-  position: number
   /** Reads of one conversation come one after the other. */
   reading: Promise<void>
 }
@@ -63,9 +62,8 @@ export function createLabelIndex(root: ConversationLog): LabelIndex {
   }
 
   async function read(entry: Entry, log: ConversationLog, conversation: string): Promise<void> {
-    for await (const record of readAll(log, conversation, entry.position)) {
+    for await (const record of readAll(log, conversation, entry.its.position)) {
       entry.its.apply(record)
-      entry.position = record.position
       if (record.event.type !== 'ASSET_CREATED') continue
       const key = keyOf(log.namespace, record.event.payload.assetId)
       const known = homes.get(key) ?? new Set()
@@ -124,7 +122,7 @@ export function createLabelIndex(root: ConversationLog): LabelIndex {
 }
 
 function newEntry(): Entry {
-  return { its: conversationLabels(), position: 0, reading: Promise.resolve() }
+  return { its: conversationLabels(), reading: Promise.resolve() }
 }
 
 function keyOf(namespace: string | null, id: string): string {

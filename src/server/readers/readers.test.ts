@@ -3,6 +3,7 @@ import { createAgent } from '../../agent/agent.ts'
 import { defineTool } from '../../agent/tools/tool.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
+import type { LabelsInfo } from '../../wire/types.ts'
 import type { Caller } from '../caller.ts'
 import { type Ask, openApi, refusal } from '../fixtures/api.ts'
 
@@ -268,6 +269,16 @@ describe('readers', () => {
     expect(text).toContain('"readers":["anna"]')
     expect(text).not.toContain('salary')
     expect((await ben(`${at}/lineage?ref=nothing`)).status).toBe(404)
+  })
+
+  it('marks what is not trusted or private', async () => {
+    const assetId = asset.split('/').at(-1) as string
+    const marks = await askJson<LabelsInfo>(`${at}/labels`, { token: 'ben' })
+    expect(marks.assets[assetId]).toMatchObject({ confidentiality: 'private', readers: ['anna'] })
+    expect(marks.data.state).toMatchObject({ readers: ['anna'] })
+    expect(Object.keys(marks.messages).length).toBeGreaterThan(1)
+    const rest = await askJson(`${at}/labels?after=${marks.position}`, { token: 'ben' })
+    expect(rest).toEqual({ ...marks, messages: {} })
   })
 
   it('takes assets with readers away with the last conversation that knows them', async () => {

@@ -1,9 +1,15 @@
 import type { z } from 'zod'
-import { type Label, TRUSTED, writeLabel } from '../../content/label.ts'
-import { wholeOf } from '../../content/label-tree.ts'
+import { isPlain, type Label, TRUSTED, writeLabel } from '../../content/label.ts'
+import { mapLabels, wholeOf, writeLabelTree } from '../../content/label-tree.ts'
 import type { Lineage, LineageNode } from '../../content/lineage.ts'
 import { ByrefError } from '../../errors.ts'
-import { lineageAnswer, lineageQuery } from '../../wire/lineage.ts'
+import {
+  labelsAnswer,
+  labelsQuery,
+  lineageAnswer,
+  lineageQuery,
+  type writtenLabel,
+} from '../../wire/lineage.ts'
 import type { ConversationReader } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 
@@ -32,8 +38,56 @@ export function lineageRoutes(): Route[] {
         return json(reading ? asRead(lineage, reading) : plain(lineage))
       },
     ),
+    route(
+      {
+        method: 'get',
+        path: '/api/conversations/:id/labels',
+        summary: 'What in a conversation is not trusted, or private',
+        role: 'reader',
+        query: labelsQuery,
+        answers: { 200: labelsAnswer },
+        errors: ['conversation_not_found'],
+      },
+      async ({ query, reader, conversation, json }) => {
+        const { id, log, summary } = await conversation()
+        const reading = await reader?.conversation(log, id)
+        if (reading) return json(marksOf(reading, query.after))
+        return json({ position: summary.position, messages: {}, assets: {}, data: {} })
+      },
+    ),
   ]
 }
+
+function marksOf({ its, may }: ConversationReader, after: number): z.infer<typeof labelsAnswer> {
+  const { labels } = its
+  const written = (label: Label) => writeLabel({ ...label, sources: [] }) as Written
+  const marks = (entries: Iterable<[string, Label]>) =>
+    Object.fromEntries(
+      [...entries].flatMap(([id, label]) => (isPlain(label) ? [] : [[id, written(label)]])),
+    )
+  const messages: Record<string, Written> = {}
+  for (const [id, position] of its.messages) {
+    const tree = labels.message(id)
+    const whole = wholeOf(tree)
+    if (position <= after || isPlain(whole)) continue
+    // Names of fields may be words of the value.
+    const shown = may(whole) ? tree : { label: whole }
+    messages[id] = writeLabelTree(mapLabels(shown, (one) => ({ ...one, sources: [] }))) as Written
+  }
+  return {
+    position: its.position,
+    messages,
+    assets: marks([...its.assets].map((id) => [id, labels.asset({ id })])),
+    data: marks(
+      [...its.data].map(([name, ref]) => [
+        name,
+        labels.variable({ type: 'variable', path: [], ...ref }),
+      ]),
+    ),
+  }
+}
+
+type Written = z.infer<typeof writtenLabel>
 
 function plain({ of, nodes, edges }: Lineage): Answer {
   return { of: [...of], nodes: [...nodes], edges: [...edges] }
