@@ -1,5 +1,5 @@
 import { isPlainObject } from './json.ts'
-import type { Message } from './message.ts'
+import type { Message, ToolCall } from './message.ts'
 
 /** What stands for a value that its reader may not read: its type, and how many characters of JSON it has. */
 export interface Withheld {
@@ -21,16 +21,25 @@ export function isWithheld(value: unknown): value is Withheld {
   return isPlainObject(value) && value.withheld === true && typeof value.size === 'number'
 }
 
-/** The message for somebody who may not read it: who said it and when, and of a result which call it answers. */
+/** The message for somebody who may not read it: who said it and when, what it calls, and of a result which call it answers. */
 export function withheldMessage(message: Message): Message {
   const { id, sender, receiver, message_type, content, timestamp, metadata } = message
   const call: unknown = metadata?.tool_result?.tool_call_id
+  const calls = Array.isArray(metadata?.tool_calls) ? metadata.tool_calls.filter(isPlainObject) : []
   return {
     ...{ id, sender, ...(receiver ? { receiver } : {}), message_type, timestamp },
     content_type: WITHHELD,
     content: withheld(content),
-    metadata: typeof call === 'string' ? { tool_result: { tool_call_id: call } } : {},
+    metadata: {
+      ...(typeof call === 'string' ? { tool_result: { tool_call_id: call } } : {}),
+      ...(calls.length > 0 ? { tool_calls: calls.map(withheldCall) } : {}),
+    },
   }
+}
+
+/** A call without what it is called with. */
+export function withheldCall({ id, name, arguments: args }: ToolCall): ToolCall {
+  return { id, name, arguments: { ...withheld(args) } }
 }
 
 function typeOf(value: unknown): Withheld['type'] {

@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '../../content/events.ts'
 import { joinAll, type Label, readLabel, UNTRUSTED } from '../../content/label.ts'
 import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
-import { withheld, withheldMessage } from '../../content/withheld.ts'
+import { withheld, withheldCall, withheldMessage } from '../../content/withheld.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 
 /** Who reads, and where. */
@@ -55,8 +55,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   TOOL_CALL_END(event, { its, may }) {
     if (may(its.labels.contextOf(event.toolCallId))) return event
     const { problem, ...rest } = event
-    const args = { ...withheld(event.call.arguments) } as Record<string, unknown>
-    return { ...rest, call: { ...event.call, arguments: args as never } }
+    return { ...rest, call: withheldCall(event.call) }
   },
   APPROVAL_REQUESTED(event, { its, may }) {
     if (may(its.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event

@@ -186,6 +186,11 @@ describe('readers', () => {
   it('asks a person who may read what they are asked about, and nobody else', async () => {
     const asked = await read(`${at}/events`, ben)
     expect(asked).toContain('APPROVAL_REQUESTED')
+    // Which tool is called is said, and not with what.
+    const messages = await read(`${at}/messages`, ben)
+    expect(messages).toMatch(
+      /"tool_calls":\[\{"id":"c2","name":"pay","arguments":\{"withheld":true/,
+    )
     expect(await refusal(await ben(`${at}/calls/c2/approval`, post({ approved: true })))).toEqual({
       ...{ status: 403, code: 'forbidden' },
     })

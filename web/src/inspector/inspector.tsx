@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { setPanel } from '../app/panels.ts'
 import { useMay } from '../app/role.ts'
 import { TABS, type Tab, useChangeView, useView } from '../app/view.tsx'
@@ -42,6 +42,11 @@ export function Inspector() {
   const tabs = TABS.filter((name) => isThere[name] ?? true)
   const tab = tabs.find((name) => name === view.tab) ?? 'assets'
   const change = useChangeView()
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const chosen = list.current?.querySelector(`[data-tab=${tab}]`)
+    chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab])
   return (
     <Tabs.Root
       value={tab}
@@ -51,6 +56,7 @@ export function Inspector() {
       <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
         <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3 max-sm:pr-1 max-sm:pl-1.5">
           <Tabs.List
+            ref={list}
             aria-label="Inspector"
             className="flex h-full min-w-0 gap-0.5 overflow-x-auto max-sm:gap-0"
           >
@@ -58,6 +64,7 @@ export function Inspector() {
               <Tabs.Trigger
                 key={name}
                 value={name}
+                data-tab={name}
                 className="relative h-full px-1.5 text-sm text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
                 {TITLES[name]}

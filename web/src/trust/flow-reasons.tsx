@@ -16,10 +16,10 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
       aria-label="Why you are asked"
       className="border-b border-line bg-warn-soft px-2.5 py-2 text-sm"
     >
-      <h3 className="flex items-center gap-1.5 font-medium text-warn">
+      <p className="flex items-center gap-1.5 font-medium text-warn">
         <ShieldAlert className="size-4 shrink-0" aria-hidden />
         Why you are asked
-      </h3>
+      </p>
       <ul className="mt-1 space-y-1.5">
         {violations.slice(0, MOST).map((one) => (
           <li key={JSON.stringify(one)} className="[overflow-wrap:anywhere]">
