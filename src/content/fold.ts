@@ -168,12 +168,16 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     editable.state.compaction = { ...compaction, afterStep: lastStepOf(editable) }
   },
   TOOL_CALL_START(editable, { toolCallId: id, toolCallName: name, parentMessageId }) {
+    // What streams elsewhere may come late: the log has the call already.
+    const known = editable.state.calls[id]
+    if (known?.call && known.parentMessageId === parentMessageId) return
     openCall(editable, {
       ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
       status: 'streaming',
     })
   },
   TOOL_CALL_ARGS(editable, { toolCallId, delta }) {
+    if (editable.state.calls[toolCallId]?.status !== 'streaming') return
     const call = editable.call(toolCallId)
     if (call) call.argumentsText += delta
   },
