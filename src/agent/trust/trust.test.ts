@@ -140,6 +140,9 @@ describe('trust: quarantine', () => {
     await agent.run({ messages: say('Forward') }).result
     expect(sent).toEqual([])
     expect(prompts(model)[2]).not.toContain('IGNORE')
+    expect(prompts(model)[2]).toContain(
+      'flow_refused: The call of \\"send_mail\\" was not made: †result#1.body at /body is not trusted',
+    )
   })
 
   it('lets the policy of the agent say first', async () => {
