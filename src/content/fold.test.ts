@@ -419,7 +419,8 @@ describe('fold', () => {
 
   it('shows nothing as being written that the log has already', () => {
     const folded = createFold()
-    for (const record of recordsOf(answering('c1'))) folded.apply(record)
+    const written = [...answering('c1'), stepFinished('r', 'm')]
+    for (const record of recordsOf(written)) folded.apply(record)
     expect(folded.state.runs[0]?.steps[0]?.finishedAt).toBeDefined()
     const messageId = 'm'
     folded.apply({ event: { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' } })
