@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../content/json.ts'
-import { join, type Label } from '../../content/label.ts'
+import { isPlain, join, type Label } from '../../content/label.ts'
 import { type LabelTree, readLabelTree, wholeOf } from '../../content/label-tree.ts'
+import type { Fields } from './rpc/json-rpc.ts'
 
 /** The key in `_meta` of calls, results, resources and links under which their label is. */
 export const LABEL_KEY = 'byref/label'
@@ -23,4 +24,10 @@ export function stricterByMeta(known: Label, meta: unknown): Label {
  */
 export function metaOf({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
+}
+
+/** A result that says its label, where that says anything. */
+export function withLabel(result: Fields, label: Label): Fields {
+  if (isPlain(label)) return result
+  return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }
 }
