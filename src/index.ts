@@ -18,11 +18,12 @@ export type { HistoryOptions, MediaBudget, PromptOptions } from './agent/prompt-
 export { type ReferencedInLogOptions, referencedInLog } from './agent/referenced-in-log.ts'
 export { type RequestConfig, request, type Solution } from './agent/request/request.ts'
 export type { RunResult } from './agent/run-result.ts'
-export type { RunOptions, SendOptions } from './agent/start-run.ts'
+export type { AddOptions, RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
 export type { JsonSchema, ToolSchema } from './agent/tools/describe-schema.ts'
 export type { NativeToolName } from './agent/tools/native-tools.ts'
 export { defineTool, type Tool, type ToolContext } from './agent/tools/tool.ts'
+export type { FlowDecision, JudgedCall, TrustOptions } from './agent/trust/trust-options.ts'
 export { toAssetStore } from './assets/asset-facade.ts'
 export type { AssetInfo, AssetMaker } from './assets/asset-info.ts'
 export type { AssetRefInput, NamespaceOption } from './assets/asset-locator.ts'
@@ -93,12 +94,24 @@ export type {
   AssetFailed,
   ConversationEvent,
   FinishReason,
+  FlowViolation,
   LogRecord,
   RunAsk,
   TokenUsage,
+  TrustMode,
 } from './content/events.ts'
 export { flatten, unflatten } from './content/flatten.ts'
 export { createFold, type Fold, type Foldable, fold, foldAll } from './content/fold.ts'
+export type { Clearance, FlowRule, Label, LabelInput } from './content/label.ts'
+export type { LabelTree, LabelTreeInput } from './content/label-tree.ts'
+export { createLabels, type Labels } from './content/labels.ts'
+export {
+  createLineage,
+  type Lineage,
+  type LineageEdge,
+  type LineageGraph,
+  type LineageNode,
+} from './content/lineage.ts'
 export type {
   Attachment,
   DataBlock,

@@ -53,7 +53,7 @@ export async function runCommand(args: string[]): Promise<number> {
     throw new UsageError(`byref run takes one question; put it in quotes (unexpected "${extra}")`)
   }
   for (const file of values.file) await fileSize(file)
-  const { agent, close } = await openAgent(values)
+  const { agent, queue, close } = await openAgent(values)
   try {
     if (values.conversation && !(await agent.log.find(values.conversation))) {
       throw new ByrefError(
@@ -64,16 +64,23 @@ export async function runCommand(args: string[]): Promise<number> {
     note(`model ${describeModel(agent.model)}`)
     const attachments = []
     for (const file of values.file) attachments.push(await attach(agent, file))
-    const run = agent.run({
+    const run = await agent.start({
       conversation: values.conversation,
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
+    // Whoever asks waits for nobody else: the run is done here, unless a worker was faster.
+    const goOn = (): void => void (queue && agent.advance(run.conversation).catch(() => {}))
+    goOn()
     // Its end is waited for; a second Ctrl-C ends the process at once.
     process.once('SIGINT', () => run.cancel())
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
     const approvals = createApprovals({ agent, run, yes: values.yes, ask, note })
-    const printed = values.json ? printJson(run, approvals.hear) : print(run, approvals.hear)
+    const hear: Approvals['hear'] = (event) => {
+      approvals.hear(event)
+      if (event.type === 'APPROVAL_ANSWERED') goOn()
+    }
+    const printed = values.json ? printJson(run, hear) : print(run, hear)
     const pictures = await printed.finally(approvals.close)
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)

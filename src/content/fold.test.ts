@@ -406,6 +406,28 @@ describe('fold', () => {
     expect(state.calls.c1).toMatchObject({ status: 'failed', problem: 'no JSON', attempts: 0 })
   })
 
+  it('lets nothing that streams late undo what the log says of a call', () => {
+    const folded = createFold()
+    for (const record of recordsOf([...answering('c1'), asked('c1')])) folded.apply(record)
+    const before = structuredClone(folded.state.calls.c1)
+    expect(before).toMatchObject({ status: 'waiting', runId: 'r' })
+    const start = { toolCallId: 'c1', toolCallName: 'look', parentMessageId: 'm' }
+    folded.apply({ event: { type: 'TOOL_CALL_START', ...start } })
+    folded.apply({ event: { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '{"a":' } })
+    expect(folded.state.calls.c1).toEqual(before)
+  })
+
+  it('shows nothing as being written that the log has already', () => {
+    const folded = createFold()
+    const written = [...answering('c1'), stepFinished('r', 'm')]
+    for (const record of recordsOf(written)) folded.apply(record)
+    expect(folded.state.runs[0]?.steps[0]?.finishedAt).toBeDefined()
+    const messageId = 'm'
+    folded.apply({ event: { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' } })
+    folded.apply({ event: { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: 'late' } })
+    expect(folded.state.streaming).toEqual({})
+  })
+
   it('counts attempts', () => {
     const state = stateOf([...answering('c1'), started('c1'), started('c1', { attempt: 2 })])
     expect(state.calls.c1).toMatchObject({ status: 'running', attempts: 2, startedAt: timeOf(4) })

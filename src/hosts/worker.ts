@@ -32,7 +32,7 @@ export interface Worker {
 }
 
 /** How often it looks for what nobody told it of, in milliseconds. */
-const LOOK_MS = 1000
+const LOOK_MS = 500
 /** How often it looks whether somebody has emptied the queue. */
 const WHOLE_MS = 60_000
 /** Jobs that are done within so many milliseconds leave the queue together. */

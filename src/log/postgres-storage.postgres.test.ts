@@ -38,7 +38,7 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
 
 describe('createPostgresLog', () => {
   it('appends in one statement, however many conversations there are', async () => {
-    const { log, beside, watched, close } = await open()
+    const { log, beside, watched, connectionString, schema, close } = await open()
     const step = async (id: string, after: number): Promise<string[]> => {
       const before = watched.sent.length
       const lease = { owner: 'o', ms: 60_000 }
@@ -52,8 +52,15 @@ describe('createPostgresLog', () => {
       SELECT 'n' || n % 7, 'c' || n, n, n FROM generate_series(1, 5000) AS n`)
     expect(await step('c', 4)).toEqual([statement])
     // Who has only found it knows enough.
-    await log.append('d', [claimed(0)])
+    const other = createPostgresLog({ connectionString, schema })
+    await other.append('d', [claimed(0)])
+    await log.find('d')
     expect(await step('d', 1)).toEqual([statement])
+    await other.append('d', [claimed(3)], { after: 3 })
+    await log.find('d')
+    await log.find('c')
+    expect(await step('c', 6)).toEqual([statement])
+    await other.close()
     await close()
   })
 

@@ -27,7 +27,13 @@ import {
   removeForgotten,
   renewLease,
 } from './postgres/change-conversation.ts'
-import { createRow, findRow, type Place, summaryOfRow } from './postgres/conversation-rows.ts'
+import {
+  createRow,
+  findRow,
+  type Place,
+  stateOf,
+  summaryOfRow,
+} from './postgres/conversation-rows.ts'
 import { type Crier, crier } from './postgres/crier.ts'
 import { deletedIn } from './postgres/delete-messages.ts'
 import { type Feed, feed } from './postgres/feed.ts'
@@ -158,7 +164,11 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
     find: (id) =>
       use(async () => {
         const row = await findIn(id)
-        return row && summaryOfRow(row)
+        if (!row) return null
+        // Whoever looks at one is often about to append to it; what is out of date by then is only of no use.
+        const { key, position } = row
+        known.set(keyOfPlace(placeOf(id)), { key, position, state: stateOf(row) })
+        return summaryOfRow(row)
       }),
     list: (options = {}) =>
       use(() => listConversations(database, namespace ?? '', { options, hasTrigrams })),

@@ -40,9 +40,12 @@ export interface Veil {
 export function createVeil(labels: Labels, options: VeilOptions): Veil {
   const shown = new WeakMap<Message, Message>()
   const assets = new WeakMap<AssetCreated, AssetCreated>()
-  let messages: readonly Message[] = []
+  /** The messages that were shown, as they are, and as they are shown; a deletion or an answer put between begins anew. */
+  let taken: Message[] = []
+  let all: Message[] = []
+  let deletion: unknown = null
+  let results = 0
   let board: Board = createBoard()
-  let onBoard = 0
   let last: { position: number; given: PromptConversation; made: PromptConversation } | null = null
 
   function hides(ref: string): boolean {
@@ -69,23 +72,24 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
     return made
   }
 
-  /** The data of these messages, of which those that were taken before are the first. */
-  function boardOf(all: readonly Message[]): Board {
-    if (all.length < onBoard || all[onBoard - 1] !== messages[onBoard - 1]) {
-      board = createBoard()
-      onBoard = 0
+  function begin(): void {
+    taken = []
+    all = []
+    results = 0
+    board = createBoard()
+  }
+
+  function take(message: Message): void {
+    if (resultCall(message) !== null || isDeletedResult(message)) results++
+    const made = veiled(message, results)
+    taken.push(message)
+    all.push(made)
+    if (!isData(made)) return
+    try {
+      board.append(made)
+    } catch {
+      // What stands for a value takes no writes into it: it stays what it is.
     }
-    for (const message of all.slice(onBoard)) {
-      if (!isData(message)) continue
-      try {
-        board.append(message)
-      } catch {
-        // What stands for a value takes no writes into it: it stays what it is.
-      }
-    }
-    onBoard = all.length
-    messages = all
-    return board
   }
 
   return {
@@ -96,14 +100,14 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
       const { position } = state
       if (last && last.position === position && last.given === conversation)
         return last.made as never
-      let results = 0
-      const all = state.messages.map((message) => {
-        if (resultCall(message) !== null || isDeletedResult(message)) results++
-        return veiled(message, results)
-      })
+      const { messages } = state
+      const isOn = taken.length <= messages.length && taken.at(-1) === messages[taken.length - 1]
+      if (!isOn || deletion !== (state.deletion ?? null)) begin()
+      deletion = state.deletion ?? null
+      for (const message of messages.slice(taken.length)) take(message)
       const made = {
         ...conversation,
-        board: boardOf(all),
+        board,
         state: { ...state, messages: all, assets: state.assets.map(veiledAsset) },
       }
       last = { position, given: conversation, made }

@@ -11,7 +11,7 @@ import {
 } from '../../scripts/torture/hosts/fleet-world.ts'
 import { createClient } from '../../src/client/create-client.ts'
 import { type PostgresServer, startPostgres } from '../../src/postgres/fixtures/start-postgres.ts'
-import { serve, start, temporaryFolder } from './byref-process.ts'
+import { byref, serve, start, temporaryFolder } from './byref-process.ts'
 
 // Short; the long run is `node scripts/torture/hosts/fleet.ts`.
 
@@ -74,6 +74,15 @@ describe('byref serve and byref work on one database', () => {
     workers[1]?.process.kill('SIGTERM')
     expect(await workers[1]?.ended).toMatchObject({ code: 0, stderr: '' })
     for (const server of servers) expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('byref run on a database', () => {
+  it('answers without a worker', async () => {
+    const env = { BYREF_DATABASE: await newDatabase('alone') }
+    const { code, stdout, stderr } = await byref(['run', 'Hello', '--data', folder.path], env)
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect(stdout.length).toBeGreaterThan(10)
   })
 })
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createQueue } from '../../../src/hosts/queue.ts'
 import { createWorker } from '../../../src/hosts/worker.ts'
 import { createAgent, defineTool } from '../../../src/index.ts'
@@ -6,6 +7,9 @@ import { answerStream } from '../../../src/model/answer-stream.ts'
 import type { LanguageModel } from '../../../src/model/language-model.ts'
 import { type Contestant, STEPS } from './contestant.ts'
 
+/** How long each answer takes, in milliseconds: none where steps are counted. */
+const STEP_MS = Number(process.env.BENCH_STEP_MS ?? 0)
+
 /** Calls a tool in each step but the last, by what its prompt shows. */
 const model = {
   ...{ specificationVersion: 'v4', provider: 'bench', modelId: 'instant', supportedUrls: {} },
@@ -13,6 +17,7 @@ const model = {
     throw new Error('It only streams')
   },
   async doStream({ prompt }: { prompt: readonly { role: string }[] }) {
+    if (STEP_MS > 0) await sleep(STEP_MS)
     const results = prompt.filter(({ role }) => role === 'tool').length
     const calls = results < STEPS - 1 ? [{ name: 'nothing', arguments: { n: results } }] : []
     return { stream: answerStream({ text: calls.length > 0 ? '' : 'done', calls }, {}) }

@@ -11,10 +11,11 @@ import { labelOutcome, resultLabels } from '../trust/result-labels.ts'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
 import { callError } from './call-error.ts'
 import { createCallGraph, type ReadyCall } from './call-graph.ts'
+import { type CallOutcome, failed } from './call-outcome.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
 import { createEndedCalls } from './ended-calls.ts'
-import { type CallOutcome, executeCall, failed } from './execute-call.ts'
+import { executeCall } from './execute-call.ts'
 import {
   approvedArguments,
   interrupted,

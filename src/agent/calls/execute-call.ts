@@ -1,31 +1,15 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
-import type { CallError, ConversationEvent } from '../../content/events.ts'
-import type { LabelTree } from '../../content/label-tree.ts'
+import type { ConversationEvent } from '../../content/events.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type LabelExecution, labelExecution } from '../trust/label-execution.ts'
 import { callError } from './call-error.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import type { Execution } from './execution.ts'
 import { storedResult } from './stored-result.ts'
-import type { Execution } from './tool-context.ts'
 import { openContext } from './tool-context.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import { withInput } from './with-input.ts'
-
-/**
- * What an execution came to: the tool's value with its bytes as references, or what went wrong; the events of its assets;
- * and which alternative of its outputs the tool chose.
- */
-export type CallOutcome = {
-  events: readonly ConversationEvent[]
-  chosen?: number
-  /** Of the value, or of the error; absent where trust is off, and where nothing but its arguments made it. */
-  labels?: LabelTree
-} & ({ value: unknown } | { error: CallError })
-
-/** An outcome without assets. */
-export function failed(error: CallError): CallOutcome {
-  return { events: [], error }
-}
 
 /**
  * Executes: references to assets become their values, the input is checked, the tool works, its bytes become assets.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunScope } from '../run-scope.ts'
+import type { CallOutcome } from './call-outcome.ts'
 import type { CallPlan } from './call-plan.ts'
-import type { CallOutcome } from './execute-call.ts'
 
 const FIRST_PAUSE_MS = 250
 

@@ -5,22 +5,10 @@ import { onAbort } from '../../model/on-abort.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
-import type { CallLabels } from '../trust/call-labels.ts'
 import type { NotedReads } from '../trust/note-reads.ts'
 import type { CallPlan } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
-
-/** One execution of a tool: of a call, or of an item of a mapped one. */
-export interface Execution {
-  plan: CallPlan
-  /** The call's id, with the item's index for a mapped one. */
-  toolCallId: string
-  /** The arguments with the values of their variables; references to assets still in them. */
-  arguments: Record<string, unknown>
-  attempt: number
-  /** Of what its call was given; null where trust is off. */
-  labels: CallLabels | null
-}
+import type { Execution } from './execution.ts'
 
 /** What a tool is given beside its input, and how to end it. */
 export function openContext(

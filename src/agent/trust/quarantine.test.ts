@@ -7,15 +7,19 @@ const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 60)
 const FIRST = Number(process.env.BYREF_TRUST_SEED ?? 1)
 
 describe('quarantine', () => {
-  it('shows no eight bytes of an untrusted value to a model, whichever way it goes', async () => {
-    let shown = 0
-    for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
-      const prompts = await generatedConversation(seed)
-      shown += prompts.length
-      const leak = prompts.find(hasPoison)
-      const at = leak?.search(/[qxzjkvwQXZJKVW]{8}|[78]{8}/) ?? 0
-      expect(leak?.slice(Math.max(0, at - 300), at + 200), `seed ${seed}`).toBeUndefined()
-    }
-    expect(shown).toBeGreaterThan(RUNS * 3)
-  })
+  it(
+    'shows no eight bytes of an untrusted value to a model, whichever way it goes',
+    async () => {
+      let shown = 0
+      for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
+        const prompts = await generatedConversation(seed)
+        shown += prompts.length
+        const leak = prompts.find(hasPoison)
+        const at = leak?.search(/[qxzjkvwQXZJKVW]{8}|[78]{8}/) ?? 0
+        expect(leak?.slice(Math.max(0, at - 300), at + 200), `seed ${seed}`).toBeUndefined()
+      }
+      expect(shown).toBeGreaterThan(RUNS * 3)
+    },
+    RUNS * 2_000,
+  )
 })

@@ -11,8 +11,8 @@ import {
 } from '../../content/label-tree.ts'
 import type { Labels } from '../../content/labels.ts'
 import { fromPointer } from '../../refs/json-pointer.ts'
+import type { CallOutcome } from '../calls/call-outcome.ts'
 import type { CallPlan } from '../calls/call-plan.ts'
-import type { CallOutcome } from '../calls/execute-call.ts'
 import type { Tool } from '../tools/tool.ts'
 import { callLabels } from './call-labels.ts'
 

@@ -21,6 +21,18 @@ const readMail = defineTool({
   execute: () => ({ from: 'eve@evil.example', body: POISON }),
 })
 
+const empty = defineTool({
+  id: 'empty',
+  description: 'Takes an empty object',
+  inputSchema: {
+    type: 'object',
+    properties: { value: { type: 'object', properties: {}, additionalProperties: false } },
+  },
+  readOnly: true,
+  openWorld: false,
+  execute: () => 'fine',
+})
+
 function sender(sent: unknown[] = [], more: Pick<Tool, 'accepts' | 'returns'> = {}) {
   return defineTool({
     id: 'send_mail',
@@ -99,6 +111,23 @@ describe('trust: quarantine', () => {
     }
     expect((await run.result).reason).toBe('done')
     expect(sent).toEqual([{ to: 'bob@example.com', body: POISON }])
+  })
+
+  it('does not say why a reference into what is untrusted leads nowhere', async () => {
+    const { agent, model } = agentWith(
+      [
+        call('read_mail', {}),
+        call('read_mail', { x: '†result#1.subject' }, 'a'),
+        call('empty', { value: '†result#1' }, 'b'),
+        'Done.',
+      ],
+      { trust: 'quarantine', tools: [readMail, empty] },
+    )
+    await agent.run({ messages: say('Read') }).result
+    const last = prompts(model)[3] ?? ''
+    expect(last).toContain('why is not shown, since it is not trusted: †result#2.message')
+    expect(last).toContain('†result#3.message')
+    expect(last).not.toMatch(/it has 2|additional/)
   })
 
   it('refuses instead, where the agent says so, and names no value', async () => {

@@ -125,12 +125,13 @@ export function testProcesses(check: CheckTwo): void {
     await other.append('c', [chat('new')])
     await other.import(lines, { id: 'd' })
     await other.append('d', [chat('more')])
-    await soon(() => told.some((change) => words(change) === 'd:more'))
-    const order = told.map(words)
-    const gone = order.indexOf('c:deleted')
-    assert.ok(gone >= 0 && gone < order.indexOf('c:new'))
-    assert.ok(order.includes('c:'))
-    assert.deepEqual(order.slice(order.indexOf('c:new')), ['c:new', 'd:', 'd:more'])
+    const of = (id: string): string[] =>
+      told.filter(({ conversation }) => conversation === id).map(words)
+    await soon(() => of('c').at(-1) === 'c:new' && of('d').at(-1) === 'd:more')
+    const gone = of('c').indexOf('c:deleted')
+    assert.deepEqual(of('c').slice(gone), ['c:deleted', 'c:new'])
+    assert.ok(of('c').indexOf('c:') < gone)
+    assert.deepEqual(of('d'), ['d:', 'd:more'])
   })
 
   check('reads no records that nobody wants, and all of what somebody does', async (log, other) => {
