@@ -217,13 +217,17 @@ async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<num
   if (!log) note(`There is no log in ${storage.folder}: only expired assets and leftovers go.`)
   const progress = progressLine()
   try {
-    const { deleted, expired, kept, leftovers } = await assets.sweep({
+    const { deleted, expired, kept, leftovers, elsewhere } = await assets.sweep({
       referenced: log ? referencedInLog(log, { ownIds: await idsOf(assets) }) : undefined,
       graceMs,
       dryRun,
       onProgress: (done, total) => progress.show('sweeping', done, total),
     })
     progress.clear()
+    if (elsewhere) {
+      note('Another process sweeps these assets at the moment: nothing was done here.')
+      return 1
+    }
     const verb = dryRun ? 'would remove' : 'removed'
     const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} stay`
     const result = { deleted, expired, kept, leftovers }

@@ -10,6 +10,11 @@ describe('byref mcp', () => {
     [['proxy', '--url', 'http://127.0.0.1:1', '--header', 'x'], '--header takes "Name: value"'],
     [['proxy', '--max-chars', 'many', '--', 'x'], '--max-chars takes a whole number, not "many"'],
     [['proxy', '--data', 'x', '--', 'x'], '--data and --namespace go together'],
+    [['proxy', '--trust', 'some', '--', 'x'], '--trust is off, track or quarantine'],
+    [
+      ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
+      '--show-images shows what --trust quarantine hides',
+    ],
     [['proxy', '--quick', '--', 'x'], "Unknown option '--quick'"],
     [['serve', '--port', '1'], "Unknown option '--port'"],
   ])('refuses %j', async (args, message) => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAssets } from '../assets/assets.ts'
+import type { TrustMode } from '../content/events.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { parseOptions } from './parse-options.ts'
 import { UsageError } from './usage-error.ts'
@@ -20,6 +21,8 @@ with @duckdb/node-api installed, query_tables read them. All else passes as it i
   --max-chars    characters of text that pass; default 32768
   --max-bytes    bytes of a picture, a sound or a file that pass; default 4096
   --show-images  pictures stay beside their references, so that the model sees them at once
+  --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
+                 what the server says by itself does not pass; both hold up what acts on what the server gave (docs/mcp.md)
   --header       of requests to a URL, "Name: value"; may be repeated
   --data FOLDER --namespace NAME   keep assets there for 30 days, for this and every other proxy with the same two, and for
                  byref assets; without these, they are the client's alone and gone when it ends
@@ -75,6 +78,7 @@ async function proxy(args: string[]): Promise<number> {
     'max-chars': { type: 'string' },
     'max-bytes': { type: 'string' },
     'show-images': { type: 'boolean', default: false },
+    trust: { type: 'string', default: 'off' },
     data: { type: 'string' },
     namespace: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
@@ -94,6 +98,10 @@ async function proxy(args: string[]): Promise<number> {
     maxChars: sizeOf('max-chars', values['max-chars']),
     maxBytes: sizeOf('max-bytes', values['max-bytes']),
     showImages: values['show-images'],
+    trust: trustOf(values.trust),
+  }
+  if (limits.showImages && limits.trust === 'quarantine') {
+    throw new UsageError('--show-images shows what --trust quarantine hides')
   }
   const headers = Object.fromEntries(values.header.map(headerOf))
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
@@ -140,6 +148,11 @@ function sizeOf(name: string, value: string | undefined): number | undefined {
   if (value === undefined || /^\d+$/.test(value))
     return value === undefined ? undefined : Number(value)
   throw new UsageError(`--${name} takes a whole number, not "${value}"`)
+}
+
+function trustOf(mode: string): TrustMode {
+  if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
+  throw new UsageError(`--trust is off, track or quarantine, not "${mode}"`)
 }
 
 function headerOf(header: string): [string, string] {

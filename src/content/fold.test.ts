@@ -417,6 +417,17 @@ describe('fold', () => {
     expect(folded.state.calls.c1).toEqual(before)
   })
 
+  it('shows nothing as being written that the log has already', () => {
+    const folded = createFold()
+    const written = [...answering('c1'), stepFinished('r', 'm')]
+    for (const record of recordsOf(written)) folded.apply(record)
+    expect(folded.state.runs[0]?.steps[0]?.finishedAt).toBeDefined()
+    const messageId = 'm'
+    folded.apply({ event: { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' } })
+    folded.apply({ event: { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: 'late' } })
+    expect(folded.state.streaming).toEqual({})
+  })
+
   it('counts attempts', () => {
     const state = stateOf([...answering('c1'), started('c1'), started('c1', { attempt: 2 })])
     expect(state.calls.c1).toMatchObject({ status: 'running', attempts: 2, startedAt: timeOf(4) })

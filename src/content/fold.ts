@@ -226,9 +226,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (call) call.progress = progress
   },
   TEXT_MESSAGE_START(editable, { messageId }) {
-    editable.record('streaming')[messageId] = ''
+    if (!isWritten(editable, messageId)) editable.record('streaming')[messageId] = ''
   },
   TEXT_MESSAGE_CONTENT(editable, { messageId, delta }) {
+    if (!(messageId in editable.state.streaming) && isWritten(editable, messageId)) return
     const streaming = editable.record('streaming')
     streaming[messageId] = (streaming[messageId] ?? '') + delta
   },
@@ -244,6 +245,12 @@ function addMessage(editable: EditableState, message: Message, at: string): void
   if (message.id in editable.state.streaming) delete editable.record('streaming')[message.id]
   closeCall(editable, message, at)
   editable.onMessage?.(message)
+}
+
+/** Whether the answer is in the log already: what another process streams may come behind it. */
+function isWritten({ state }: EditableState, messageId: string): boolean {
+  const steps = state.runs.at(-1)?.steps ?? []
+  return steps.slice(-3).some((one) => one.messageId === messageId && one.finishedAt !== undefined)
 }
 
 function lastStepOf({ state }: EditableState): string | null {

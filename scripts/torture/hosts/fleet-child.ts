@@ -21,7 +21,7 @@ async function persistently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 if (role === 'worker') {
-  const worker = createWorker({ agents: agent, queue, concurrency: 20, onError: process.env.BYREF_SAY ? console.error : () => {} })
+  const worker = createWorker({ agents: agent, queue, concurrency: 20, onError: () => {} })
   await persistently(() => worker.start())
   process.send?.('ready')
 } else {

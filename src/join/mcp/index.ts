@@ -1,4 +1,5 @@
 export { type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
+export type { ServerTrust } from './client/server-trust.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {

@@ -64,7 +64,7 @@ export async function callReadingTool(
 }
 
 /** What is text is read as text, unless it is asked for otherwise; what is asked by SQL is made a table first. */
-async function inMcpsWay(
+export async function inMcpsWay(
   { id }: AssetTool,
   input: Record<string, unknown>,
   assets: Assets,

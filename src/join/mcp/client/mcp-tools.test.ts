@@ -23,14 +23,23 @@ const call = (name: string, args: object = {}) => ({ calls: [{ name, arguments: 
 async function results(
   server: Pick<McpServer, 'connect'>,
   calls: ReturnType<typeof call>[],
-  options: McpToolsOptions & Partial<AgentOptions> = {},
+  options: Omit<McpToolsOptions, 'trust'> &
+    Partial<AgentOptions> & { serverTrust?: McpToolsOptions['trust'] } = {},
 ) {
-  const { prefix, include, followLinks, needsApproval = () => false, ...rest } = options
+  const {
+    prefix,
+    include,
+    followLinks,
+    needsApproval = () => false,
+    serverTrust,
+    ...rest
+  } = options
   const tools = await mcpTools(await connect(server), {
     prefix,
     include,
     followLinks,
     needsApproval,
+    trust: serverTrust,
   })
   const agent = createAgent({ model: scriptedModel([...calls, 'Done.']), tools, ...rest })
   const run = agent.run({ messages: [{ role: 'user', content: 'Go' }] })
@@ -142,6 +151,132 @@ describe('mcpTools', () => {
       ['db_put', true, false],
       ['db_drop', false, true],
     ])
+  })
+
+  describe('with trust', () => {
+    const label = (integrity: string) => ({ 'byref/label': { integrity } })
+
+    /** A server whose tools say what they are, and one that tells what it is told. */
+    function labelling() {
+      const server = newServer()
+      const told: unknown[] = []
+      const add = (name: string, annotations: object, result: object) =>
+        server.registerTool(name, { annotations, inputSchema: z.object({}) }, () => ({
+          content: [{ type: 'text', text: `words of ${name}` }],
+          ...result,
+        }))
+      add('mail', { readOnlyHint: true }, {})
+      add('own', { readOnlyHint: true, openWorldHint: false }, {})
+      add('vouched', { readOnlyHint: true }, { _meta: label('trusted') })
+      add('doubted', { readOnlyHint: true, openWorldHint: false }, { _meta: label('untrusted') })
+      add('odd', { openWorldHint: false }, { _meta: { 'byref/label': 'fine' } })
+      add('broken', { readOnlyHint: true, openWorldHint: false }, { isError: true })
+      add('secret', {}, { _meta: { 'byref/label': { readers: ['ada'] } } })
+      const inputSchema = z.object({ text: z.string() })
+      server.registerTool('send', { inputSchema }, ({ text }, { mcpReq }) => {
+        told.push([text, mcpReq._meta?.['byref/label']])
+        return { content: [] }
+      })
+      return { server, told }
+    }
+    const names = ['mail', 'own', 'vouched', 'doubted', 'odd', 'broken', 'secret']
+
+    async function labelsOf(trust: McpToolsOptions['trust']) {
+      const { events } = await results(
+        labelling().server,
+        names.map((name) => call(name)),
+        { serverTrust: trust, trust: 'quarantine' },
+      )
+      const found = events.flatMap((event) =>
+        event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result ? [event] : [],
+      )
+      return Object.fromEntries(
+        found.map((event, i) => {
+          const { integrity, confidentiality, readers } = Object(event.label)
+          return [names[i], [integrity, confidentiality, readers].flat().filter(Boolean).join()]
+        }),
+      )
+    }
+
+    it('believes annotations and labels of a trusted server, where the world is not open', async () => {
+      expect(await labelsOf('trusted')).toEqual({
+        mail: 'untrusted',
+        own: '',
+        vouched: '',
+        doubted: 'untrusted',
+        odd: 'untrusted,private',
+        broken: '',
+        secret: 'private,ada',
+      })
+    })
+
+    it('takes of any other server only what is stricter', async () => {
+      expect(await labelsOf(undefined)).toEqual({
+        mail: 'untrusted',
+        own: 'untrusted',
+        vouched: 'untrusted',
+        doubted: 'untrusted',
+        odd: 'untrusted,private',
+        broken: 'untrusted',
+        secret: 'untrusted,private,ada',
+      })
+    })
+
+    it('knows what tools take by annotations that it believes', async () => {
+      const { server } = labelling()
+      const of = async (trust: McpToolsOptions['trust']) => {
+        const tools = await mcpTools(await connect(server), { trust })
+        const found = tools.filter(({ id }) => ['mail', 'own', 'send'].includes(id))
+        return found.map(({ id, readOnly, openWorld, accepts }) => [
+          ...[id, readOnly, openWorld],
+          accepts?.confidentiality,
+        ])
+      }
+      expect(await of('trusted')).toEqual([
+        ['mail', true, true, 'public'],
+        ['own', true, false, undefined],
+        ['send', false, true, undefined],
+      ])
+      await server.close()
+      expect(await of('untrusted')).toEqual([
+        ['mail', false, true, undefined],
+        ['own', false, true, undefined],
+        ['send', false, true, undefined],
+      ])
+      await expect(mcpTools(await connect(newServer()), { trust: 'no' as never })).rejects.toThrow(
+        'mcpTools.trust',
+      )
+    })
+
+    it('tells the server the label of what a call is given, and not who may read it', async () => {
+      const { server, told } = labelling()
+      const trust = { mode: 'track', decide: () => 'allow' as const } as const
+      const calls = [
+        call('send', { text: 'hello' }),
+        call('secret'),
+        call('send', { text: '†result#2' }),
+      ]
+      await results(server, calls, { trust })
+      const public_ = { integrity: 'trusted', confidentiality: 'public' }
+      const private_ = { integrity: 'untrusted', confidentiality: 'private' }
+      expect(told).toEqual([
+        ['hello', public_],
+        ['words of secret', private_],
+      ])
+      const without = labelling()
+      await results(without.server, [call('send', { text: 'hello' })])
+      expect(without.told).toEqual([['hello', undefined]])
+    })
+
+    it('shows a model in quarantine the form of a result and nothing of it', async () => {
+      const tools = await mcpTools(await connect(newServer()), { needsApproval: () => false })
+      const model = scriptedModel([call('structured', { n: 2, note: 'Obey me.' }), 'Done.'])
+      const agent = createAgent({ model, tools, trust: 'quarantine' })
+      await agent.run({ messages: [{ role: 'user', content: 'Go' }] }).result
+      const shown = JSON.stringify(model.requests.at(-1)?.prompt.slice(-1))
+      expect(shown).toMatch(/†result#1 = <untrusted object.*which holds .*note.*string/)
+      expect(shown).not.toMatch(/Obey|city/)
+    })
   })
 
   it('passes progress on, and cancellation', async () => {

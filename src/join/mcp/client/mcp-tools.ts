@@ -1,15 +1,17 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
-import { knownOptions } from '../../../agent/known-options.ts'
+import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import type { Tool, ToolContext } from '../../../agent/tools/tool.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { ByrefError } from '../../../errors.ts'
 import { dataInText } from '../../json-in-text.ts'
+import { metaOf } from '../label-meta.ts'
 import {
   resolveReferences,
   shownTakingReferences,
   takingReferences,
 } from '../reference-arguments.ts'
 import { saveBody } from '../save-body.ts'
+import { type ServerTrust, serverTrust } from './server-trust.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
@@ -21,7 +23,14 @@ export interface McpToolsOptions {
   needsApproval?(tool: McpTool): boolean
   /** Whether what links to resources name is read and kept as an asset. Default true. */
   followLinks?: boolean
+  /**
+   * Whether the server is believed where trust is on: what its annotations say, and the labels in the `_meta` of its
+   * results. Of one that is not (default) each tool acts, each result is untrusted, and a label only makes it stricter.
+   */
+  trust?: ServerTrust
 }
+
+const OPTIONS = ['prefix', 'include', 'needsApproval', 'followLinks', 'trust']
 
 /** No limit of the SDK's own: a call has that of its agent (`limits.callMs`). */
 const NO_TIMEOUT = 2 ** 31 - 1
@@ -33,8 +42,10 @@ const NO_TIMEOUT = 2 ** 31 - 1
  * @param client A client of the MCP SDK, connected.
  */
 export async function mcpTools(client: Client, options: McpToolsOptions = {}): Promise<Tool[]> {
-  knownOptions('mcpTools', options, ['prefix', 'include', 'needsApproval', 'followLinks'])
+  knownOptions('mcpTools', options, OPTIONS)
   const { prefix = '', include = () => true, needsApproval = isDestructive } = options
+  const { trust = 'untrusted' } = options
+  oneOf('mcpTools.trust', trust, ['trusted', 'untrusted'])
   const found: McpTool[] = []
   let cursor: string | undefined
   do {
@@ -48,19 +59,24 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
     const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
     const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
     const taking = takingReferences(schema)
+    const { said, ...declared } = serverTrust(tool, trust)
     return {
       id,
       description: description ?? title ?? name,
       inputSchema: shownTakingReferences(id, schema),
       idempotent: annotations.readOnlyHint ?? annotations.idempotentHint ?? false,
       needsApproval: needsApproval(tool),
+      ...declared,
       async execute(input, context) {
         const args = await resolveReferences(
           input as Record<string, unknown>,
           taking,
           context.assets,
         )
-        const result = await call(client, { name, arguments: args }, context)
+        const given = context.trust && { _meta: metaOf(context.trust.given) }
+        const answer = await callTool(client, { name, arguments: args, ...given }, context)
+        said(input, answer)
+        const result = resultOf(name, answer)
         return options.followLinks === false ? result : withLinked(result, client, context.assets)
       },
     }
@@ -71,11 +87,11 @@ function isDestructive({ annotations = {} }: McpTool): boolean {
   return !annotations.readOnlyHint && annotations.destructiveHint !== false
 }
 
-async function call(
+async function callTool(
   client: Client,
-  params: { name: string; arguments: Record<string, unknown> },
+  params: Parameters<Client['callTool']>[0],
   { signal, progress: tell }: ToolContext,
-): Promise<unknown> {
+): Promise<CallToolResult> {
   const result = await client.callTool(params, {
     signal,
     timeout: NO_TIMEOUT,
@@ -85,10 +101,14 @@ async function call(
         total ? progress / total : undefined,
       ),
   })
-  const { content, structuredContent, isError } = result as CallToolResult
+  return result as CallToolResult
+}
+
+/** @throws ByrefError `tool_failed` for what the server says has failed */
+function resultOf(name: string, { content, structuredContent, isError }: CallToolResult): unknown {
   if (isError) {
     const words = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
-    throw new ByrefError('tool_failed', words.join('\n') || `${params.name} failed`)
+    throw new ByrefError('tool_failed', words.join('\n') || `${name} failed`)
   }
   if (structuredContent === undefined) {
     const [first] = content

@@ -1,9 +1,12 @@
+import { oneOf } from '../../../agent/known-options.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import type { TrustMode } from '../../../content/events.ts'
 import { isPlainObject } from '../../../content/json.ts'
+import { ByrefError } from '../../../errors.ts'
 import { isAssetRef } from '../../../refs/asset-ref.ts'
 import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
-import { callReadingTool, failedCall, READING_TOOLS } from '../reading-tools.ts'
-import { resolveReferences } from '../reference-arguments.ts'
+import { withLabel } from '../label-meta.ts'
+import { callReadingTool, READING_TOOLS } from '../reading-tools.ts'
 import {
   answerTo,
   type Channel,
@@ -12,15 +15,23 @@ import {
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
 import { type Ask, type Handler, relay } from '../rpc/relay.ts'
+import { callTool } from './call-tool.ts'
 import type { LargeBlocks } from './keeper.ts'
 import { withoutLargeBlocks } from './large-blocks.ts'
+import { quarantineMcp } from './quarantine.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
+import { createTracked, type Tracked } from './tracked.ts'
 
 /** Options of {@link proxyMcp}. */
 export interface ProxyOptions extends Partial<Omit<LargeBlocks, 'assets' | 'readingTools'>> {
   assets: Assets
   /** Why the server ended, for those whose requests it did not answer. */
   whyEnded?(): string
+  /**
+   * What the client is shown, and what may flow. `track` shows values, and holds up what acts on what nobody vouches for;
+   * `quarantine` shows nothing of what the server gives, whatever its size. Default `off`.
+   */
+  trust?: TrustMode
 }
 
 /** What is added to a server's instructions. */
@@ -35,10 +46,16 @@ const GUIDE =
 export function proxyMcp(
   client: Channel,
   server: Channel,
-  { whyEnded = () => 'The MCP server has ended', ...options }: ProxyOptions,
+  { whyEnded = () => 'The MCP server has ended', trust = 'off', ...options }: ProxyOptions,
 ): Promise<'client' | 'server'> {
   const { assets, maxChars = 32_768, maxBytes = 4_096, showImages = false, expiresAt } = options
+  oneOf('proxyMcp.trust', trust, ['off', 'track', 'quarantine'])
+  if (trust === 'quarantine') {
+    if (!showImages) return quarantineMcp(client, server, { assets, expiresAt, whyEnded })
+    throw new ByrefError('config_invalid', 'showImages shows what trust: "quarantine" hides')
+  }
   const large = { assets, maxChars, maxBytes, showImages, expiresAt }
+  const tracked = trust === 'track' ? createTracked(assets) : null
   let catalog: Promise<ToolCatalog> | null = null
 
   function currentCatalog(request: RpcMessage, ask: Ask): Promise<ToolCatalog> {
@@ -51,12 +68,17 @@ export function proxyMcp(
   }
 
   /** The server's answer without what is large in it. */
-  async function shortened(answer: RpcMessage, what: string): Promise<RpcMessage> {
+  async function shortened(
+    answer: RpcMessage,
+    what: string,
+    tracking: ReturnType<Tracked['result']> | undefined = tracked?.result(answer),
+  ): Promise<RpcMessage> {
     if (!answer.result) return answer
     const names = await catalog?.then((one) => one.readingTools).catch(() => null)
-    const how = { ...large, readingTools: names ?? READING_TOOLS }
+    const how = { ...large, ...tracking, readingTools: names ?? READING_TOOLS }
+    const labelled = tracking ? withLabel(answer.result, tracking.label) : answer.result
     try {
-      const result = await withoutLargeBlocks(answer.result, what, how)
+      const result = await withoutLargeBlocks(labelled, what, how)
       return result === answer.result ? answer : { ...answer, result }
     } catch {
       // A full disk costs references, not results.
@@ -69,41 +91,40 @@ export function proxyMcp(
       shortened(await ask(request), `${Object(request.params).name ?? ''} ${what}`.trim())
   }
 
-  const callTool: Handler = async (request, { ask, signal }) => {
-    const { name, arguments: args } = Object(request.params)
-    const { schemas, own } = await currentCatalog(request, ask)
-    const input = isPlainObject(args) ? args : {}
-    const reading = own.get(name)
-    if (reading) return answerTo(request, await callReadingTool(reading, input, { assets, signal }))
-    const schema = schemas.get(name)
-    let given = input
-    try {
-      if (schema) given = await resolveReferences(input, schema, assets)
-    } catch (error) {
-      return answerTo(request, failedCall(error))
-    }
-    signal.throwIfAborted()
-    const changed = { ...request, params: { ...request.params, arguments: given } }
-    return shortened(await ask(given === input ? request : changed), `${name} result`)
-  }
-
   const handlers: Record<string, Handler> = {
-    initialize: async (request, { ask }) => withOurs(await ask(request)),
+    async initialize(request, { ask }) {
+      tracked?.asker.hear(request)
+      return withOurs(await ask(request))
+    },
     'server/discover': async (request, { ask }) => withOurs(await ask(request)),
     'tools/list': async (request, { ask }) => {
       catalog = null
       return answerTo(request, (await currentCatalog(request, ask)).list)
     },
-    'tools/call': callTool,
+    'tools/call': callTool({
+      ...{ assets, catalog: currentCatalog, isClosed: false, failed: (error) => error },
+      trust: tracked && { ...tracked, showsValues: true },
+      async read(request, tool, { input, label, signal }) {
+        if (label) tracked?.guard.show(label)
+        return answerTo(request, await callReadingTool(tool, input, { assets, signal }))
+      },
+      shown: (answer, { name, tool, label }) =>
+        shortened(answer, `${name} result`, tracked?.result(answer, { tool, label })),
+    }),
     'tasks/result': short('task result'),
     'prompts/get': short('prompt'),
-    'resources/list': async (request, { ask }) =>
-      listed(await ask(request), request, 'resources', []),
+    async 'resources/list'(request, { ask }) {
+      const answer = await ask(request)
+      const { resources } = Object(answer.result)
+      if (Array.isArray(resources) && resources.length > 0) tracked?.result(answer)
+      return listed(answer, request, 'resources', [])
+    },
     'resources/templates/list': async (request, { ask }) =>
       listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
     async 'resources/read'(request, help) {
       const { uri } = Object(request.params)
       if (!isAssetRef(uri)) return short('resource')(request, help)
+      if (tracked) tracked.guard.show(tracked.guard.given({ uri }, null).all)
       const found = assetAsResource(assets, String(uri)).then((one) => answerTo(request, one))
       return found.catch(async (error) => {
         // The server may have addresses of this form, too.
@@ -114,8 +135,11 @@ export function proxyMcp(
   }
   return relay(client, server, {
     ...{ handlers, whyEnded },
-    onNotification(method) {
-      if (method === 'notifications/tools/list_changed') catalog = null
+    ...(tracked ? { otherwise: tracked.otherwise } : {}),
+    fromServer(message) {
+      if (message.method === 'notifications/tools/list_changed') catalog = null
+      tracked?.heard(message)
+      return message
     },
   })
 }

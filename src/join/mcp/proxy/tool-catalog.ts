@@ -1,6 +1,8 @@
 import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
+import type { Tool } from '../../../agent/tools/tool.ts'
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import { isPlainObject } from '../../../content/json.ts'
+import { serverTrust } from '../client/server-trust.ts'
 import {
   describeTool,
   READING_TOOLS,
@@ -17,12 +19,22 @@ export interface ToolCatalog {
   list: Fields
   /** Schemas of parameters that take references. */
   schemas: ReadonlyMap<unknown, JsonSchema>
+  /** The server's tools as its descriptions say what they are, for what may flow to them. */
+  tools: ReadonlyMap<unknown, Tool>
   own: ReadonlyMap<unknown, AssetTool>
   readingTools: ReadingToolNames
 }
 
-/** All tools that a server has, whose pages are one here, so that no name is taken twice. */
-export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise<ToolCatalog> {
+/**
+ * All tools that a server has, whose pages are one here, so that no name is taken twice.
+ *
+ * @param reading What is added to them.
+ */
+export async function readToolCatalog(
+  { params }: RpcMessage,
+  ask: Ask,
+  reading: readonly AssetTool[] = readingTools(),
+): Promise<ToolCatalog> {
   // Progress and the like are of the client's own request.
   const { progressToken: _, ...meta } = Object(params?._meta)
   const found: Fields[] = []
@@ -40,7 +52,7 @@ export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise
   } while (cursor)
   const names = new Set(found.map(({ name }) => name))
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
-  const own = new Map(readingTools().map((tool) => [free(tool.id), tool]))
+  const own = new Map(reading.map((tool) => [free(tool.id), tool]))
   const added = [...own].map(([name, tool]) => describeTool(tool, name))
   const schemas = found.map(({ name, inputSchema }) => {
     return [name, takingReferences(Object(inputSchema))] as const
@@ -48,9 +60,17 @@ export async function readToolCatalog({ params }: RpcMessage, ask: Ask): Promise
   return {
     list: { ...list, tools: [...found.map(shown), ...added] },
     schemas: new Map(schemas),
+    tools: new Map(found.map((one) => [one.name, toolOf(one)])),
     own,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
+}
+
+function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool {
+  const described = { annotations: Object(annotations), outputSchema } as never
+  const { said: _, ...declared } = serverTrust(described, 'trusted')
+  const about = { id: String(name), description: '', inputSchema: Object(inputSchema) }
+  return { ...about, ...declared, execute: () => null }
 }
 
 /** A tool as the client is shown it. */

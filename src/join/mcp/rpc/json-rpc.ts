@@ -29,11 +29,17 @@ export interface Channel {
 const METHOD_NOT_FOUND = -32601
 const INTERNAL_ERROR = -32603
 
-/** The answer to a request. Since 2026-07-28 requests say their version, and results their type. */
-export function answerTo({ id, params }: RpcMessage, result: Fields): RpcMessage {
-  const isNew = Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
-  const told = isNew ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}
-  return { jsonrpc: '2.0', id, result: { ...told, ...result } }
+/** Whether a request is of 2026-07-28 or later: since then each says its version. */
+export function isOfNewProtocol({ params }: RpcMessage): boolean {
+  return Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
+}
+
+/** The answer to a request. Since 2026-07-28 results say their type. */
+export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
+  const told = isOfNewProtocol(request)
+    ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+    : {}
+  return { jsonrpc: '2.0', id: request.id, result: { ...told, ...result } }
 }
 
 /** The answer to a request that failed. */

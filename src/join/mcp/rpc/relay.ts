@@ -3,20 +3,33 @@ import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 /** Asks the server, and gives its answer. */
 export type Ask = (request: RpcMessage) => Promise<RpcMessage>
 
+/** What a handler has to answer with. */
+export interface Help {
+  ask: Ask
+  /** Asks the client, under an id of its own; an error where the request that it is for is cancelled. */
+  askClient: Ask
+  signal: AbortSignal
+}
+
 /** Answers a request of the client, with the server's help or without. */
-export type Handler = (
-  request: RpcMessage,
-  help: { ask: Ask; signal: AbortSignal },
-) => Promise<RpcMessage>
+export type Handler = (request: RpcMessage, help: Help) => Promise<RpcMessage>
 
 /** Options of {@link relay}. */
 export interface RelayOptions {
   /** By the methods that they answer. */
   handlers: Readonly<Record<string, Handler>>
-  /** Told of the server's notifications, which pass. */
-  onNotification(method: string): void
+  /** Answers all other requests; without it they pass. */
+  otherwise?: Handler
+  /** Told of the server's own requests and notifications; what it gives passes in their place, and of null nothing does. */
+  fromServer(message: RpcMessage, help: FromServer): RpcMessage | null
   /** Why the server ended, for those whose requests it did not answer. */
   whyEnded(): string
+}
+
+/** What a request of the server can be answered with. */
+export interface FromServer {
+  askClient: Ask
+  answer(message: RpcMessage): void
 }
 
 /**
@@ -26,10 +39,12 @@ export interface RelayOptions {
 export async function relay(
   client: Channel,
   server: Channel,
-  { handlers, onNotification, whyEnded }: RelayOptions,
+  { handlers, otherwise, fromServer, whyEnded }: RelayOptions,
 ): Promise<'client' | 'server'> {
   /** What takes the server's answers, by the ids of the requests. */
   const asked = new Map<unknown, (answer: RpcMessage) => void>()
+  /** What takes the client's answers to requests of our own. */
+  const askedClient = new Map<unknown, (answer: RpcMessage) => void>()
   /** Requests that are with a handler. */
   const working = new Map<unknown, AbortController>()
   const unsent = new Set<Promise<void>>()
@@ -56,10 +71,20 @@ export async function relay(
     return promise
   }
 
+  async function askClient(request: RpcMessage, signal?: AbortSignal): Promise<RpcMessage> {
+    const { promise, resolve } = Promise.withResolvers<RpcMessage>()
+    const id = `byref-${crypto.randomUUID()}`
+    askedClient.set(id, resolve)
+    signal?.addEventListener('abort', () => resolve(failureOf(request, 'cancelled')))
+    await tell({ ...request, id })
+    return promise.finally(() => askedClient.delete(id))
+  }
+
   async function handle(request: RpcMessage, handler: Handler): Promise<void> {
     const controller = new AbortController()
+    const { signal } = controller
     working.set(request.id, controller)
-    const help = { ask, signal: controller.signal }
+    const help = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
     const answer = await handler(request, help).catch((error) => failureOf(request, error))
     if (controller.signal.aborted) return
     working.delete(request.id)
@@ -79,8 +104,11 @@ export async function relay(
 
   client.onmessage = (message) => {
     const { id, method = '', params } = message
-    if (id !== undefined && Object.hasOwn(handlers, method)) {
-      const work = handle(message, handlers[method] as Handler).finally(() => unsent.delete(work))
+    const answered = method === '' ? askedClient.get(id) : undefined
+    if (answered) return answered(message)
+    const handler = Object.hasOwn(handlers, method) ? handlers[method] : otherwise
+    if (id !== undefined && method && handler) {
+      const work = handle(message, handler).finally(() => unsent.delete(work))
       unsent.add(work)
       return
     }
@@ -89,8 +117,8 @@ export async function relay(
   }
   server.onmessage = (message) => {
     if (message.method === undefined) return take(message)
-    if (message.id === undefined) onNotification(message.method)
-    void tell(message)
+    const passing = fromServer(message, { askClient, answer: send })
+    if (passing) void tell(passing)
   }
   const ended = new Promise<'client' | 'server'>((resolve) => {
     client.onclose = () => resolve('client')
