@@ -1,25 +1,40 @@
 import type { LineageInfo } from 'byref/client'
-import { type KeyboardEvent, useMemo, useState } from 'react'
-import { ViewLink } from '../../app/view.tsx'
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { useChangeView, ViewLink } from '../../app/view.tsx'
 import { InsideLink } from '../../references/inside-link.ts'
 import { LabelMark } from '../../trust/label-mark.tsx'
 import { listed } from '../../trust/label-words.ts'
 import { cn } from '../../ui/cn.ts'
+import { formatCount } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { LineageLanes } from './lineage-lanes.tsx'
 import { type LineageNodeInfo, type LineageRow, lineageRows } from './lineage-rows.ts'
 
-/** Lines that are drawn at a time. */
-const PAGE = 100
+/** Lines that are drawn before the one that is looked at, and behind it at a time. */
+const BEFORE = 8
+const PAGE = 50
 
 /** A lineage as lines that lead down from what came first; each is a link that makes it the one that is looked at. */
 export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: string }) {
   const { rows, lanes } = useMemo(() => lineageRows(lineage), [lineage])
-  const first = rows.findIndex(({ node }) => lineage.of.includes(node.id))
-  const [more, setMore] = useState(0)
-  // As many as lead to the one that is looked at are there at once.
-  const most = Math.max(PAGE, first + PAGE / 2) + more
   const names = useMemo(() => new Map(rows.map(({ node }) => [node.id, nodeName(node)])), [rows])
+  const its = Math.max(
+    0,
+    rows.findIndex(({ node }) => lineage.of.includes(node.id)),
+  )
+  const of = rows[its]?.node.id
+  const [drawn, setDrawn] = useState({ of, earlier: 0, later: 0 })
+  const { earlier, later } = drawn.of === of ? drawn : { earlier: 0, later: 0 }
+  const from = Math.max(0, its - BEFORE - earlier)
+  const to = Math.min(rows.length, its + PAGE + later)
+  const change = useChangeView()
+  const list = useRef<HTMLOListElement>(null)
+  const isWalking = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: who walked to what was not drawn goes on from there
+  useEffect(() => {
+    if (isWalking.current) list.current?.querySelector<HTMLElement>('[aria-current]')?.focus()
+    isWalking.current = false
+  }, [of])
 
   function walk(event: KeyboardEvent<HTMLOListElement>): void {
     const id = (event.target as HTMLElement).dataset.node
@@ -32,24 +47,38 @@ export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: 
       ArrowLeft: row.from[0],
       ArrowRight: row.to[0],
       Home: rows[0]?.node.id,
-      End: rows[Math.min(most, rows.length) - 1]?.node.id,
+      End: rows.at(-1)?.node.id,
     }
-    const to = next[event.key]
-    if (to === undefined) return
+    const wanted = next[event.key]
+    if (wanted === undefined) return
     event.preventDefault()
     const links = event.currentTarget.querySelectorAll<HTMLElement>('[data-node]')
-    const link = [...links].find(({ dataset }) => dataset.node === to)
-    link?.focus()
+    const link = [...links].find(({ dataset }) => dataset.node === wanted)
+    if (link) link.focus()
+    else {
+      isWalking.current = true
+      change({ tab: 'origin', origin: wanted })
+    }
   }
 
   return (
     <>
+      {from > 0 && (
+        <button
+          type="button"
+          onClick={() => setDrawn({ of, later, earlier: earlier + PAGE })}
+          className="block rounded px-4 text-xs text-ring hover:underline"
+        >
+          … {formatCount(from)} earlier steps
+        </button>
+      )}
       <ol
+        ref={list}
         aria-label={`What leads to ${name} and what came of it`}
         onKeyDown={walk}
         className="overflow-hidden rounded-lg border border-line"
       >
-        {rows.slice(0, most).map((row) => (
+        {rows.slice(from, to).map((row) => (
           <li key={row.node.id}>
             <Line row={row} lanes={lanes} names={names} isIt={lineage.of.includes(row.node.id)} />
           </li>
@@ -57,8 +86,8 @@ export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: 
       </ol>
       <More
         what="steps"
-        count={Math.max(0, rows.length - most)}
-        onReach={() => setMore(more + PAGE)}
+        count={rows.length - to}
+        onReach={() => setDrawn({ of, earlier, later: later + PAGE })}
       />
     </>
   )

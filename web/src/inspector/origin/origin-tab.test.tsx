@@ -82,6 +82,31 @@ describe('OriginTab', () => {
     )
   })
 
+  it('draws of hundreds what is around the one that is looked at, and goes on to what is not drawn', async () => {
+    const id = (n: number) => `call:c${n}`
+    const many = Array.from({ length: 400 }, (_, n) => n)
+    const lineage = (of: string): LineageInfo => ({
+      of: [of],
+      nodes: many.map((n) => ({ id: id(n), type: 'call', name: `tool${n}` })),
+      edges: [
+        { from: id(0), to: id(300) },
+        ...many.slice(1).map((n) => ({ from: id(n - 1), to: id(n) })),
+      ],
+    })
+    vi.stubGlobal('fetch', async (path: string) =>
+      Response.json(lineage(new URL(path, 'http://x').searchParams.get('ref') as string)),
+    )
+    await show(id(300))
+    await screen.findByRole('list', { name: /What leads to tool300 / })
+    expect(links().length).toBeLessThan(100)
+    expect(screen.getByText('… 292 earlier steps')).toBeTruthy()
+    const looked = () => document.querySelector<HTMLElement>('ol [aria-current]')
+    looked()?.focus()
+    fireEvent.keyDown(looked() as HTMLElement, { key: 'ArrowLeft' })
+    await waitFor(() => expect((document.activeElement as HTMLElement).dataset.node).toBe(id(0)))
+    expect(links().length).toBeLessThan(100)
+  })
+
   it('says so where nothing is called that, and where it cannot be loaded', async () => {
     answer = () =>
       Response.json({ error: { code: 'variable_not_found', message: 'no' } }, { status: 404 })
