@@ -86,6 +86,8 @@ export interface Agent {
   readonly name: string | null
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
+  /** How it treats what nobody vouches for. */
+  readonly trust: TrustMode
   /** Its assets; what is saved through it is told to `callbacks.onEvent`. */
   readonly assets: Assets
   /** Its log, in its namespace. */

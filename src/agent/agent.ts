@@ -61,7 +61,7 @@ const PATIENCE_MS = 5000
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
   logOf(namespace: string | null): ConversationLog
-  methods: Pick<Agent, 'name' | 'model' | 'tools' | 'resumeAll' | 'onStream' | 'close'>
+  methods: Pick<Agent, 'name' | 'model' | 'tools' | 'trust' | 'resumeAll' | 'onStream' | 'close'>
 }
 
 /**
@@ -107,6 +107,7 @@ export function createAgent(options: AgentOptions): Agent {
     name: settings.name,
     model: settings.model,
     tools: [...settings.tools.values()],
+    trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings.name, conversations),
     onStream: streams.add,
     async close() {

@@ -72,18 +72,22 @@ export async function openStorage(options: StorageOptions, make = true): Promise
   }
 }
 
+/** Of one process, at most. The queue's are its own: it is asked within transactions of the log. */
+const CONNECTIONS = { log: 8, records: 4, queue: 3 }
+
 async function openDatabase(
   folder: string,
   { connectionString, bucket }: { connectionString: string; bucket?: string },
 ): Promise<Storage> {
   const { createPostgresLog, postgresRecords, createQueue } = await loadPostgres()
-  const queue = createQueue({ connectionString })
-  const log = createPostgresLog({ connectionString, queue })
+  const queue = createQueue({ connectionString, maxConnections: CONNECTIONS.queue })
+  const log = createPostgresLog({ connectionString, queue, maxConnections: CONNECTIONS.log })
   const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL
   const bodies = bucket
     ? s3Bodies({ bucket, endpoint, region: process.env.AWS_REGION })
     : fsBodies(join(folder, 'assets'))
-  const store = createStore({ records: postgresRecords({ connectionString }), bodies })
+  const records = postgresRecords({ connectionString, maxConnections: CONNECTIONS.records })
+  const store = createStore({ records, bodies })
   return {
     ...{ folder, store, queue, hasLog: true },
     log: () => log,

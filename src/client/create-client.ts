@@ -10,6 +10,8 @@ import type {
   DataEdit,
   EventsPage,
   ForkAsk,
+  LabelsInfo,
+  LineageInfo,
   MessagesPage,
   MessagesQuery,
   NewConversation,
@@ -128,6 +130,13 @@ export interface Client {
     message: string,
     options?: { against?: string },
   ): Promise<PromptInfo | null>
+  /**
+   * Where a value came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and `message:<id>`;
+   * null for what names nothing there.
+   */
+  lineage(conversation: string, ref: string): Promise<LineageInfo | null>
+  /** The labels of what is not trusted and public; of messages those behind a position. */
+  labels(conversation: string, options?: { after?: number }): Promise<LabelsInfo>
   upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
   /** Assets by pages, newest first. */
   assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
@@ -236,6 +245,13 @@ export function createClient(options: ClientOptions = {}): Client {
       const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
       return nullWhere('message_not_found', requestJson<PromptInfo>(transport, path))
     },
+    lineage: (conversation, ref) =>
+      nullWhere(
+        'variable_not_found',
+        requestJson<LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
+      ),
+    labels: (conversation, options) =>
+      requestJson(transport, `${at(conversation)}/labels${queryOf(options)}`),
     upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
     assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),
     async deleteAsset(ref) {

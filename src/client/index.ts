@@ -17,12 +17,16 @@ export type {
   ConversationEvent,
   Delivery,
   FinishReason,
+  FlowViolation,
   LogRecord,
   TokenUsage,
+  TrustMode,
 } from '../content/events.ts'
 export { flatten, unflatten } from '../content/flatten.ts'
 export { type Foldable, fold } from '../content/fold.ts'
 export type { JsonValue } from '../content/json.ts'
+export { isPlain, type Label, readLabel, type WrittenLabel } from '../content/label.ts'
+export { readLabelTree, type WrittenLabelTree, wholeOf } from '../content/label-tree.ts'
 export type {
   Attachment,
   DataBlock,
@@ -35,6 +39,7 @@ export type {
 } from '../content/message.ts'
 export { type ReadMetadata, readMetadata } from '../content/read-metadata.ts'
 export { isDeleted } from '../content/tombstone.ts'
+export { isWithheld, WITHHELD, type Withheld } from '../content/withheld.ts'
 export {
   type AssetRefParts,
   formatAssetRef,
@@ -63,6 +68,8 @@ export type {
   DataEdit,
   EventsPage,
   ForkAsk,
+  LabelsInfo,
+  LineageInfo,
   MessagesPage,
   MessagesQuery,
   NewConversation,

@@ -72,16 +72,21 @@ export function createLabels(): Labels {
   const data: DataLabels = createDataLabels()
   let mode: TrustMode = 'off'
   let context: Label = TRUSTED
-  /** What the model is shown with its next step. */
-  let fresh: Label = TRUSTED
+  /** Of all that is in the conversation, and of what of it a model in quarantine is shown. */
+  let whole: Label = TRUSTED
+  let visible: Label = TRUSTED
   /** Of the results of the last step. */
   let answered: Label = TRUSTED
   let isRunning = false
-  let everything: Label = TRUSTED
 
   function show(tree: LabelTree): void {
-    everything = join(everything, wholeOf(tree))
-    fresh = join(fresh, mode === 'quarantine' ? visibleOf(tree) : wholeOf(tree))
+    whole = join(whole, wholeOf(tree))
+    visible = join(visible, visibleOf(tree))
+  }
+
+  /** Of what the model has been shown, and is with its next step. */
+  function now(): Label {
+    return join(context, mode === 'quarantine' ? visible : whole)
   }
 
   function say(message: Message, tree: LabelTree): void {
@@ -122,7 +127,7 @@ export function createLabels(): Labels {
 
   function assetTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
     if (label !== undefined) return readLabelTree(label)
-    if (by === 'agent') return { label: join(context, fresh) }
+    if (by === 'agent') return { label: now() }
     const source = toolCallId === undefined ? `asset:${assetId}` : `call:${callIdOf(toolCallId)}`
     return { label: madeBy(UNTRUSTED, source) }
   }
@@ -154,7 +159,7 @@ export function createLabels(): Labels {
 
   function contextOf(callId: string): Label {
     const answer = calls.get(callId)?.answer
-    return (answer === undefined ? undefined : steps.get(answer)) ?? join(context, fresh)
+    return (answer === undefined ? undefined : steps.get(answer)) ?? now()
   }
 
   const handlers: { [T in ConversationEvent['type']]?: (event: Event<T>) => void } = {
@@ -192,8 +197,7 @@ export function createLabels(): Labels {
       data.deliver(messageIds)
       deliver(messageIds)
       answered = TRUSTED
-      context = join(context, fresh)
-      fresh = TRUSTED
+      context = now()
       // A command is its sender's, whatever the model was shown.
       const sent = commandIds?.map((id) => wholeOf(messages.get(id) ?? { label: UNTRUSTED }))
       if (commandIds) commands.set(messageId, commandIds)
@@ -237,10 +241,9 @@ export function createLabels(): Labels {
     asset,
     variable,
     reference,
-    context: (messageId) =>
-      (messageId === undefined ? undefined : steps.get(messageId)) ?? join(context, fresh),
+    context: (messageId) => (messageId === undefined ? undefined : steps.get(messageId)) ?? now(),
     contextOf,
-    everything: () => everything,
+    everything: () => whole,
     given: (tool) => given.get(tool) ?? TRUSTED,
     items: (callId) => items.get(callId) ?? new Map(),
     declassified: (runId) => bits.get(runId) ?? 0,

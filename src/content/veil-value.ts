@@ -15,7 +15,14 @@ export function isVeiled({ label, fields }: LabelTree): boolean {
 export function veilValue(value: unknown, tree: LabelTree): unknown {
   if (tree.label.integrity === 'untrusted') return standIn(value)
   if (!tree.fields || !isVeiled(tree)) return value
-  if (Array.isArray(value)) return value.map((item, i) => veilValue(item, treeAt(tree, [i])))
+  if (Array.isArray(value)) {
+    const isHidden = Object.values(tree.fields).every(
+      ({ label }) => label.integrity === 'untrusted',
+    )
+    // Each would be shown in the same words.
+    if (isHidden && '*' in tree.fields) return standIn(value)
+    return value.map((item, i) => veilValue(item, treeAt(tree, [i])))
+  }
   if (!isPlainObject(value)) return standIn(value)
   // A spread would make another thing of a key that is "__proto__".
   return Object.fromEntries(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
@@ -162,6 +163,8 @@ export function createQueue(options: HostQueueOptions): HostQueue {
         const jobs = await boss.fetch<JobData>(queue, {
           batchSize: left,
           groupConcurrency: perNamespace,
+          // By their ids alone, which are in the order of time: an index has them so, and nothing is sorted however many wait.
+          ...{ priority: false, orderByCreatedOn: false },
           ignoreGroups: without.length > 0 ? without.map(groupOf) : null,
         })
         if (failure) throw failure
@@ -222,7 +225,14 @@ interface JobData {
 function jobOf({ conversation, namespace, agent }: DueConversation) {
   const data: JobData = { due: JSON.stringify({ conversation, namespace, agent }) }
   const singletonKey = JSON.stringify([namespace, conversation])
-  return { data, singletonKey, group: { id: groupOf(namespace ?? '') } }
+  return { id: timedUuid(), data, singletonKey, group: { id: groupOf(namespace ?? '') } }
+}
+
+/** A UUID that begins with the time (RFC 9562, version 7). */
+function timedUuid(): string {
+  const time = Date.now().toString(16).padStart(12, '0')
+  const random = randomUUID()
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
 }
 
 function readJob({ due }: JobData): DueConversation {

@@ -17,12 +17,14 @@ import { type Listening, type ListenOptions, listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import { asMiddleware, createPipeline } from './pipeline.ts'
+import { createReaders } from './readers/readers.ts'
 import { resumableUploads } from './resumable-uploads.ts'
 import { mountRoutes, type Route, type RouteSpec } from './route.ts'
 import { assetRoutes } from './routes/assets.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { dataRoutes } from './routes/data.ts'
 import { eventRoutes } from './routes/events.ts'
+import { lineageRoutes } from './routes/lineage.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { promptRoutes } from './routes/prompts.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -39,6 +41,11 @@ export interface ServerOptions {
    * that has answered in it; in a new one the first answers, unless a request names another.
    */
   agents: Agent | readonly Agent[]
+  /**
+   * Which of the agents somebody may talk to, by their names, the first of them by default: so that a namespace or a role has
+   * agents that trust less than others. A conversation of another agent can be read, and not gone on with. Default: all.
+   */
+  agentsOf?: (caller: Caller) => readonly string[]
   /** Who may use it; without, everybody who reaches it, and then it listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
@@ -81,6 +88,7 @@ export function createServer(options: ServerOptions): Server {
   const auth = createAuth(options.auth)
   const limits = createLimits(options.limits, auth.required)
   const hub = createHub([...agents.values()], first.log)
+  const readers = createReaders([...agents.values()], first.log)
   const metrics = createMetrics(hub)
   const uploads =
     options.uploads === undefined
@@ -92,12 +100,13 @@ export function createServer(options: ServerOptions): Server {
   let isClosing = false
 
   const routes: Route[] = [
-    ...serverInfoRoutes(agents, { auth, ready }),
+    ...serverInfoRoutes(agentsOf, { auth, ready }),
     ...conversationRoutes(hub),
     ...messageRoutes(),
     ...runRoutes(),
     ...dataRoutes(),
     ...promptRoutes(),
+    ...lineageRoutes(),
     ...eventRoutes(hub),
     ...assetRoutes(auth.key),
     ...uploadRoutes(),
@@ -105,6 +114,18 @@ export function createServer(options: ServerOptions): Server {
     ...(uploads?.routes ?? []),
   ]
   const openApi = openApiDocument(routes)
+
+  function agentsOf(caller: Caller): ReadonlyMap<string, Agent> {
+    if (!options.agentsOf) return agents
+    const theirs = new Map(
+      options.agentsOf(caller).flatMap((name) => {
+        const agent = agents.get(name)
+        return agent ? [[name, agent] as const] : []
+      }),
+    )
+    if (theirs.size > 0) return theirs
+    throw new ByrefError('forbidden', `There is no agent for "${caller.subject}"`)
+  }
 
   async function ready(): Promise<void> {
     try {
@@ -154,10 +175,12 @@ export function createServer(options: ServerOptions): Server {
     pipeline,
     tries: createTries(),
     authenticate,
+    reader: (caller) => readers?.of(caller.subject) ?? null,
     agent(caller, { asked, before } = {}) {
+      const theirs = agentsOf(caller)
       // An only agent goes on with what one of another name left.
       const name = asked ?? (agents.size > 1 ? before : undefined)
-      const agent = name === undefined ? first : agents.get(name)
+      const agent = name === undefined ? [...theirs.values()][0] : theirs.get(name)
       if (!agent) throw new ByrefError('agent_not_found', `There is no agent "${name}"`)
       return caller.namespace === null ? agent : agent.scoped(caller.namespace)
     },
@@ -197,10 +220,14 @@ export function createServer(options: ServerOptions): Server {
         async drain() {
           isClosing = true
           hub.close()
+          readers?.close()
           await Promise.all([...agents.values()].map((agent) => agent.close()))
         },
       }),
-    close: () => hub.close(),
+    close() {
+      hub.close()
+      readers?.close()
+    },
   }
   return server
 }

@@ -6,6 +6,7 @@ import type { Caller, Role } from './caller.ts'
 import { type FoundConversation, foundConversation } from './found-conversation.ts'
 import { type AnyAnswer, jsonAnswer } from './json-answer.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { Reader } from './readers/readers.ts'
 import { parse, readJson } from './request-body.ts'
 import type { Tries } from './tries.ts'
 
@@ -36,6 +37,8 @@ export interface RouteSpec<Query = unknown, Body = unknown> {
 export interface Call<Query, Body> {
   c: Context
   caller: Caller
+  /** What the caller may read; null where no agent has trust on: then all of their namespace. */
+  reader: Reader | null
   query: Query
   body: Body
   /** The first agent, in the caller's namespace. All have the same log and assets. */
@@ -67,6 +70,7 @@ export interface RouteHost {
   tries: Tries
   /** Throws `unauthorized` where a token is needed and there is none that holds. */
   authenticate(c: Context, route: RouteSpec): Promise<Caller>
+  reader(caller: Caller): Reader | null
   /** The agent that was asked for, else who answered before, else the first, in the caller's namespace. Throws `agent_not_found`. */
   agent(caller: Caller, names?: { asked?: string; before?: string }): Agent
 }
@@ -84,6 +88,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
         return one.handle({
           c,
           caller,
+          reader: host.reader(caller),
           query: query as never,
           body: body as never,
           agent: () => agentOf(),

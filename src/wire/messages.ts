@@ -80,11 +80,19 @@ function isBlank(content: unknown): boolean {
   return typeof content === 'string' && content.trim() === ''
 }
 
+const label = z.strictObject({
+  integrity: z.enum(['trusted', 'untrusted']).optional(),
+  confidentiality: z.enum(['public', 'private']).optional(),
+  readers: z.array(z.string().max(200)).max(1000).nullable().optional(),
+})
+
 const ask = {
   /** Which agent answers; by default the one that has answered in the conversation, else the first. */
   agent: z.string().max(100).optional(),
   /** During a run: `queue` waits for a run of its own, `steer` for the next step of the run; else it is refused. */
   ifBusy: z.enum(['queue', 'steer', 'refuse']).default('refuse'),
+  /** Whether it is private and who may read it, where the agent has trust on (docs/trust.md). */
+  label: label.optional(),
   /** JSON that tools are given with the run. */
   context: z.unknown().optional(),
   /** JSON Schema of the answer, which then is JSON. */

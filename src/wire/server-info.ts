@@ -3,6 +3,8 @@ import { z } from 'zod'
 /** What an agent is. */
 export const agentInfo = z.object({
   name: z.string(),
+  /** How it treats what nobody vouches for. */
+  trust: z.enum(['off', 'track', 'quarantine']),
   /** The model that answers; `demo` is true for the built-in one that needs no key. */
   model: z.object({ id: z.string(), provider: z.string(), demo: z.boolean() }),
   tools: z.array(z.object({ id: z.string(), description: z.string() })),

@@ -4,6 +4,7 @@ import type { Message } from '../content/message.ts'
 import type * as assets from './assets.ts'
 import type * as conversations from './conversations.ts'
 import type * as data from './data.ts'
+import type * as lineage from './lineage.ts'
 import type * as messages from './messages.ts'
 import type * as prompts from './prompts.ts'
 import type * as runs from './runs.ts'
@@ -37,6 +38,8 @@ export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
 export type PromptInfo = z.infer<typeof prompts.promptAnswer>
+export type LabelsInfo = z.infer<typeof lineage.labelsAnswer>
+export type LineageInfo = z.infer<typeof lineage.lineageAnswer>
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 export type DataEdit = z.input<typeof data.dataEdit>
 export type AssetInfo = z.infer<typeof assets.assetInfo>

@@ -75,15 +75,21 @@ export function violationsOf(
   return found
 }
 
-/** A violation as a model and a person are told of it: no value, and nothing that somebody else named. */
-export function violationText({ rule, path, ref }: FlowViolation): string {
-  const what =
-    ref === undefined
-      ? path === ''
-        ? 'the call itself'
-        : `what is written at ${path}`
-      : `${ref} at ${path}`
-  return `${what} ${WHY[rule]}`
+/**
+ * A violation as a model is told of it: no value, and nothing that somebody else named.
+ *
+ * @param written The references that the model wrote: others stand in values, and so does where they stand.
+ */
+export function violationText(
+  { rule, path, ref }: FlowViolation,
+  written: ReadonlySet<string>,
+): string {
+  if (ref !== undefined && !written.has(ref))
+    return `what a reference in its values names ${WHY[rule]}`
+  if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`
+  // Further keys may be those of a value.
+  const parameter = path.split('/').slice(0, 2).join('/')
+  return `${path === '' ? 'the call itself' : `what is written at ${parameter}`} ${WHY[rule]}`
 }
 
 const WHY: Readonly<Record<FlowRule, string>> = {

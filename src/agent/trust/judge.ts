@@ -1,5 +1,6 @@
 import type { FlowViolation } from '../../content/events.ts'
 import { isPlain, type WrittenLabel, writeLabel } from '../../content/label.ts'
+import { referencesIn } from '../../content/references-in.ts'
 import { ByrefError } from '../../errors.ts'
 import type { CallPlan } from '../calls/call-plan.ts'
 import type { MappedArguments } from '../calls/map-call.ts'
@@ -58,8 +59,13 @@ export function shownVerdict({ violations, labels }: Verdict): {
 }
 
 /** Why a call that nobody was asked about does not run. */
-export function flowRefused({ name }: CallPlan, violations: readonly FlowViolation[]): ByrefError {
-  const why = violations.map(violationText).join('; ') || 'the policy of the agent refuses it'
+export function flowRefused(
+  { name, arguments: args }: CallPlan,
+  violations: readonly FlowViolation[],
+): ByrefError {
+  const written = new Set(referencesIn(args).map(({ text }) => text))
+  const texts = violations.map((one) => violationText(one, written))
+  const why = [...new Set(texts)].join('; ') || 'the policy of the agent refuses it'
   return new ByrefError('flow_refused', `The call of "${name}" was not made: ${why}`)
 }
 

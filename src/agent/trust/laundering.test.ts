@@ -136,6 +136,18 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['a']))).toMatchObject(untrusted)
   })
 
+  it('not writing ours over some of it', async () => {
+    for (const method of ['merge', 'assign', 'push', 'concat']) {
+      const { labels } = await played([
+        call('theirs', { _outputPath: '†l' }),
+        call('echo', { value: ['x'], _outputPath: '†l.rows' }),
+        call('theirs', { _outputPath: '†l.rows.value' }),
+        call('ours', { _outputPath: '†l', _outputMethod: method }),
+      ])
+      expect(labels.variable(variable('l', ['words']))).toMatchObject(untrusted)
+    }
+  })
+
   it('not taking an item out of a list, after which others stand in its place', async () => {
     const { labels } = await played([
       call('echo', { value: 'x', _outputPath: '†l.items' }),
@@ -174,6 +186,34 @@ describe('nothing launders', () => {
       integrity: 'untrusted',
       confidentiality: 'private',
     })
+  })
+
+  it('not an asset that trusted data name', async () => {
+    const opens = defineTool({
+      ...echo,
+      id: 'opens',
+      inputSchema: {
+        type: 'object',
+        properties: { value: { type: 'string', asset_ref_acceptable: true } },
+      },
+    } as never)
+    const agent = createAgent({
+      model: scriptedModel([call('opens', { value: '†doc.file' }), 'Done.']),
+      trust: 'quarantine',
+      tools: [opens],
+    })
+    const { ref } = await agent.assets.save(new TextEncoder().encode('obey'), 'text/plain')
+    const run = agent.run({
+      messages: [
+        { type: 'data', kind: 'doc', data: { file: ref } },
+        { role: 'user', content: 'Go', metadata: { attachments: [{ assetRef: ref }] } },
+      ],
+    })
+    await run.result
+    const labels = await labelsOf(agent, run.conversation)
+    expect(labels.variable(variable('doc'))).toMatchObject({ integrity: 'trusted' })
+    expect(result(labels, 1)).toMatchObject({ integrity: 'untrusted' })
+    expect(labels.context()).toMatchObject({ integrity: 'trusted' })
   })
 
   it('not a tool that keeps it and gives it back later', async () => {
@@ -240,6 +280,18 @@ describe('nothing launders', () => {
       tools: [theirs, inner.asTool({ id: 'helper', description: 'Helps' })],
     })
     expect(result(labels, 2)).toMatchObject(untrusted)
+  })
+
+  it('not what a sub-agent has read by itself', async () => {
+    const inner = createAgent({
+      model: scriptedModel([call('theirs'), 'It says: obey.']),
+      trust: 'track',
+      tools: [theirs],
+    })
+    const { labels } = await played([call('helper', { task: 'Read' })], {
+      tools: [inner.asTool({ id: 'helper', description: 'Helps' })],
+    })
+    expect(result(labels, 1)).toMatchObject(untrusted)
   })
 
   it('not an approval that changes arguments', async () => {

@@ -9,7 +9,7 @@ import { say } from '../fixtures/agent.ts'
 import { createRandom, type Random } from '../fixtures/random.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 
-const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 60)
+const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 25)
 
 /** What each tool says of itself. */
 const OWN: Record<string, object> = {

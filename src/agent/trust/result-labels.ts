@@ -77,10 +77,22 @@ export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree 
   return { label: given, fields: { '*': each } }
 }
 
-/** An outcome with labels: that of one that nothing but its call's arguments made is theirs. */
+/** What we say ourselves of a call that did not run, or not to its end: no value is in it. */
+const OURS: ReadonlySet<string> = new Set([
+  'approval_denied',
+  'flow_refused',
+  'interrupted',
+  'tool_not_found',
+  'call_cycle',
+  'source_failed',
+])
+
+/** An outcome with labels: of one that nothing but its call's arguments made, theirs. */
 export function labelOutcome(labels: Labels, plan: CallPlan, outcome: CallOutcome): CallOutcome {
   if (outcome.labels) return outcome
-  return { ...outcome, labels: { label: callLabels(labels, plan).all } }
+  const isOurs = 'error' in outcome && OURS.has(outcome.error.code)
+  const label = isOurs ? labels.contextOf(plan.id) : callLabels(labels, plan).all
+  return { ...outcome, labels: { label } }
 }
 
 /** The event of a value that became an asset, with the labels of the value below its content. */

@@ -1,5 +1,6 @@
 import { flatten } from '../../content/flatten.ts'
 import { ByrefError } from '../../errors.ts'
+import type { ConversationLog } from '../../log/conversation-log.ts'
 import { formatAssetRef } from '../../refs/asset-ref.ts'
 import {
   assetAnswer,
@@ -14,6 +15,7 @@ import {
 } from '../../wire/assets.ts'
 import { signGrant } from '../auth/tokens.ts'
 import { publicInfo } from '../public-info.ts'
+import type { Reader } from '../readers/readers.ts'
 import { type Call, type Route, route } from '../route.ts'
 import { sendContent } from './asset-content.ts'
 
@@ -22,6 +24,16 @@ const PATH = '/api/assets/:id'
 /** The reference of the asset that a path names. Throws `invalid_reference` for what can be no id. */
 export function refOf({ param }: Pick<Call<unknown, unknown>, 'param'>): string {
   return formatAssetRef({ id: param('id') })
+}
+
+/** Throws `forbidden` for what names assets with readers: what comes of it is known to no conversation, so everybody may read it. */
+export async function needsNoReaders(
+  reader: Reader | null,
+  log: ConversationLog,
+  named: unknown,
+): Promise<void> {
+  if ((await reader?.labelOfNamed(log, named)) === undefined) return
+  throw new ByrefError('forbidden', 'It names an asset with readers: ask in its conversation')
 }
 
 /** Assets: list, look, read, save structured ones, remove, sign addresses. `key` signs; null where no token is needed. */
@@ -36,9 +48,14 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         query: assetsQuery,
         answers: { 200: assetsPage },
       },
-      async ({ query, agent, json }) => {
-        const { assets, next } = await agent().assets.list(query)
-        return json({ assets: assets.map(publicInfo), next })
+      async ({ query, reader, agent, json }) => {
+        const { log, assets: kept } = agent()
+        const { assets, next } = await kept.list(query)
+        const shown: typeof assets = []
+        for (const one of assets) {
+          if (!reader || (await reader.mayReadAsset(log, one.ref))) shown.push(one)
+        }
+        return json({ assets: shown.map(publicInfo), next })
       },
     ),
     route(
@@ -49,9 +66,10 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         role: 'member',
         body: structuredAsset,
         answers: { 201: assetAnswer },
-        errors: ['asset_exists', 'asset_invalid', 'quota_exceeded', 'storage_full'],
+        errors: ['asset_exists', 'asset_invalid', 'quota_exceeded', 'storage_full', 'forbidden'],
       },
-      async ({ body, agent, json }) => {
+      async ({ body, reader, agent, json }) => {
+        await needsNoReaders(reader, agent().log, body)
         const info = await agent().assets.saveAsset(body as never, { by: 'user' })
         return json({ asset: publicInfo(info) }, 201)
       },
@@ -76,11 +94,12 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         summary: 'What is known of an asset',
         role: 'reader',
         answers: { 200: assetDetails },
-        errors: ['asset_not_found', 'invalid_reference'],
+        errors: ['asset_not_found', 'invalid_reference', 'forbidden'],
       },
       async (call) => {
         const ref = refOf(call)
-        const { assets } = call.agent()
+        const { assets, log } = call.agent()
+        await call.reader?.needAsset(log, ref)
         const info = await assets.info(ref)
         const meta = flatten(await assets.meta(ref)) as Record<string, unknown>
         return call.json({ asset: publicInfo(info), meta })
@@ -117,12 +136,16 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
           'asset_unsupported',
           'asset_too_large',
           'too_deep',
+          'forbidden',
         ],
       },
-      (call) => {
-        const { path, download } = call.query
+      async (call) => {
+        const { path, download, signature } = call.query
         const asked = { path, download: download !== undefined }
-        return sendContent(call.c, call.agent().assets, refOf(call), asked)
+        const { assets, log } = call.agent()
+        // Who signed an address might read it.
+        if (signature === undefined) await call.reader?.needAsset(log, refOf(call))
+        return sendContent(call.c, assets, refOf(call), asked)
       },
     ),
     route(
@@ -133,11 +156,13 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         role: 'reader',
         body: signBody,
         answers: { 200: signed },
-        errors: ['asset_not_found', 'invalid_reference', 'config_invalid'],
+        errors: ['asset_not_found', 'invalid_reference', 'config_invalid', 'forbidden'],
       },
       async (call) => {
         const { caller, body, json } = call
-        const { assetId } = await call.agent().assets.info(refOf(call))
+        const { assets, log } = call.agent()
+        await call.reader?.needAsset(log, refOf(call))
+        const { assetId } = await assets.info(refOf(call))
         const query = new URLSearchParams()
         if (body.path !== undefined) query.set('path', body.path)
         if (body.download) query.set('download', '1')

@@ -1,5 +1,6 @@
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
+import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import {
   conversationChange,
   conversationSummary,
@@ -14,7 +15,10 @@ import {
 import { attachment, fileName } from '../attachment.ts'
 import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
+import type { FoundConversation } from '../found-conversation.ts'
 import { publicSummary } from '../public-info.ts'
+import { asReadLines, WITHHELD_HEADER } from '../readers/read-lines.ts'
+import type { Reader } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 import { unlessTried } from '../tries.ts'
 import { bodyLines } from './body-lines.ts'
@@ -42,16 +46,19 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         query: conversationsQuery,
         answers: { 200: conversationsPage },
       },
-      async ({ query, agent }) => {
+      async ({ query, caller, reader, agent }) => {
         const { log } = agent()
         const { namespace } = log
         const version = hub.version(namespace)
-        const key = JSON.stringify([namespace, query])
+        const key = JSON.stringify([namespace, query, reader && caller.subject])
         const now = Date.now()
         let page = pages.get(key)
         if (page?.version !== version || page.until < now) {
           const { conversations, next } = await log.list(query)
-          const text = JSON.stringify({ conversations: conversations.map(publicSummary), next })
+          const shown = reader
+            ? await listedFor(reader, log, { conversations, ...query })
+            : conversations
+          const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
           page = { version, text, until: now + PAGE_MS }
           if (pages.size >= MOST_PAGES) pages.clear()
           pages.set(key, page)
@@ -108,7 +115,8 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ conversation, json }) => json(publicSummary((await conversation()).summary)),
+      async ({ reader, conversation, json }) =>
+        json(await shownSummary(await conversation(), reader)),
     ),
     route(
       {
@@ -120,9 +128,9 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: conversationSummary },
         errors: ['conversation_not_found'],
       },
-      async ({ body, param, agent, conversation, json }) => {
+      async ({ body, reader, param, agent, conversation, json }) => {
         await agent().log.rename(param('id'), body.title)
-        return json(publicSummary((await conversation()).summary))
+        return json(await shownSummary(await conversation(), reader))
       },
     ),
     route(
@@ -134,9 +142,13 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 204: null },
         errors: ['conversation_not_found'],
       },
-      async ({ c, conversation }) => {
+      async ({ c, reader, conversation }) => {
         const { id, log, agent } = await conversation()
         await agent().cancel(id)
+        // Who may read them is known by this log alone.
+        for (const asset of (await reader?.goingWith(log, id)) ?? []) {
+          await agent().assets.delete(asset)
+        }
         await log.delete(id)
         return c.body(null, 204)
       },
@@ -170,19 +182,42 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         answers: { 200: { types: ['application/x-ndjson'] } },
         errors: ['conversation_not_found'],
       },
-      async ({ c, caller, query, conversation }) => {
+      async ({ c, caller, reader, query, conversation }) => {
         const { id, log, summary } = await conversation()
         if (query.debug && !mayAs(caller, 'owner')) {
           throw new ByrefError('forbidden', 'Debug data are exported for owners only')
         }
-        const lines = query.debug ? log.export(id) : withoutDebug(log.export(id))
+        const reading = await reader?.conversation(log, id)
+        const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
+        const isWhole = !reading || reading.may(reading.its.all)
+        const lines = isWhole ? all : asReadLines(all, reading)
+        if (!isWhole) c.header(WITHHELD_HEADER, 'true')
         c.header('content-type', 'application/x-ndjson')
-        const name = fileName(summary.title || id, summary.updatedAt, 'jsonl')
+        const { title } = (await reader?.summary(log, summary)) ?? summary
+        const name = fileName(title || id, summary.updatedAt, 'jsonl')
         c.header('content-disposition', attachment(name))
         return c.body(ReadableStream.from(encoded(lines)))
       },
     ),
   ]
+}
+
+/** The conversations of a page as somebody may read them; without those that only what is withheld would find. */
+async function listedFor(
+  reader: Reader,
+  log: ConversationLog,
+  { conversations, search }: { conversations: ConversationSummary[]; search?: string },
+): Promise<ConversationSummary[]> {
+  const shown: ConversationSummary[] = []
+  for (const one of conversations) {
+    if (search && !(await reader.finds(log, one, search))) continue
+    shown.push(await reader.summary(log, one))
+  }
+  return shown
+}
+
+async function shownSummary({ log, summary }: FoundConversation, reader: Reader | null) {
+  return publicSummary((await reader?.summary(log, summary)) ?? summary)
 }
 
 async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,12 @@
 import { loadValidator } from '../../agent/calls/validate.ts'
 import { boardOf } from '../../agent/thread-values.ts'
+import type { BoardEntry } from '../../content/board.ts'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import { createFold } from '../../content/fold.ts'
+import { type Label, TRUSTED } from '../../content/label.ts'
+import { createLabels, type Labels } from '../../content/labels.ts'
+import { referencesIn } from '../../content/references-in.ts'
+import { withheld } from '../../content/withheld.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
 import { type Route, route } from '../route.ts'
@@ -25,16 +30,28 @@ export function dataRoutes(): Route[] {
           'message_not_found',
           'variable_not_found',
           'invalid_reference',
+          'forbidden',
         ],
       },
-      async ({ query, conversation, json }) => {
+      async ({ query, reader, conversation, json }) => {
         const { id, log } = await conversation()
         const { messages } = await stateOf(log, id)
         await loadValidator()
         const board = boardOf(messages, { points: true })
         const { at, ref, instance } = query
-        if (ref === undefined) return json({ entries: board.entries({ at }) })
-        return json({ value: board.read(ref, { at, instance }) })
+        const reading = await reader?.conversation(log, id)
+        const labels =
+          reading && at !== undefined ? await labelsAt(log, id, at) : reading?.its.labels
+        if (ref === undefined) {
+          const entries = board.entries({ at })
+          if (!reading || !labels) return json({ entries })
+          return json({ entries: entries.map((entry) => entryFor(entry, labels, reading.may)) })
+        }
+        const value = board.read(ref, { at, instance })
+        for (const found of labels ? referencesIn(ref) : []) {
+          reading?.need(labels?.reference(found, { instance }) ?? TRUSTED, `The value of ${ref}`)
+        }
+        return json({ value })
       },
     ),
     route(
@@ -51,21 +68,44 @@ export function dataRoutes(): Route[] {
           'invalid_data',
           'schema_violation',
           'invalid_message',
+          'forbidden',
         ],
       },
-      async ({ body, conversation, idOfTry, json }) => {
-        const { id, agent } = await conversation()
+      async ({ body, reader, conversation, idOfTry, json }) => {
+        const { id, log, agent } = await conversation()
+        const label = await reader?.labelOfNamed(log, body)
         const tried = idOfTry()
         const message = { ...(tried ? { id: tried } : {}), ...body, type: 'data' } as {
           id?: string
         }
         const added = await agent()
-          .add(id, message as never)
+          .add(id, message as never, { label })
           .catch(unlessTried(message.id === tried ? tried : undefined, ['message_exists']))
         return json({ messageId: added?.messageIds[0] ?? tried }, added ? 201 : 200)
       },
     ),
   ]
+}
+
+/** The labels as they were after a message. */
+async function labelsAt(log: ConversationLog, id: string, at: string): Promise<Labels> {
+  const labels = createLabels()
+  for await (const record of readAll(log, id)) {
+    labels.apply(record)
+    if (record.event.type === 'NEW_MESSAGE' && record.event.payload.id === at) break
+  }
+  return labels
+}
+
+/** An entry as somebody may read it: one of which a part is withheld is withheld whole. */
+function entryFor(
+  entry: BoardEntry,
+  labels: Labels,
+  may: (label: Label) => boolean,
+): Omit<BoardEntry, 'data'> & { data?: unknown } {
+  const { kind, instance, messageId } = entry
+  if (may(labels.variable({ type: 'variable', kind, instance, path: [] }))) return entry
+  return { kind, instance, messageId, data: withheld(entry.data) }
 }
 
 /** The state of a conversation, folded from its log. */

@@ -19,11 +19,12 @@ export function eventRoutes(hub: Hub): Route[] {
         answers: { 200: eventsPage },
         errors: ['conversation_not_found'],
       },
-      async ({ query, conversation, json }) => {
+      async ({ query, reader, conversation, json }) => {
         const { id, log } = await conversation()
         const records = await log.read(id, query)
+        const reading = await reader?.conversation(log, id)
         const next = records.length === query.limit ? (records.at(-1)?.position ?? null) : null
-        return json({ records, next })
+        return json({ records: reading ? records.map(reading.record) : records, next })
       },
     ),
     route(
@@ -36,10 +37,12 @@ export function eventRoutes(hub: Hub): Route[] {
         answers: { 200: { types: ['text/event-stream'] } },
         errors: ['conversation_not_found'],
       },
-      async ({ c, query, param, agent }) => {
+      async ({ c, query, reader, param, agent }) => {
         const after = lastPosition(c) ?? query.after ?? 0
-        const stream = await hub.conversation(agent().log, param('id'), after)
-        if (stream) return streamed(c, stream)
+        const { log } = agent()
+        const stream = await hub.conversation(log, param('id'), after)
+        const reading = stream && (await reader?.conversation(log, param('id')))
+        if (stream) return streamed(c, reading ? reading.stream(stream) : stream)
         throw new ByrefError('conversation_not_found', `There is no conversation "${param('id')}"`)
       },
     ),
@@ -51,7 +54,11 @@ export function eventRoutes(hub: Hub): Route[] {
         role: 'reader',
         answers: { 200: { types: ['text/event-stream'] } },
       },
-      ({ c, agent }) => streamed(c, hub.namespace(agent().log, lastId(c) ?? null)),
+      ({ c, reader, agent }) => {
+        const { log } = agent()
+        const stream = hub.namespace(log, lastId(c) ?? null)
+        return streamed(c, reader ? reader.feed(log, stream) : stream)
+      },
     ),
   ]
 }

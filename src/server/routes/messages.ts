@@ -1,4 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
+import type { ConversationEvent } from '../../content/events.ts'
+import type { LabelInput } from '../../content/label.ts'
+import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
 import type { Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
@@ -14,6 +17,7 @@ import {
   sendBody,
   sent,
 } from '../../wire/messages.ts'
+import { eitherLabel } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 import { unlessTried } from '../tries.ts'
 import { pageOfMessages } from './message-pages.ts'
@@ -34,9 +38,15 @@ export function messageRoutes(): Route[] {
         answers: { 200: messagesPage },
         errors: ['conversation_not_found'],
       },
-      async ({ query, conversation, json }) => {
+      async ({ query, reader, conversation, json }) => {
         const { id, log, summary } = await conversation()
-        return json(await pageOfMessages(log, id, { ...query, end: summary.position }))
+        const page = await pageOfMessages(log, id, { ...query, end: summary.position })
+        const reading = await reader?.conversation(log, id)
+        if (!reading) return json(page)
+        const messages = page.messages.map(({ position, message }) => ({
+          ...{ position, message: reading.message(message as Message) as never },
+        }))
+        return json({ ...page, messages })
       },
     ),
     route(
@@ -58,18 +68,22 @@ export function messageRoutes(): Route[] {
           'asset_not_found',
           'invalid_reference',
           'config_invalid',
+          'forbidden',
         ],
       },
-      async ({ body, conversation, idOfTry, json }) => {
-        const { id, agent } = await conversation()
+      async ({ body, reader, conversation, idOfTry, json }) => {
+        const { id, log, agent } = await conversation()
         const its = agent(body.agent as string | undefined)
         const tried = idOfTry()
         const inputs = inputsOf(body, tried)
+        const said = body.label as LabelInput | undefined
+        const label = eitherLabel(said, await reader?.labelOfNamed(log, inputs))
         const run = await its
           .start({
             conversation: id,
             messages: inputs as unknown as MessageInput[],
             ifBusy: body.ifBusy as 'queue',
+            ...(label ? { label } : {}),
             ...(body.context === undefined ? {} : { context: body.context as never }),
             ...(body.output ? { output: body.output as never } : {}),
             ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
@@ -88,9 +102,11 @@ export function messageRoutes(): Route[] {
         answers: { 200: message },
         errors: ['conversation_not_found', 'message_not_found'],
       },
-      async ({ param, conversation, json }) => {
+      async ({ reader, param, conversation, json }) => {
         const { id, log } = await conversation()
-        return json(await findMessage(log, id, param('messageId')))
+        const { payload } = await findMessage(log, id, param('messageId'))
+        const reading = await reader?.conversation(log, id)
+        return json(reading ? reading.message(payload) : payload)
       },
     ),
     route(
@@ -115,10 +131,12 @@ export function messageRoutes(): Route[] {
         summary: 'Request and response of the step that wrote a message, or what was given with it',
         role: 'member',
         answers: { 200: json },
-        errors: ['conversation_not_found', 'message_not_found'],
+        errors: ['conversation_not_found', 'message_not_found', 'forbidden'],
       },
-      async ({ param, conversation, json }) => {
-        const { id, agent } = await conversation()
+      async ({ reader, param, conversation, json }) => {
+        const { id, log, agent } = await conversation()
+        const reading = await reader?.conversation(log, id)
+        reading?.need(reading.shownTo(param('messageId')), 'The debug data')
         const found = await agent().debug(id, param('messageId'))
         if (found !== null) return json(found)
         throw new ByrefError(
@@ -140,12 +158,16 @@ export function messageRoutes(): Route[] {
           'message_not_found',
           'invalid_message',
           'agent_not_found',
+          'forbidden',
         ],
       },
-      async ({ body, param, conversation, idOfTry, json }) => {
-        const { id, agent } = await conversation()
+      async ({ body, reader, param, conversation, idOfTry, json }) => {
+        const { id, log, agent } = await conversation()
         const its = agent(body.agent)
-        const said = await findMessage(its.log, id, param('messageId'))
+        const found = await findMessage(its.log, id, param('messageId'))
+        const said = found.payload
+        const reading = await reader?.conversation(log, id)
+        reading?.need(reading.shownTo(said.id), 'The message')
         if (said.sender.participant_role === 'assistant') {
           throw new ByrefError(
             'invalid_message',
@@ -157,8 +179,10 @@ export function messageRoutes(): Route[] {
         const { id: _, timestamp: __, ...again } = said
         const content = 'content' in body ? { content: body.content } : {}
         const message = { ...again, ...content, ...(tried ? { id: tried } : {}) }
+        const named = await reader?.labelOfNamed(log, message)
+        const label = eitherLabel(reader ? saidAgain(found.label) : undefined, named)
         const run = await its
-          .start({ conversation: fork, messages: [message as never] })
+          .start({ conversation: fork, messages: [message as never], ...(label ? { label } : {}) })
           .catch(unlessTried(tried, ['message_exists']))
         const taken = run ? takenNow(run) : await takenBefore(its.log, fork, [message])
         return json({ conversation: fork, ...taken }, run ? 202 : 200)
@@ -171,7 +195,7 @@ type Input = Record<string, unknown> & { id?: string }
 
 /** The messages of a body, in the forms that `toMessage` takes; those of a request that may be tried again with ids. */
 function inputsOf(body: Record<string, unknown>, tried: string | undefined): Input[] {
-  const { agent, ifBusy, context, output, settings, messages, ...single } = body
+  const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
   const list = Array.isArray(messages) ? (messages as Input[]) : [single as Input]
   return list.map(({ attachments, ...given }, i) => {
     const id = tried && i > 0 ? `${tried}.${i}` : tried
@@ -182,15 +206,26 @@ function inputsOf(body: Record<string, unknown>, tried: string | undefined): Inp
   })
 }
 
+type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
+
+/** Of a message that is said again: whether it is private, and whose. What it brought from elsewhere is labelled anew. */
+function saidAgain(label: NewMessage['label']): LabelInput | undefined {
+  if (label === undefined) return undefined
+  const tree = readLabelTree(label)
+  const { integrity } = tree.label
+  const { confidentiality, readers } = wholeOf(tree)
+  return { integrity, confidentiality, readers }
+}
+
 /** A message by its id. Throws `message_not_found`, also for one that was deleted. */
 async function findMessage(
   log: ConversationLog,
   conversation: string,
   id: string,
-): Promise<Message> {
+): Promise<NewMessage> {
   const deleted = await log.deleted(conversation)
   for await (const { event } of deleted.includes(id) ? [] : readAll(log, conversation)) {
-    if (event.type === 'NEW_MESSAGE' && event.payload.id === id) return event.payload
+    if (event.type === 'NEW_MESSAGE' && event.payload.id === id) return event
   }
   throw new ByrefError('message_not_found', `There is no message "${id}"`)
 }

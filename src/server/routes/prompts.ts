@@ -19,13 +19,16 @@ export function promptRoutes(): Route[] {
         role: 'member',
         query: promptQuery,
         answers: { 200: promptAnswer },
-        errors: ['conversation_not_found', 'message_not_found'],
+        errors: ['conversation_not_found', 'message_not_found', 'forbidden'],
       },
-      async ({ query, param, conversation, json }) => {
-        const { id, agent } = await conversation()
+      async ({ query, reader, param, conversation, json }) => {
+        const { id, log, agent } = await conversation()
         const its = agent()
+        const reading = await reader?.conversation(log, id)
+        reading?.need(reading.shownTo(param('messageId')), 'The prompt')
         const prompt = await promptOf(its, id, param('messageId'))
         const other = query.against ?? (await answerBefore(its, id, param('messageId')))
+        if (other) reading?.need(reading.shownTo(other), 'The prompt before')
         const difference = other ? between(await promptOf(its, id, other), prompt) : null
         return json({ ...prompt, difference })
       },

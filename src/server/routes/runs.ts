@@ -44,11 +44,12 @@ export function runRoutes(): Route[] {
         role: 'member',
         body: approvalAnswer,
         answers: { 202: approved },
-        errors: ['conversation_not_found', 'approval_answered', 'invalid_arguments'],
+        errors: ['conversation_not_found', 'approval_answered', 'invalid_arguments', 'forbidden'],
       },
-      async ({ body, param, conversation, json }) => {
+      async ({ body, caller, param, conversation, json }) => {
         const { id, agent } = await conversation()
-        await agent().approve(id, param('callId'), body as never)
+        const answer = { ...body, by: caller.subject }
+        await agent().approve(id, param('callId'), answer as never)
         return json({ approved: body.approved }, 202)
       },
     ),

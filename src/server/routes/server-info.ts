@@ -5,6 +5,7 @@ import { ByrefError } from '../../errors.ts'
 import { version } from '../../version.ts'
 import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'
 import { type Auth, SESSION_COOKIE } from '../auth/auth.ts'
+import type { Caller } from '../caller.ts'
 import { type Route, route } from '../route.ts'
 
 /** How long a browser keeps a session; its token may end earlier. In seconds. */
@@ -12,7 +13,7 @@ const SESSION_SECONDS = 30 * 24 * 60 * 60
 
 /** What runs here, and sessions of browsers. */
 export function serverInfoRoutes(
-  agents: ReadonlyMap<string, Agent>,
+  agentsOf: (caller: Caller) => ReadonlyMap<string, Agent>,
   { auth, ready }: { auth: Auth; ready: () => Promise<void> },
 ): Route[] {
   const sql = isInstalled('@duckdb/node-api')
@@ -50,7 +51,13 @@ export function serverInfoRoutes(
         answers: { 200: serverInfo },
       },
       ({ caller, json }) =>
-        json({ name: 'byref' as const, version, agents: [...agents].map(describe), sql, caller }),
+        json({
+          name: 'byref' as const,
+          version,
+          agents: [...agentsOf(caller)].map(describe),
+          sql,
+          caller,
+        }),
     ),
     route(
       {
@@ -92,10 +99,11 @@ export function serverInfoRoutes(
   ]
 }
 
-function describe([name, { model, tools }]: [string, Agent]) {
+function describe([name, { model, tools, trust }]: [string, Agent]) {
   const { provider, modelId: id } = model
   return {
     name,
+    trust,
     model: { id, provider, demo: provider === 'byref.demo' },
     tools: tools.map(({ id, description }) => ({ id, description })),
   }

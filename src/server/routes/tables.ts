@@ -4,7 +4,7 @@ import { publicInfo } from '../public-info.ts'
 import { parse } from '../request-body.ts'
 import { RequestError } from '../request-error.ts'
 import { type Route, route } from '../route.ts'
-import { refOf } from './assets.ts'
+import { needsNoReaders, refOf } from './assets.ts'
 import { chosenRows } from './chosen-rows.ts'
 
 const columnNames = z.array(z.string()).max(10_000)
@@ -21,11 +21,19 @@ export function tableRoutes(): Route[] {
         role: 'reader',
         query: rowsQuery,
         answers: { 200: rowsPage },
-        errors: ['asset_not_found', 'invalid_reference', 'invalid_arguments', 'asset_too_large'],
+        errors: [
+          'asset_not_found',
+          'invalid_reference',
+          'invalid_arguments',
+          'asset_too_large',
+          'forbidden',
+        ],
       },
       async (call) => {
         const { offset, limit, columns, sort, where } = call.query
-        const rows = await call.agent().assets.rows(refOf(call), { signal: call.c.req.raw.signal })
+        const { assets, log } = call.agent()
+        await call.reader?.needAsset(log, refOf(call))
+        const rows = await assets.rows(refOf(call), { signal: call.c.req.raw.signal })
         const page = await chosenRows(rows, {
           ...{ offset, limit, sort },
           columns: columns === undefined ? undefined : listed('columns', columns, columnNames),
@@ -51,10 +59,12 @@ export function tableRoutes(): Route[] {
           'dependency_missing',
           'quota_exceeded',
           'storage_full',
+          'forbidden',
         ],
       },
-      async ({ c, body, agent, json }) => {
+      async ({ c, body, reader, agent, json }) => {
         const { name, ...query } = body
+        await needsNoReaders(reader, agent().log, query)
         const { signal } = c.req.raw
         const info = await agent().assets.query(query, { by: 'user', name, signal })
         return json({ asset: publicInfo(info) }, 201)

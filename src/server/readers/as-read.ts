@@ -1,0 +1,113 @@
+import type { ConversationEvent } from '../../content/events.ts'
+import { joinAll, type Label, readLabel, UNTRUSTED } from '../../content/label.ts'
+import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
+import { withheld, withheldMessage } from '../../content/withheld.ts'
+import type { ConversationLabels } from './conversation-labels.ts'
+
+/** Who reads, and where. */
+export interface Reading {
+  its: ConversationLabels
+  /** Whether they may read what has this label. */
+  may(label: Label): boolean
+  /** What the results of a tool are said to be: of what it tells while it is at work. */
+  said(tool: string | undefined): Label
+}
+
+type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
+type Reader<T extends ConversationEvent['type']> = (
+  event: Event<T>,
+  reading: Reading,
+) => ConversationEvent
+
+/** What is said instead of a text that may not be read. */
+const TEXT = 'Withheld: you are not among its readers'
+
+/** An event as somebody may read it: with types and sizes in place of what they may not. */
+export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
+  const read = READERS[event.type] as Reader<never> | undefined
+  return read ? read(event as never, reading) : event
+}
+
+const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
+  NEW_MESSAGE(event, { its, may }) {
+    const { payload, context, ask, ...rest } = event
+    if (may(its.message(payload.id) ?? its.all)) return event
+    return { ...rest, payload: withheldMessage(payload) }
+  },
+  ASSET_CREATED(event, { its, may }) {
+    const { name, meta, digest, origin, ...payload } = event.payload
+    return may(its.labels.asset({ id: payload.assetId })) ? event : { ...event, payload }
+  },
+  ASSET_ERROR(event, { its, may }) {
+    if (may(its.all)) return event
+    return { ...event, payload: { ...event.payload, message: TEXT } }
+  },
+  RUN_STARTED(event, { its, may }) {
+    const { context, ask, ...rest } = event
+    const label = joinAll((event.messageIds ?? []).map((id) => its.message(id) ?? its.all))
+    return may(label) ? event : rest
+  },
+  RUN_ERROR: (event, { its, may }) => (may(its.all) ? event : { ...event, message: TEXT }),
+  PROMPT_COMPACTED(event, { its, may }) {
+    const { summary } = event
+    return !summary || may(its.all) ? event : { ...event, summary: { ...summary, text: TEXT } }
+  },
+  TOOL_CALL_END(event, { its, may }) {
+    if (may(its.labels.contextOf(event.toolCallId))) return event
+    const { problem, ...rest } = event
+    const args = { ...withheld(event.call.arguments) } as Record<string, unknown>
+    return { ...rest, call: { ...event.call, arguments: args as never } }
+  },
+  APPROVAL_REQUESTED(event, { its, may }) {
+    if (may(its.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
+    const { items, violations, ...rest } = event
+    return {
+      ...rest,
+      arguments: { ...withheld(event.arguments) },
+      ...(items ? { items: items.map((item) => ({ ...withheld(item) })) } : {}),
+      ...(violations
+        ? { violations: violations.map(({ rule, label }) => ({ rule, path: '', label })) }
+        : {}),
+    }
+  },
+  APPROVAL_ANSWERED(event, { its, may }) {
+    if (may(its.approval(event.toolCallId))) return event
+    const { arguments: changed, result, reason, ...rest } = event
+    return {
+      ...rest,
+      ...(changed === undefined ? {} : { arguments: { ...withheld(changed) } }),
+      ...(result === undefined ? {} : { result: { ...withheld(result) } }),
+    }
+  },
+  TOOL_ITEM_FINISHED(event, { may }) {
+    const { value, error, ...rest } = event
+    const tree = event.label === undefined ? { label: UNTRUSTED } : readLabelTree(event.label)
+    if (may(wholeOf(tree))) return event
+    return {
+      ...rest,
+      ...(value === undefined ? {} : { value: { ...withheld(value) } }),
+      ...(error ? { error: { ...error, message: TEXT } } : {}),
+    }
+  },
+  DECLASSIFIED(event, { its, may }) {
+    return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, question: TEXT }
+  },
+  TEXT_MESSAGE_CONTENT(event, { its, may }) {
+    return may(its.labels.context(event.messageId)) ? event : { ...event, delta: '' }
+  },
+  TOOL_CALL_ARGS(event, { its, may }) {
+    return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, delta: '' }
+  },
+  // The message of the result comes with it, and has its label.
+  TOOL_CALL_RESULT(event, { its, may }) {
+    const label = its.message(event.messageId)
+    return label && may(label) ? event : { ...event, content: '' }
+  },
+  TOOL_PROGRESS(event, { its, may, said }) {
+    const { toolCallId } = event.payload
+    const tool = its.toolOf(toolCallId)
+    const given = tool === undefined ? its.all : its.labels.given(tool)
+    const label = joinAll([its.labels.contextOf(toolCallId), given, said(tool)])
+    return may(label) ? event : { ...event, payload: { ...event.payload, message: '' } }
+  },
+}

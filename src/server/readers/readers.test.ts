@@ -1,0 +1,318 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createAgent } from '../../agent/agent.ts'
+import { defineTool } from '../../agent/tools/tool.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+import type { LabelsInfo } from '../../wire/types.ts'
+import type { Caller } from '../caller.ts'
+import { type Ask, openApi, refusal } from '../fixtures/api.ts'
+
+const SECRET = 'ninety-eight thousand'
+
+const PEOPLE: Record<string, Caller> = {
+  anna: { subject: 'anna', namespace: 'firm', role: 'owner' },
+  ben: { subject: 'ben', namespace: 'firm', role: 'owner' },
+  eve: { subject: 'eve', namespace: 'other', role: 'owner' },
+}
+
+const payroll = defineTool({
+  id: 'payroll',
+  description: 'Reads what somebody earns',
+  inputSchema: { type: 'object', properties: {} },
+  readOnly: true,
+  returns: { confidentiality: 'private', readers: ['anna'] },
+  async execute(_, { assetStore, ...context }) {
+    context.progress(SECRET)
+    return {
+      salary: SECRET,
+      slip: {
+        mimeType: 'text/plain',
+        name: `${SECRET}.txt`,
+        dataBase64: Buffer.from(`slip: ${SECRET}`).toString('base64'),
+      },
+    }
+  },
+})
+
+const pay = defineTool({
+  id: 'pay',
+  description: 'Pays it',
+  inputSchema: {
+    type: 'object',
+    properties: { amount: { type: 'string' }, note: { type: 'string' } },
+  },
+  execute: ({ amount }) => `paid ${amount}`,
+})
+
+const call = (id: string, name: string, args: Record<string, unknown>) => ({
+  calls: [{ id, name, arguments: args }],
+})
+
+const TURNS = [
+  call('c1', 'payroll', { _outputPath: '†state.pay' }),
+  call('c2', 'pay', { amount: '†state.pay.salary', note: `They get ${SECRET}` }),
+  `It was ${SECRET}.`,
+  `As I said: ${SECRET}.`,
+  `Still ${SECRET}.`,
+]
+
+const auth = { verify: (token: string) => PEOPLE[token] ?? null, secret: 'x'.repeat(40) }
+
+function open() {
+  const api = openApi(TURNS, { agent: { trust: 'track', tools: [payroll, pay] }, auth })
+  const as =
+    (who: string) =>
+    (path: string, ask: Ask = {}) =>
+      api.ask(path, { token: who, ...ask })
+  return { ...api, anna: as('anna'), ben: as('ben'), eve: as('eve') }
+}
+
+const post = (json: unknown): Ask => ({ method: 'POST', json })
+
+describe('readers', () => {
+  const { anna, ben, eve, askJson } = open()
+  const at = '/api/conversations/pay'
+  let asset = ''
+  let streams: Record<'anna' | 'ben', { text: string }>
+
+  async function read(path: string, who: typeof anna): Promise<string> {
+    return (await who(path)).text()
+  }
+
+  async function stands(id: string, status: string): Promise<void> {
+    await vi.waitFor(async () => {
+      const summary = await askJson(`/api/conversations/${id}`, { token: 'anna' })
+      expect(summary.status).toBe(status)
+    }, 10_000)
+  }
+
+  function follow(answer: Response): { text: string } {
+    const got = { text: '' }
+    const decoder = new TextDecoder()
+    void (async () => {
+      for await (const chunk of answer.body ?? []) got.text += decoder.decode(chunk)
+    })()
+    return got
+  }
+
+  beforeAll(async () => {
+    await anna('/api/conversations', post({ id: 'pay' }))
+    streams = {
+      anna: follow(await anna(`${at}/stream`)),
+      ben: follow(await ben(`${at}/stream`)),
+    }
+    await ben(`${at}/messages`, post({ content: 'Pay them' }))
+    await stands('pay', 'waiting')
+    const page = await askJson<{ assets: { assetId: string }[] }>('/api/assets', { token: 'anna' })
+    asset = `/api/assets/${page.assets[0]?.assetId}`
+  })
+
+  it('shows who may not read a value its type and size, wherever it stands', async () => {
+    for (const path of [
+      `${at}/messages`,
+      `${at}/events`,
+      `${at}/data`,
+      `${at}/export?debug=true`,
+      '/api/assets',
+    ]) {
+      expect([path, await read(path, anna)]).toEqual([path, expect.stringContaining(SECRET)])
+      const seen = await ben(path)
+      expect(seen.status).toBe(200)
+      expect([path, await seen.text()]).toEqual([path, expect.not.stringContaining(SECRET)])
+    }
+    const { entries } = await askJson<{ entries: { data: unknown }[] }>(`${at}/data`, {
+      token: 'ben',
+    })
+    expect(entries[0]?.data).toEqual({ withheld: true, type: 'object', size: expect.any(Number) })
+  })
+
+  it('says of an export that something is left out, and leaves nothing out for readers', async () => {
+    expect((await ben(`${at}/export`)).headers.get('byref-withheld')).toBe('true')
+    const whole = await anna(`${at}/export`)
+    expect(whole.headers.get('byref-withheld')).toBeNull()
+    // What is left out leaves a conversation that can be imported.
+    const made = await ben('/api/conversations/import?id=left', {
+      method: 'POST',
+      body: await read(`${at}/export`, ben),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    expect(made.status).toBe(201)
+    expect(await read('/api/conversations/left/messages', ben)).not.toContain(SECRET)
+  })
+
+  it('refuses bytes, fields, rows, addresses, prompts and values', async () => {
+    const { messages } = await askJson<{ messages: { message: { id: string } }[] }>(
+      `${at}/messages`,
+      { token: 'anna' },
+    )
+    // The answer that made the second call had been shown the first one's result.
+    const answers = messages.map(({ message }) => message.id)
+    const prompts = await Promise.all(
+      answers.map(async (id) => {
+        const [forAnna, forBen] = [
+          await anna(`${at}/prompts/${id}`),
+          await ben(`${at}/prompts/${id}`),
+        ]
+        const hasSecret = (await forAnna.text()).includes(SECRET)
+        return { hasSecret, status: forBen.status }
+      }),
+    )
+    expect(prompts.filter(({ hasSecret }) => hasSecret).map(({ status }) => status)).toEqual([403])
+    const value = `${at}/data?ref=${encodeURIComponent('†state.pay.salary')}`
+    for (const path of [
+      asset,
+      `${asset}/content`,
+      `${asset}/content?path=content`,
+      `${asset}/rows`,
+      value,
+    ]) {
+      expect([path, await refusal(await ben(path))]).toEqual([
+        path,
+        { status: 403, code: 'forbidden' },
+      ])
+    }
+    expect(await read(`${asset}/content`, anna)).toBe(`slip: ${SECRET}`)
+    expect((await ben(`${asset}/sign`, post({}))).status).toBe(403)
+    const sql = { sql: 'SELECT 1', tables: { slip: `asset://${asset.split('/').at(-1)}` } }
+    expect((await ben('/api/query', post(sql))).status).toBe(403)
+    expect((await anna('/api/query', post(sql))).status).toBe(403)
+    expect((await ben(`${at}/messages/${answers.at(-1)}/debug`)).status).toBe(403)
+    // Of the other tenant there is nothing at all.
+    for (const path of [at, `${at}/messages`, asset, `${asset}/content`]) {
+      expect((await eve(path)).status).toBe(404)
+    }
+  })
+
+  it('asks a person who may read what they are asked about, and nobody else', async () => {
+    const asked = await read(`${at}/events`, ben)
+    expect(asked).toContain('APPROVAL_REQUESTED')
+    expect(await refusal(await ben(`${at}/calls/c2/approval`, post({ approved: true })))).toEqual({
+      ...{ status: 403, code: 'forbidden' },
+    })
+    expect((await anna(`${at}/calls/c2/approval`, post({ approved: true }))).status).toBe(202)
+    await stands('pay', 'idle')
+    const events = await read(`${at}/events`, anna)
+    expect(events).toContain('"by":"anna"')
+    expect(events).toContain(`It was ${SECRET}.`)
+  })
+
+  it('withholds while it streams, and what is made of it', async () => {
+    await expect.poll(() => streams.anna.text).toContain('RUN_FINISHED')
+    await expect.poll(() => streams.ben.text).toContain('RUN_FINISHED')
+    expect(streams.anna.text).toContain('TEXT_MESSAGE_CONTENT')
+    expect(streams.anna.text).toContain(`It was ${SECRET}.`)
+    expect(streams.ben.text).toContain('TEXT_MESSAGE_CONTENT')
+    expect(streams.ben.text).not.toContain(SECRET)
+    expect(await read(`${at}/messages`, ben)).not.toContain(SECRET)
+  })
+
+  it('finds nothing for who may not read it', async () => {
+    const found = async (who: typeof anna, search: string) => {
+      const page = await (await who(`/api/conversations?search=${search}`)).json()
+      return (page as { conversations: { id: string }[] }).conversations.map(({ id }) => id)
+    }
+    expect(await found(anna, 'ninety-eight')).toEqual(['pay'])
+    expect(await found(ben, 'ninety-eight')).toEqual([])
+    expect(await found(ben, 'pay them')).toContain('pay')
+  })
+
+  it('does not let a value be carried elsewhere', async () => {
+    await ben('/api/conversations', post({ id: 'mine' }))
+    const ref = `asset://${asset.split('/').at(-1)}`
+    const carried = { content: 'Read it', attachments: [{ assetRef: ref }] }
+    expect((await ben('/api/conversations/mine/messages', post(carried))).status).toBe(403)
+    const data = { kind: 'state', data: { file: ref } }
+    expect((await ben('/api/conversations/mine/data', post(data))).status).toBe(403)
+    const kept = { content_type: 'application/json', content: { file: ref } }
+    expect((await ben('/api/assets/structured', post(kept))).status).toBe(403)
+    // Who may read it carries its readers along.
+    expect((await anna('/api/conversations/mine/messages', post(carried))).status).toBe(202)
+    await stands('mine', 'idle')
+    expect(await read('/api/conversations/mine/messages', anna)).toContain(SECRET)
+    const seen = await read('/api/conversations/mine/messages', ben)
+    expect(seen).toContain('withheld')
+    expect(seen).not.toContain(SECRET)
+    expect(seen).not.toContain('Read it')
+    expect(await read('/api/conversations?search=read', ben)).not.toContain('"mine"')
+    expect(await askJson('/api/conversations/mine', { token: 'ben' })).toMatchObject({
+      title: null,
+    })
+    // Nor in a fork, where it is said again.
+    await ben(`${at}/fork`, post({ id: 'fork' }))
+    expect(await read('/api/conversations/fork/messages', ben)).not.toContain(SECRET)
+    expect(await read('/api/conversations/fork/messages', anna)).toContain(SECRET)
+  })
+
+  it('takes readers with what somebody says, also when it is said again', async () => {
+    await anna('/api/conversations', post({ id: 'said' }))
+    const label = { confidentiality: 'private', readers: ['anna'] }
+    const sent = await askJson<{ messageId: string }>('/api/conversations/said/messages', {
+      ...post({ content: `Only for me: ${SECRET}`, label }),
+      token: 'anna',
+    })
+    await stands('said', 'idle')
+    const again = `/api/conversations/said/messages/${sent.messageId}/retry`
+    expect((await ben(again, post({}))).status).toBe(403)
+    const retried = await askJson<{ conversation: string }>(again, { ...post({}), token: 'anna' })
+    const path = `/api/conversations/${retried.conversation}/events`
+    expect(await read(path, anna)).toContain(SECRET)
+    expect(await read(path, ben)).not.toContain(SECRET)
+  })
+
+  it('says where a value came from, without the words of who had seen it', async () => {
+    const path = `${at}/lineage?ref=${encodeURIComponent('†result#2')}`
+    const forAnna = await (await anna(path)).json()
+    expect(forAnna).toMatchObject({ of: ['call:c2'] })
+    expect(JSON.stringify(forAnna)).toContain('†state.pay.salary')
+    const text = await read(path, ben)
+    expect(text).toContain('call:c1')
+    expect(text).toContain('"readers":["anna"]')
+    expect(text).not.toContain('salary')
+    expect((await ben(`${at}/lineage?ref=nothing`)).status).toBe(404)
+  })
+
+  it('marks what is not trusted or private', async () => {
+    const assetId = asset.split('/').at(-1) as string
+    const marks = await askJson<LabelsInfo>(`${at}/labels`, { token: 'ben' })
+    expect(marks.assets[assetId]).toMatchObject({ confidentiality: 'private', readers: ['anna'] })
+    expect(marks.data.state).toMatchObject({ readers: ['anna'] })
+    expect(Object.keys(marks.messages).length).toBeGreaterThan(1)
+    const rest = await askJson(`${at}/labels?after=${marks.position}`, { token: 'ben' })
+    expect(rest).toEqual({ ...marks, messages: {} })
+  })
+
+  it('takes assets with readers away with the last conversation that knows them', async () => {
+    for (const id of ['left', 'mine', 'fork', 'pay']) {
+      expect((await anna(`${asset}/content`)).status).toBe(200)
+      expect((await anna(`/api/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
+    }
+    expect((await anna(asset)).status).toBe(404)
+  })
+})
+
+describe('agentsOf', () => {
+  it('gives a namespace or a role agents of its own', async () => {
+    const log = createMemoryLog()
+    const agent = (name: string, trust: 'off' | 'quarantine') =>
+      createAgent({ name, log, trust, model: scriptedModel([`I am ${name}`, `I am ${name}`]) })
+    const api = openApi([], {
+      agents: [agent('free', 'off'), agent('strict', 'quarantine')],
+      auth,
+      agentsOf: ({ subject }) =>
+        subject === 'anna' ? ['free', 'strict'] : subject === 'ben' ? ['strict'] : [],
+    })
+    const info = await api.askJson<{ agents: { name: string; trust: string }[] }>('/api/info', {
+      token: 'ben',
+    })
+    expect(info.agents).toMatchObject([{ name: 'strict', trust: 'quarantine' }])
+    await api.ask('/api/conversations', { ...post({ id: 'a' }), token: 'ben' })
+    const say = (agent?: string) =>
+      api.ask('/api/conversations/a/messages', { ...post({ content: 'Hi', agent }), token: 'ben' })
+    expect(await refusal(await say('free'))).toEqual({ status: 404, code: 'agent_not_found' })
+    expect((await say()).status).toBe(202)
+    await expect
+      .poll(async () => (await api.askJson('/api/conversations/a', { token: 'ben' })).agent)
+      .toBe('strict')
+    expect((await api.ask('/api/info', { token: 'eve' })).status).toBe(403)
+  })
+})

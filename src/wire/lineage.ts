@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+/** What is known of a value; what is absent is trusted, public, of all readers (docs/trust.md). */
+export const writtenLabel = z.object({
+  integrity: z.enum(['trusted', 'untrusted']).optional(),
+  confidentiality: z.enum(['public', 'private']).optional(),
+  readers: z.array(z.string()).nullable().optional(),
+  sources: z.array(z.string()).optional(),
+})
+
+/** `GET /api/conversations/:id/lineage` */
+export const lineageQuery = z.object({
+  /** `†…`, `asset://…`, `call:<id>`, `message:<id>`, `data:<id>`. */
+  ref: z.string().min(1).max(10_000),
+})
+
+/** `GET /api/conversations/:id/labels` */
+export const labelsQuery = z.object({ after: z.coerce.number().int().min(0).default(0) })
+
+/**
+ * What is not trusted and public: of messages that came behind `after`, by their ids; of all assets by theirs, and of data
+ * by name (`state#x`). Without sources.
+ */
+export const labelsAnswer = z
+  .object({
+    /** The `after` of the next question. */
+    position: z.int(),
+    messages: z.record(
+      z.string(),
+      writtenLabel.extend({ fields: z.record(z.string(), z.unknown()).optional() }),
+    ),
+    assets: z.record(z.string(), writtenLabel),
+    data: z.record(z.string(), writtenLabel),
+  })
+  .meta({ id: 'Labels' })
+
+const node = z.object({
+  id: z.string(),
+  type: z.enum(['message', 'call', 'asset', 'data']),
+  ref: z.string().optional(),
+  name: z.string().optional(),
+  /** Absent where nothing is to be said, and where no agent of the server has trust on. */
+  label: writtenLabel.optional(),
+})
+
+const edge = z.object({ from: z.string(), to: z.string(), ref: z.string().optional() })
+
+/** Where a value came from and what came of it. */
+export const lineageAnswer = z
+  .object({ of: z.array(z.string()), nodes: z.array(node), edges: z.array(edge) })
+  .meta({ id: 'Lineage' })

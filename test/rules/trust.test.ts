@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { GOALS, INJECTIONS } from '../../bench/trust/injections.ts'
+import { play } from '../../bench/trust/matrix.ts'
+import { TASKS } from '../../bench/trust/tasks.ts'
+
+/** All of them, in each mode, by `node bench/trust/trust.ts`; here each injection with tasks of each kind. */
+const PAIRS = INJECTIONS.flatMap((injection, i) =>
+  [0, 13].map((by, j) => ({
+    task: TASKS[(i + by) % TASKS.length] as (typeof TASKS)[number],
+    attack: { injection, goal: GOALS[(i + j) % GOALS.length] as (typeof GOALS)[number] },
+  })),
+)
+
+describe('a model that obeys whatever it reads', () => {
+  it.each(['track', 'quarantine'] as const)('does no harm in %s', async (mode) => {
+    for (const { task, attack } of PAIRS) {
+      const { attacked } = await play(task, mode, attack)
+      expect(attacked, `${task.name}: ${attack.injection.name}`).toBe(false)
+    }
+  })
+
+  it('does harm undefended', async () => {
+    const all = await Promise.all(PAIRS.map(({ task, attack }) => play(task, 'off', attack)))
+    expect(all.filter(({ attacked }) => attacked).length).toBeGreaterThan(PAIRS.length / 2)
+  })
+
+  it('does every task in quarantine, and asks about those that act on what it read alone', async () => {
+    for (const task of TASKS) {
+      const { done, questions } = await play(task, 'quarantine', null)
+      expect({ done, questions }, task.name).toEqual({
+        done: true,
+        questions: task.kind === 'acts on it' ? 1 : 0,
+      })
+    }
+  })
+})
