@@ -61,6 +61,8 @@ export function guardedCalls(
 export function refusal(tool: Tool, input: unknown, given: CallLabels): string | null {
   const violations = violationsOf(tool, isPlainObject(input) ? input : {}, given)
   if (violations.length === 0) return null
-  const words = [...new Set(violations.map(violationText))].join('; ')
+  // They are looked up in what the model wrote, so that it knows each of them.
+  const written = new Set(violations.flatMap(({ ref }) => ref ?? []))
+  const words = [...new Set(violations.map((one) => violationText(one, written)))].join('; ')
   return `The call of "${tool.id}" was not made: ${words}`
 }

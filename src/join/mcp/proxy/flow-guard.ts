@@ -65,7 +65,8 @@ export function createFlowGuard(assets: Assets): FlowGuard {
   }
 }
 
-/** What a person or a model is told of violations: no value. */
+/** What a person or a model is told of violations, of which every reference is one that the client wrote: no value. */
 export function inWords(violations: readonly FlowViolation[]): string {
-  return [...new Set(violations.map(violationText))].join('; ')
+  const written = new Set(violations.flatMap(({ ref }) => ref ?? []))
+  return [...new Set(violations.map((one) => violationText(one, written)))].join('; ')
 }
