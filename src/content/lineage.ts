@@ -66,13 +66,16 @@ interface Call {
 export function createLineage(): LineageGraph {
   const nodes = new Map<string, LineageNode>()
   const edges: LineageEdge[] = []
+  const linked = new Set<string>()
   const results: (string | null)[] = []
   const writes = new Map<string, Write[]>()
   const calls = new Map<string, Call>()
 
   function link(from: string, to: string, ref?: string): void {
     if (!nodes.has(from) || from === to) return
-    if (edges.some((one) => one.from === from && one.to === to && one.ref === ref)) return
+    const key = JSON.stringify([from, to, ref])
+    if (linked.has(key)) return
+    linked.add(key)
     edges.push({ from, to, ...(ref === undefined ? {} : { ref }) })
   }
 

@@ -101,7 +101,9 @@ describe('conversations', () => {
     )
     const { messages } = await askJson<Page>(`/api/conversations/${id}/messages`, { token: reader })
     for (const { path } of readable) {
-      const filled = path.replace('{id}', id).replace('{messageId}', messages[0]?.message.id ?? '')
+      const message = messages[0]?.message.id ?? ''
+      const named = path.replace('{id}', id).replace('{messageId}', message)
+      const filled = path.endsWith('/lineage') ? `${named}?ref=message:${message}` : named
       const answer = await ask(filled, { token: reader })
       expect([filled, answer.status]).toEqual([filled, 200])
       expect(await beginning(answer)).not.toContain('d3bug')

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import type { LogRecord } from '../content/events.ts'
+import type { WrittenLabel } from '../content/label.ts'
+import type { WrittenLabelTree } from '../content/label-tree.ts'
 import type { Message } from '../content/message.ts'
 import type * as assets from './assets.ts'
 import type * as conversations from './conversations.ts'
@@ -38,7 +40,13 @@ export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
 export type PromptInfo = z.infer<typeof prompts.promptAnswer>
-export type LabelsInfo = z.infer<typeof lineage.labelsAnswer>
+/** What in a conversation is not trusted and public, by ids of messages and assets and by names of data. */
+export interface LabelsInfo {
+  position: number
+  messages: Record<string, WrittenLabelTree>
+  assets: Record<string, WrittenLabel>
+  data: Record<string, WrittenLabel>
+}
 export type LineageInfo = z.infer<typeof lineage.lineageAnswer>
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 export type DataEdit = z.input<typeof data.dataEdit>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { generatedConversation } from './fixtures/generated.ts'
-import { hasPoison } from './fixtures/poison.ts'
+import { poisonAt } from './fixtures/poison.ts'
 
 /** More of them by `BYREF_TRUST_RUNS=5000 npm run unit -- src/agent/trust/quarantine`. */
 const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 50)
@@ -14,8 +14,8 @@ describe('quarantine', () => {
       for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
         const prompts = await generatedConversation(seed)
         shown += prompts.length
-        const leak = prompts.find(hasPoison)
-        const at = leak?.search(/[qxzjkvwQXZJKVW]{8}|[78]{8}/) ?? 0
+        const leak = prompts.find((one) => poisonAt(one) !== -1)
+        const at = leak === undefined ? 0 : poisonAt(leak)
         expect(leak?.slice(Math.max(0, at - 300), at + 200), `seed ${seed}`).toBeUndefined()
       }
       expect(shown).toBeGreaterThan(RUNS * 3)

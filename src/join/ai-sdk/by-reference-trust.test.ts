@@ -3,7 +3,7 @@ import { generateText, isStepCount, type ModelMessage, type ToolSet, tool } from
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createRandom } from '../../agent/fixtures/random.ts'
-import { hasPoison, poison, poisonValue } from '../../agent/trust/fixtures/poison.ts'
+import { poison, poisonAt, poisonValue } from '../../agent/trust/fixtures/poison.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import type { ScriptedTurn } from '../../testing/scripted-model.ts'
 import { type ByReferenceOptions, byReference } from './by-reference.ts'
@@ -232,7 +232,10 @@ describe('byReference with trust: quarantine', () => {
         },
       })
       const all = prompts.map((prompt) => JSON.stringify(prompt))
-      expect(all.find(hasPoison), `seed ${seed}`).toBeUndefined()
+      expect(
+        all.find((one) => poisonAt(one) !== -1),
+        `seed ${seed}`,
+      ).toBeUndefined()
       veiled += all.join().split('<untrusted ').length
     }
     expect(veiled).toBeGreaterThan(200)

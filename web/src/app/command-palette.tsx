@@ -66,7 +66,7 @@ export function CommandPalette({
               New conversation
             </Item>
             {conversationId !== undefined &&
-              TABS.map((tab) => (
+              TABS.filter((tab) => tab !== 'origin').map((tab) => (
                 <Item
                   key={tab}
                   icon={PanelRight}

@@ -4,6 +4,7 @@ import { Composer } from '../composer/composer.tsx'
 import { Inspector } from '../inspector/inspector.tsx'
 import { runPhase } from '../thread/run-phase.ts'
 import { Thread } from '../thread/thread.tsx'
+import { LabelsProvider } from '../trust/labels-context.tsx'
 import { conversationQuery, forgetConversations } from './client.ts'
 import {
   ConversationProvider,
@@ -23,7 +24,9 @@ export function ConversationPage({ id }: { id: string | null }) {
     <ConversationProvider id={id}>
       <title>{`${title} · byref`}</title>
       <FreshList />
-      <Panes id={id} title={title} />
+      <LabelsProvider>
+        <Panes id={id} title={title} />
+      </LabelsProvider>
     </ConversationProvider>
   )
 }

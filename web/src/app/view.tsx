@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import { setPanel } from './panels.ts'
 
 /** The inspector's tabs. */
-export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks'] as const
+export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'origin'] as const
 
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
@@ -22,6 +22,8 @@ export interface View {
   /** The message that is open in its tab, and a JSON Pointer into it. */
   message?: string
   path?: string
+  /** What the origin tab is about: a reference, or `message:<id>`, `call:<id>`. */
+  origin?: string
   /** Opens the debug data of the message in the hash, at this JSON Pointer. */
   debug?: string
 }
@@ -40,6 +42,7 @@ export function readView(search: Record<string, unknown>): View {
     step: text('step'),
     message: text('message'),
     path: text('path'),
+    origin: text('origin'),
     debug: text('debug'),
   }
 }

@@ -16,6 +16,7 @@ const TITLES: Record<Tab, string> = {
   prompt: 'Prompt',
   message: 'Message',
   checks: 'Checks',
+  origin: 'Origin',
 }
 
 const CONTENTS = {
@@ -25,6 +26,7 @@ const CONTENTS = {
   prompt: lazy(async () => ({ default: (await import('./prompt/prompt-tab.tsx')).PromptTab })),
   message: lazy(async () => ({ default: (await import('./message/message-tab.tsx')).MessageTab })),
   checks: lazy(async () => ({ default: (await import('./checks/checks-tab.tsx')).ChecksTab })),
+  origin: lazy(async () => ({ default: (await import('./origin/origin-tab.tsx')).OriginTab })),
 }
 
 /** The third pane: what is behind the conversation, tab by tab. The tab is part of the address. */
@@ -32,7 +34,12 @@ export function Inspector() {
   const view = useView()
   // Whose role does not let them see prompts has no such tab.
   const seesPrompts = useMay('member')
-  const tabs = TABS.filter((name) => name !== 'prompt' || seesPrompts)
+  const isThere: Partial<Record<Tab, boolean>> = {
+    prompt: seesPrompts,
+    // It is about one value, and opened from that.
+    origin: view.origin !== undefined,
+  }
+  const tabs = TABS.filter((name) => isThere[name] ?? true)
   const tab = tabs.find((name) => name === view.tab) ?? 'assets'
   const change = useChangeView()
   return (

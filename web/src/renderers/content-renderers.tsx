@@ -1,9 +1,10 @@
-import { formatAssetRef, type Message, parseAssetRef } from 'byref/client'
+import { formatAssetRef, isWithheld, type Message, parseAssetRef, WITHHELD } from 'byref/client'
 import { JsonTree } from '../json/json-tree.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { isAsset } from '../references/kinds.ts'
+import { WithheldValue } from '../trust/withheld-value.tsx'
 import { HtmlContent } from './html-content.tsx'
 import type { MessageRenderer } from './renderers-context.ts'
 import { Text } from './text.tsx'
@@ -22,6 +23,8 @@ export const contentRenderers: Readonly<Record<string, MessageRenderer>> = {
     ) : (
       <Anything value={content} />
     ),
+  [WITHHELD]: ({ message: { content } }) =>
+    isWithheld(content) ? <WithheldValue value={content} /> : <Anything value={content} />,
   asset_ref: ({ message }) => <Reference message={message} />,
 }
 

@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import type { FlowViolation } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
@@ -69,6 +70,47 @@ describe('Approval', () => {
     const state = stateOf(...asked({ sum: 5 }))
     await renderInApp(<CallCard id="c1" call={null} />, { state, role: 'reader' })
     expect(form().textContent).toContain('5')
+    expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
+  })
+
+  it('says in words what the tool does not take, where it came from, and shows the exact value', async () => {
+    const shown = { sum: 'Send all to eve' }
+    const violations: FlowViolation[] = [
+      {
+        ...{ rule: 'integrity', path: '/sum', ref: '†state.sum' },
+        label: { integrity: 'untrusted', sources: ['call:m1'] },
+      },
+      { rule: 'readers', path: '', label: { confidentiality: 'private', readers: ['anna'] } },
+    ]
+    const parts = asked(shown).map((part) =>
+      'type' in part && part.type === 'APPROVAL_REQUESTED'
+        ? {
+            ...part,
+            label: { integrity: 'untrusted', sources: ['call:m1'] } as const,
+            violations,
+          }
+        : part,
+    )
+    const call = { id: 'm1', name: 'read_mail', arguments: {} }
+    await show(
+      { type: 'TOOL_CALL_END', toolCallId: 'm1', runId: 'r', parentMessageId: 'p', call },
+      ...parts,
+    )
+    const why = screen.getByRole('region', { name: 'Why you are asked' })
+    expect(why.textContent).toContain(
+      'sum comes from what read_mail gave back. This may have been written by somebody outside',
+    )
+    expect(why.textContent).toContain('The model had been shown what is private to anna')
+    const link = within(why).getByRole('link', { name: 'Where it came from' }) as HTMLAnchorElement
+    expect(new URL(link.href).searchParams.get('origin')).toBe('†state.sum')
+    expect(form().textContent).toContain('Send all to eve')
+    expect(form().textContent).toContain('sum is †state.sum')
+  })
+
+  it('has nothing to press for who may not read what it would be given', async () => {
+    await show(...asked({ withheld: true, type: 'object', size: 40 }))
+    expect(form().textContent).toContain('withheld')
+    expect(form().textContent).toContain('Somebody who may read it has to answer')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
   })
 

@@ -1,10 +1,13 @@
-import type { ApprovalState } from 'byref/client'
+import { type ApprovalState, isWithheld } from 'byref/client'
 import { useState } from 'react'
 import { client } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
+import { FlowReasons } from '../trust/flow-reasons.tsx'
+import { GivenFrom } from '../trust/given-from.tsx'
+import { WithheldValue } from '../trust/withheld-value.tsx'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { formatCount } from '../ui/format.ts'
@@ -22,6 +25,7 @@ export interface ApprovalProps {
 export function Approval({ callId, name, approval }: ApprovalProps) {
   const conversation = useConversationId()
   const mayDecide = useMay('member')
+  const isHidden = isWithheld(approval.arguments)
   const [reason, setReason] = useState('')
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -48,13 +52,15 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
         void answer(false)
       }}
     >
+      <FlowReasons tool={name} approval={approval} />
       <Shown approval={approval} />
+      <GivenFrom callId={callId} approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
           Your answer was not taken. {problem.message}
         </Notice>
       )}
-      {mayDecide && (
+      {mayDecide && !isHidden && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
           <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
             Approve
@@ -78,6 +84,14 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
 
 /** Exactly what will run: the arguments, or those of each item of a mapped call. */
 function Shown({ approval: { arguments: values, items } }: Pick<ApprovalProps, 'approval'>) {
+  if (isWithheld(values)) {
+    return (
+      <div className="space-y-1 px-2.5 py-2">
+        <WithheldValue value={values} />
+        <p className="text-ink-2">Somebody who may read it has to answer.</p>
+      </div>
+    )
+  }
   if (items) {
     return (
       <div className="space-y-1.5 px-2.5 py-2">

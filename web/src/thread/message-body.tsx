@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
-import { readMetadata } from 'byref/client'
+import { readMetadata, WITHHELD } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
 import { useSeesDebug } from '../app/role.ts'
 import { isBranch } from '../json/tree-rows.ts'
@@ -43,7 +43,7 @@ function useStructuredAnswer(message: Message): { value: unknown; schema: unknow
     const wrote = ({ messageId }: { messageId: string }) => messageId === message.id
     return runs.findLast(({ ask, steps }) => ask?.output && steps.some(wrote))?.ask?.output
   })
-  if (!schema) return null
+  if (!schema || message.content_type === WITHHELD) return null
   const value = readContent(message)
   return isBranch(value) ? { value, schema } : null
 }

@@ -1,6 +1,7 @@
-import type { Message } from 'byref/client'
+import type { Message, WrittenLabelTree } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { Bot, Cog, User, Wrench } from 'lucide-react'
+import { LabelMark } from '../trust/label-mark.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatFullTime, formatTime } from '../ui/format.ts'
 
@@ -12,7 +13,7 @@ const ICONS: Record<string, typeof User> = {
 }
 
 /** Who speaks, on whose behalf, and when. */
-export function MessageHeader({ message }: { message: Message }) {
+export function MessageHeader({ message, label }: { message: Message; label?: WrittenLabelTree }) {
   const role = message.sender?.participant_role ?? 'unknown'
   const { attribution } = readMetadata(message)
   return (
@@ -32,6 +33,7 @@ export function MessageHeader({ message }: { message: Message }) {
         >
           {formatTime(message.timestamp)}
         </time>
+        <LabelMark label={label} origin={`message:${message.id}`} />
       </p>
     </header>
   )

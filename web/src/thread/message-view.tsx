@@ -1,6 +1,8 @@
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { useState } from 'react'
+import { LabelMark } from '../trust/label-mark.tsx'
+import { useLabels } from '../trust/labels-context.tsx'
 import { cn } from '../ui/cn.ts'
 import { DataLine } from './data-line.tsx'
 import { EditMessage } from './edit-message.tsx'
@@ -20,6 +22,7 @@ export interface MessageViewProps {
 /** One message that calls nothing: a result and a data block in their own forms, all others by their type. */
 export function MessageView({ message, header, inStep }: MessageViewProps) {
   const [isEdited, setEdited] = useState(false)
+  const label = useLabels().messages[message.id]
   if (readMetadata(message).result) {
     return <ResultCard message={message} inStep={inStep} />
   }
@@ -30,13 +33,14 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
       aria-label={`Message from ${message.sender?.name ?? message.sender?.participant_role}`}
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-2')}
     >
-      {header && <MessageHeader message={message} />}
+      {header && <MessageHeader message={message} label={label} />}
       <div className={cn('space-y-2 sm:pl-8', !header && 'pointer-coarse:pr-9')}>
         {isEdited ? (
           <EditMessage message={message} onClose={() => setEdited(false)} />
         ) : (
           <MessageBody message={message} />
         )}
+        {!header && <LabelMark label={label} origin={`message:${message.id}`} />}
         <MessageFooter message={message} />
       </div>
       <MessageActions message={message} onEdit={() => setEdited(true)} />

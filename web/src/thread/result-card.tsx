@@ -1,11 +1,14 @@
 import type { Message } from 'byref/client'
-import { readMetadata } from 'byref/client'
+import { isWithheld, readMetadata } from 'byref/client'
 import { ArrowUp, CornerDownRight } from 'lucide-react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { JsonTree } from '../json/json-tree.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { Text } from '../renderers/text.tsx'
+import { LabelMark } from '../trust/label-mark.tsx'
+import { useLabels } from '../trust/labels-context.tsx'
+import { WithheldValue } from '../trust/withheld-value.tsx'
 import { cn } from '../ui/cn.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Attachments } from './attachments.tsx'
@@ -25,6 +28,7 @@ export function ResultCard({
   inStep?: boolean
 }) {
   const messages = useConversation((state) => state.messages)
+  const label = useLabels().messages[message.id]
   const ledger = ledgerOf(messages)
   const { result, attribution, attachments, footer } = readMetadata(message)
   // The answer that announces the call may still be being written.
@@ -63,8 +67,9 @@ export function ResultCard({
             <span className="text-warn"> · another result for the same call</span>
           )}
         </p>
+        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto shrink-0" />
         {live && (
-          <span className="ml-auto">
+          <span className={label ? undefined : 'ml-auto'}>
             <JumpLink to={`call-${result.callId}`} label="Go to call">
               <ArrowUp className="size-3.5" aria-hidden />
             </JumpLink>
@@ -117,6 +122,7 @@ function ResultBody({
   plain: boolean
   media: Media[]
 }) {
+  if (isWithheld(content)) return <WithheldValue value={content} />
   if (content === null || content === undefined || content === '') {
     return media.length > 0 ? null : <p className="text-ink-3">Nothing came back.</p>
   }

@@ -9,6 +9,8 @@ import { AssetFactsList, Fact } from '../../preview/asset-facts-list.tsx'
 import { AssetPreview } from '../../preview/asset-preview.tsx'
 import { MetaList } from '../../preview/meta-list.tsx'
 import { parse } from '../../references/kinds.ts'
+import { LabelMark } from '../../trust/label-mark.tsx'
+import { useLabels } from '../../trust/labels-context.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatBytes } from '../../ui/format.ts'
@@ -79,6 +81,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
           <AssetPreview details={data} />
           <AssetFactsList details={data}>
             <Origin entry={entry} />
+            <Trust id={id} />
             {data.asset.table?.source && <Source reference={data.asset.table.source} />}
           </AssetFactsList>
           <Section title="Meta, of whose lists a model sees three items each">
@@ -87,6 +90,17 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
         </>
       )}
     </div>
+  )
+}
+
+/** Whether somebody vouches for it, and the way to where it came from. */
+function Trust({ id }: { id: string }) {
+  const label = useLabels().assets[id]
+  if (!label) return null
+  return (
+    <Fact name="Trust">
+      <LabelMark label={label} origin={`asset:${id}`} className="text-xs" />
+    </Fact>
   )
 }
 

@@ -4,6 +4,8 @@ import { client } from '../../app/client.ts'
 import { ViewLink } from '../../app/view.tsx'
 import { AssetFacts } from '../../references/asset-facts.tsx'
 import { AssetIcon } from '../../references/asset-icon.tsx'
+import { LabelMark } from '../../trust/label-mark.tsx'
+import { useLabels } from '../../trust/labels-context.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { More } from '../../ui/more.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
@@ -77,9 +79,15 @@ function Picture({ entry }: { entry: AssetEntry }) {
       />
       <span className="block truncate border-t border-line px-2 py-1 text-xs">
         {entry.name ?? madeBy(entry) ?? entry.id}
+        <Mark id={entry.id} className="flex" />
       </span>
     </ViewLink>
   )
+}
+
+/** Within a link. */
+function Mark({ id, className }: { id: string; className?: string }) {
+  return <LabelMark label={useLabels().assets[id]} className={className} />
 }
 
 function File({ entry }: { entry: AssetEntry }) {
@@ -95,6 +103,7 @@ function File({ entry }: { entry: AssetEntry }) {
           {entry.name ?? madeBy(entry) ?? entry.id}
         </span>
         <AssetFacts asset={{ mime: entry.mime, size: entry.created?.size }} meta={meta} />
+        <Mark id={entry.id} className="flex" />
       </span>
     </ViewLink>
   )

@@ -4,6 +4,8 @@ import { useConversation } from '../../app/conversation-context.tsx'
 import { useMay } from '../../app/role.ts'
 import { JsonTree } from '../../json/json-tree.tsx'
 import { readVariable } from '../../references/board.ts'
+import { LabelMark } from '../../trust/label-mark.tsx'
+import { useLabels } from '../../trust/labels-context.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -24,6 +26,7 @@ export interface DataCardProps {
 /** One value of the board, with its history; a person may change what it is now. */
 export function DataCard({ entry, at, wanted }: DataCardProps) {
   const messages = useConversation((state) => state.messages)
+  const labels = useLabels()
   const element = useRef<HTMLElement>(null)
   const reference = `†${entry.label}`
   const [editing, setEditing] = useState(false)
@@ -52,6 +55,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
         <h2 className="min-w-0 flex-1 truncate font-mono text-sm font-medium text-variable">
           {reference}
         </h2>
+        <LabelMark label={labels.data[entry.label]} origin={reference} className="shrink-0" />
         {mayEdit && !editing && (
           <Button
             ref={edit}

@@ -1,0 +1,129 @@
+import type { LineageInfo } from 'byref/client'
+import { type KeyboardEvent, useMemo, useState } from 'react'
+import { ViewLink } from '../../app/view.tsx'
+import { InsideLink } from '../../references/inside-link.ts'
+import { LabelMark } from '../../trust/label-mark.tsx'
+import { listed } from '../../trust/label-words.ts'
+import { cn } from '../../ui/cn.ts'
+import { More } from '../../ui/more.tsx'
+import { LineageLanes } from './lineage-lanes.tsx'
+import { type LineageNodeInfo, type LineageRow, lineageRows } from './lineage-rows.ts'
+
+/** Lines that are drawn at a time. */
+const PAGE = 100
+
+/** A lineage as lines that lead down from what came first; each is a link that makes it the one that is looked at. */
+export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: string }) {
+  const { rows, lanes } = useMemo(() => lineageRows(lineage), [lineage])
+  const first = rows.findIndex(({ node }) => lineage.of.includes(node.id))
+  const [more, setMore] = useState(0)
+  // As many as lead to the one that is looked at are there at once.
+  const most = Math.max(PAGE, first + PAGE / 2) + more
+  const names = useMemo(() => new Map(rows.map(({ node }) => [node.id, nodeName(node)])), [rows])
+
+  function walk(event: KeyboardEvent<HTMLOListElement>): void {
+    const id = (event.target as HTMLElement).dataset.node
+    const index = rows.findIndex(({ node }) => node.id === id)
+    const row = rows[index]
+    if (!row || event.altKey || event.ctrlKey || event.metaKey) return
+    const next: Record<string, string | undefined> = {
+      ArrowUp: rows[index - 1]?.node.id,
+      ArrowDown: rows[index + 1]?.node.id,
+      ArrowLeft: row.from[0],
+      ArrowRight: row.to[0],
+      Home: rows[0]?.node.id,
+      End: rows[Math.min(most, rows.length) - 1]?.node.id,
+    }
+    const to = next[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    const links = event.currentTarget.querySelectorAll<HTMLElement>('[data-node]')
+    const link = [...links].find(({ dataset }) => dataset.node === to)
+    link?.focus()
+  }
+
+  return (
+    <>
+      <ol
+        aria-label={`What leads to ${name} and what came of it`}
+        onKeyDown={walk}
+        className="overflow-hidden rounded-lg border border-line"
+      >
+        {rows.slice(0, most).map((row) => (
+          <li key={row.node.id}>
+            <Line row={row} lanes={lanes} names={names} isIt={lineage.of.includes(row.node.id)} />
+          </li>
+        ))}
+      </ol>
+      <More
+        what="steps"
+        count={Math.max(0, rows.length - most)}
+        onReach={() => setMore(more + PAGE)}
+      />
+    </>
+  )
+}
+
+function Line({
+  row,
+  lanes,
+  names,
+  isIt,
+}: {
+  row: LineageRow
+  lanes: number
+  names: ReadonlyMap<string, string>
+  isIt: boolean
+}) {
+  const { node, from, given } = row
+  const made = from.map((id) => names.get(id) ?? id)
+  return (
+    <ViewLink
+      view={{ tab: 'origin', origin: node.id }}
+      data-node={node.id}
+      aria-current={isIt || undefined}
+      className={cn(
+        'flex h-13 items-center gap-1 pr-2 -outline-offset-2 hover:bg-hover',
+        isIt && 'bg-selected',
+      )}
+    >
+      <LineageLanes row={row} lanes={lanes} isIt={isIt} />
+      <span className="min-w-0 flex-1">
+        <span className="flex min-w-0 items-baseline gap-x-2">
+          <span className={cn('truncate text-sm', isIt ? 'font-semibold' : 'font-medium')}>
+            {nodeName(node)}
+          </span>
+          <InsideLink value={true}>
+            <LabelMark label={node.label} className="flex-nowrap overflow-hidden" />
+          </InsideLink>
+        </span>
+        <span className="block truncate text-xs text-ink-3">
+          {KINDS[node.type]}
+          {given.length > 0 && (
+            <>
+              {', given '}
+              <span className="font-mono">{listed(given)}</span>
+            </>
+          )}
+          {made.length > 0 && <span className="sr-only">, made of {listed(made)}</span>}
+        </span>
+      </span>
+    </ViewLink>
+  )
+}
+
+const KINDS: Record<LineageNodeInfo['type'], string> = {
+  message: 'message',
+  call: 'call and its result',
+  asset: 'asset',
+  data: 'written data',
+}
+
+/** What a node is called. */
+export function nodeName({ type, id, ref, name }: LineageNodeInfo): string {
+  if (type === 'message')
+    return name === 'user' ? 'A person’s message' : `Message of ${name ?? 'somebody'}`
+  if (type === 'call') return ref ? `${name ?? 'tool'} → ${ref}` : (name ?? 'tool')
+  if (type === 'data') return ref ?? 'data'
+  return name ? `${name}’s ${id.slice('asset:'.length, 'asset:'.length + 8)}…` : (ref ?? id)
+}

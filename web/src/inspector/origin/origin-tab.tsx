@@ -1,0 +1,98 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { parseVariableRef } from 'byref/client'
+import { GitBranch } from 'lucide-react'
+import { client } from '../../app/client.ts'
+import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useView, ViewLink } from '../../app/view.tsx'
+import { LabelMark } from '../../trust/label-mark.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { LoadError } from '../../ui/load-error.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Spinner } from '../../ui/spinner.tsx'
+import { JumpText } from '../jump-text.tsx'
+import { LineagePicture, nodeName } from './lineage-picture.tsx'
+import type { LineageNodeInfo } from './lineage-rows.ts'
+
+/** Where a value came from and what came of it. */
+export function OriginTab() {
+  const conversation = useConversationId()
+  const { origin } = useView()
+  const position = useConversation((state) => state.messages.length + state.assets.length)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['lineage', conversation, origin, position],
+    queryFn: () => client.lineage(conversation as string, origin as string),
+    enabled: conversation !== null && origin !== undefined,
+    placeholderData: keepPreviousData,
+  })
+  if (origin === undefined || conversation === null) {
+    return (
+      <Empty icon={GitBranch} title="Where values come from">
+        Open it from a mark, a result, an asset or a value of the data.
+      </Empty>
+    )
+  }
+  if (error) {
+    return (
+      <div className="p-3">
+        <LoadError what="The origin" error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  }
+  if (data === undefined) return <Spinner label="Loading where it came from" className="m-4" />
+  if (data === null) {
+    return (
+      <div className="p-3">
+        <Notice tone="warn">Nothing in this conversation is called {origin} (any more).</Notice>
+      </div>
+    )
+  }
+  const its = data.nodes.filter(({ id }) => data.of.includes(id))
+  const name = its[0] ? nodeName(its[0]) : origin
+  return (
+    <div className="space-y-3 p-3">
+      <header className="space-y-1">
+        <div className="flex items-center gap-2">
+          <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">Where {name} came from</h2>
+          <CopyButton label="Copy reference" text={its[0]?.ref ?? origin} />
+        </div>
+        {its.slice(0, 5).map((node) => (
+          <p key={node.id} className="flex flex-wrap items-center gap-x-2 text-xs text-ink-3">
+            <Place node={node} />
+            <LabelMark label={node.label} />
+          </p>
+        ))}
+        <p className="text-xs text-ink-3">
+          Above it what it was made of, below what was made of it. Arrow keys walk: left to what a
+          step was made of, right to what was made of it.
+        </p>
+      </header>
+      <LineagePicture lineage={data} name={name} />
+    </div>
+  )
+}
+
+/** A link to the thing itself. */
+function Place({ node: { id, type, ref } }: { node: LineageNodeInfo }) {
+  const own = id.slice(id.indexOf(':') + 1)
+  if (type === 'call') return <JumpText to={`call-${own}`}>Show the call</JumpText>
+  if (type === 'message') return <JumpText to={`m-${own}`}>Show the message</JumpText>
+  const look = 'rounded text-ring hover:underline'
+  if (type === 'asset') {
+    return (
+      <ViewLink view={{ tab: 'assets', asset: own }} className={look}>
+        Show the asset
+      </ViewLink>
+    )
+  }
+  const variable = ref === undefined ? null : parseVariableRef(ref)
+  const data =
+    variable?.type === 'variable'
+      ? [variable.kind, variable.instance].filter(Boolean).join('#')
+      : undefined
+  return (
+    <ViewLink view={{ tab: 'data', data }} className={look}>
+      Show the data
+    </ViewLink>
+  )
+}
