@@ -233,7 +233,7 @@ describe('byReference with trust: quarantine', () => {
       })
       const all = prompts.map((prompt) => JSON.stringify(prompt))
       expect(
-        all.find((text) => poisonAt(text) !== -1),
+        all.find((one) => poisonAt(one) !== -1),
         `seed ${seed}`,
       ).toBeUndefined()
       veiled += all.join().split('<untrusted ').length

@@ -108,7 +108,7 @@ async function allowed(
   const isFilled = resolved !== input
   const violations = guard.violations({ tool, args: input, isFilled, labels })
   if (violations.length === 0) return { given: resolved, isOurs: false }
-  const why = inWords(violations)
+  const why = inWords(violations, input)
   const values = showsValues ? `\n${JSON.stringify(resolved).slice(0, MAX_SHOWN)}` : ''
   const message = `Run ${tool.id}? ${why}${values}`
   const said = before ? false : await asker.ask(request, { message, given: resolved }, askClient)

@@ -65,8 +65,11 @@ export function createFlowGuard(assets: Assets): FlowGuard {
   }
 }
 
-/** What a person or a model is told of violations, of which every reference is one that the client wrote: no value. */
-export function inWords(violations: readonly FlowViolation[]): string {
-  const written = new Set(violations.flatMap(({ ref }) => ref ?? []))
+/** What a person or a model is told of violations: no value, and of references those that the client wrote. */
+export function inWords(
+  violations: readonly FlowViolation[],
+  args: Readonly<Record<string, unknown>>,
+): string {
+  const written = new Set(referencesIn(args).map(({ text }) => text))
   return [...new Set(violations.map((one) => violationText(one, written)))].join('; ')
 }
