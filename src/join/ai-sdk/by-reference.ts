@@ -1,8 +1,16 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import { type LanguageModelMiddleware, type ToolSet, wrapLanguageModel } from 'ai'
+import {
+  asSchema,
+  type LanguageModelMiddleware,
+  type Tool,
+  type ToolSet,
+  wrapLanguageModel,
+} from 'ai'
 import { type AgentAssetsOptions, openAssets } from '../../agent/agent-assets.ts'
 import { knownOptions } from '../../agent/known-options.ts'
+import type { Tool as ByrefTool } from '../../agent/tools/tool.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import type { TrustMode } from '../../content/events.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import type { ModelCapabilities } from '../../model/model-capabilities.ts'
@@ -14,6 +22,13 @@ import { createResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
 import { type ReadingTools, readingTools } from './tools/reading-tools.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
+import {
+  type ByReferenceTrust,
+  flowTool,
+  resolveTrust,
+  type ToolTrust,
+} from './trust/tool-trust.ts'
+import { veilPrompt } from './trust/veil-prompt.ts'
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends AgentAssetsOptions {
@@ -23,6 +38,11 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
   maxResultChars?: number
   /** What is known better of the models than the catalogue says: what they take. */
   capabilities?: CapabilityOverrides
+  /**
+   * How what nobody vouches for is treated (docs/trust.md): `track` holds up calls that act on it, `quarantine` also shows
+   * models nothing of it. Default `off`.
+   */
+  trust?: TrustMode | ByReferenceTrust
 }
 
 type WrappedModel = ReturnType<typeof wrapLanguageModel>
@@ -52,6 +72,7 @@ const OPTIONS: readonly (keyof ByReferenceOptions)[] = [
   'namespace',
   'maxResultChars',
   'capabilities',
+  'trust',
 ]
 
 /**
@@ -63,6 +84,7 @@ const OPTIONS: readonly (keyof ByReferenceOptions)[] = [
 export function byReference(options: ByReferenceOptions = {}): ByReference {
   knownOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
+  const trust = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
@@ -76,8 +98,24 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   function within(namespace: string | null): ByReference {
     const own = opened.in(namespace)
     const assets = sameAssets(own)
-    const reading = readingTools(assets)
+    const shaped = new Map<string, Tool>()
+    const guard = trust && { trust, trustOf: (name: string) => trustOf(name) }
+    const reading = readingTools(assets, guard)
     const views = createResultViews(async (part) => outputByReference(part.output, howFor(part)))
+
+    /** The tools that read are ours, unless the application has some of these names. */
+    function trustOf(name: string): ToolTrust {
+      const isOurs = Object.hasOwn(reading.tools, name) && !shaped.has(name)
+      const said = trust && Object.hasOwn(trust.tools, name) ? trust.tools[name] : undefined
+      return said ?? (isOurs ? { readOnly: true, openWorld: false } : {})
+    }
+
+    async function toolOf(name: string) {
+      const { outputSchema } = shaped.get(name) ?? {}
+      if (!outputSchema) return undefined
+      const described = { outputSchema: await asSchema(outputSchema).jsonSchema }
+      return { ...flowTool(name, {}), ...described } as ByrefTool
+    }
 
     function howFor({ toolName, toolCallId }: LanguageModelV4ToolResultPart) {
       const isPage = Object.hasOwn(reading.tools, toolName)
@@ -107,12 +145,14 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           reading.isOwn(tool as LanguageModelV4FunctionTool)
         const hasReading = params.tools?.some(isReading) ?? false
         const source = () => sourceFor(model)
-        const { prompt, isReadable } = await promptByReference(params.prompt, {
-          views,
-          source,
-          hasReading,
+        const veil =
+          trust?.mode === 'quarantine'
+            ? await veilPrompt(params, { trust, trustOf, toolOf, assets })
+            : undefined
+        const { prompt, isReadable } = await promptByReference(veil?.prompt ?? params.prompt, {
+          ...{ views, source, hasReading: hasReading && !veil, veil },
         })
-        if (!hasReading || isReadable)
+        if (!hasReading || (isReadable && !veil))
           return prompt === params.prompt ? params : { ...params, prompt }
         return { ...params, prompt, tools: params.tools?.filter((tool) => !isReading(tool)) }
       },
@@ -124,7 +164,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       model: (model) => wrapLanguageModel({ model, middleware }),
       tools<Tools extends ToolSet>(tools: Tools) {
         const wrapped = Object.entries(tools).map(([name, tool]) => {
-          return [name, wrapTool(name, tool, { assets, maxResultChars })]
+          shaped.set(name, tool)
+          return [name, wrapTool(name, tool, { assets, maxResultChars, guard })]
         })
         const more = Object.entries(reading.tools).filter(([name]) => !Object.hasOwn(tools, name))
         return Object.fromEntries([...wrapped, ...more]) as Tools & ReadingTools<Tools>

@@ -3,3 +3,4 @@ export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.
 export type { UIChunkOptions } from './chat/ui-chunks.ts'
 export { uiMessages } from './chat/ui-messages.ts'
 export type { ReadingTools } from './tools/reading-tools.ts'
+export type { ByReferenceTrust, ToolTrust } from './trust/tool-trust.ts'

@@ -1,5 +1,4 @@
 export { type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
-export type { ServerTrust } from './client/server-trust.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {
@@ -8,3 +7,4 @@ export {
   type McpEndpoint,
   type McpServerOptions,
 } from './server/mcp-server.ts'
+export type { ServerTrust } from './server-trust.ts'

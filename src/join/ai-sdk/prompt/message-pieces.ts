@@ -49,12 +49,20 @@ export function toolPiece(
   }
 }
 
-/** A user's message with the bodies that it refers to, each behind its marker; null where it refers to none. */
-export function userPiece(message: UserMessage): MessagePiece | null {
+/**
+ * A user's message with the bodies that it refers to, each behind its marker; null where it refers to none.
+ *
+ * @param shows Whether the body behind a reference may be sent.
+ */
+export function userPiece(
+  message: UserMessage,
+  shows: (ref: string) => boolean = () => true,
+): MessagePiece | null {
   const media = message.content.map((part): MediaPart[] => {
-    if (part.type === 'text') return part.text.includes('<|') ? embedded(part.text) : []
+    if (part.type === 'text')
+      return part.text.includes('<|') ? embedded(part.text).filter(({ ref }) => shows(ref)) : []
     const ref = urlOf(part.data)
-    if (!ref?.startsWith('asset:')) return []
+    if (!ref?.startsWith('asset:') || !shows(ref)) return []
     const fileName = part.filename === undefined ? {} : { fileName: part.filename }
     const { mediaType: mimeType } = part
     const about = { kind: kindOf(mimeType), mimeType, otherwise: 'note' as const, ...fileName }

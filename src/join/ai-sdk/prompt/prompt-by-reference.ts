@@ -12,6 +12,7 @@ import {
   type TextPart,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
+import type { VeiledPrompt } from '../trust/veil-prompt.ts'
 import { contentOf, type MessagePiece, toolPiece, userPiece } from './message-pieces.ts'
 import type { ResultViews } from './result-views.ts'
 
@@ -22,6 +23,8 @@ export interface PromptOptions {
   source(): Promise<{ source: MediaSource; tail: MediaSource }>
   /** Whether the model has tools that read assets. */
   hasReading: boolean
+  /** Of a prompt in quarantine, what of it is not to be looked at. */
+  veil?: Pick<VeiledPrompt, 'veiled' | 'shows'>
 }
 
 /** A prompt, and whether it names anything that reading tools are of use for. */
@@ -40,9 +43,9 @@ const WORDS: ResultCapabilities = { takesInResults: {}, urlsInResults: false, de
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
-  { views, source, hasReading }: PromptOptions,
+  { views, source, hasReading, veil }: PromptOptions,
 ): Promise<MadePrompt> {
-  const shown = await views.in(prompt)
+  const shown = await views.in(prompt, veil?.veiled)
   const told = createToldOnce(
     (topic) => guide(topic, hasReading),
     () => undefined,
@@ -52,7 +55,7 @@ export async function promptByReference(
   let fetched: readonly MediaPart[] = []
   for (const message of prompt) {
     if (message.role === 'assistant') fetched = []
-    const user = message.role === 'user' ? userPiece(message) : null
+    const user = message.role === 'user' ? userPiece(message, veil?.shows) : null
     if (user) {
       pieces.set(message, user)
       isReadable = true

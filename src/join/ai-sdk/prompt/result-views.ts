@@ -9,8 +9,11 @@ type ResultPart = LanguageModelV4ToolResultPart
 
 /** How the results of prompts are shown, worked out once for each. */
 export interface ResultViews {
-  /** Of each result that is not shown as it is, in the order of the prompt. */
-  in(prompt: LanguageModelV4Prompt): Promise<ReadonlyMap<ResultPart, ShownResult>>
+  /** Of each result that is not shown as it is, in the order of the prompt; but for outputs that are to stay. */
+  in(
+    prompt: LanguageModelV4Prompt,
+    staying?: ReadonlySet<object>,
+  ): Promise<ReadonlyMap<ResultPart, ShownResult>>
 }
 
 /** A result with its bodies as references, and how it is shown by its numbers; null where it stays as it is. */
@@ -39,7 +42,7 @@ export function createResultViews(
   }
 
   return {
-    async in(prompt) {
+    async in(prompt, staying) {
       const found = new Map<ResultPart, ShownResult>()
       const fresh: { part: ResultPart; number: number }[] = []
       const note = (view: View, part: ResultPart, number: number): void => {
@@ -52,6 +55,7 @@ export function createResultViews(
         for (const part of message.content) {
           if (part.type !== 'tool-result') continue
           number++
+          if (staying?.has(part.output)) continue
           const view = views.get(part.output)
           if (view) note(view, part, number)
           else fresh.push({ part, number })

@@ -3,6 +3,7 @@ import { jsonSchema, type Tool } from 'ai'
 import { resolveTools } from '../../../agent/tools/native-tools.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../agent/tools/tool.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import type { GuardOptions } from '../trust/guarded-call.ts'
 import { wrapTool } from './wrap-tool.ts'
 
 type Name = 'fetch_asset' | 'search_asset'
@@ -13,7 +14,10 @@ export type ReadingTools<Own> = {
 }
 
 /** The tools that read assets, as tools of the AI SDK; they page, so that what they give is never an asset again. */
-export function readingTools(assets: Assets): {
+export function readingTools(
+  assets: Assets,
+  guard: GuardOptions | null = null,
+): {
   tools: Record<string, Tool>
   /** Whether a tool that a model is to be shown is one of them, and none of the application's own. */
   isOwn(tool: LanguageModelV4FunctionTool): boolean
@@ -27,7 +31,7 @@ export function readingTools(assets: Assets): {
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     }
-    return [tool.id, wrapTool(tool.id, described, { assets, maxResultChars: Infinity })]
+    return [tool.id, wrapTool(tool.id, described, { assets, maxResultChars: Infinity, guard })]
   })
   const descriptions = new Map(native.map(({ id, description }) => [id, description]))
   return {

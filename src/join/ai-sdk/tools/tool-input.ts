@@ -21,6 +21,8 @@ export type CallOptions = ToolExecutionOptions<unknown>
 export interface ToolInput {
   /** As the model is shown it; input with references is checked once they are resolved. */
   schema: Schema<unknown>
+  /** As the tool itself describes it. */
+  described(): Promise<JsonSchema>
   /**
    * Uses the input of a call with the values of its references, checked.
    *
@@ -48,6 +50,7 @@ export function toolInput(name: string, tool: Tool, assets: Assets): ToolInput {
   }
 
   return {
+    described,
     schema: jsonSchema(
       async () => {
         const shown = toolsForModel(new Map([[name, toolOf(name, await described())]]))

@@ -2,6 +2,7 @@ import type { Tool } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { isPlainObject } from '../../../content/json.ts'
 import { type ModelOutput, outputByReference, valueOutput } from '../model-output.ts'
+import { type GuardedCalls, type GuardOptions, guardedCalls } from '../trust/guarded-call.ts'
 import { mayHoldRefs } from './may-hold-refs.ts'
 import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
 
@@ -9,6 +10,8 @@ import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
 export interface WrapOptions {
   assets: Assets
   maxResultChars: number
+  /** Where trust is on. */
+  guard?: GuardOptions | null
 }
 
 type Execute = (input: unknown, options: CallOptions) => unknown
@@ -21,23 +24,61 @@ type Resolve = ToolInput['resolve']
 export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
   if (tool.type === 'provider') return tool
   const toModelOutput = showing(name, tool, options)
-  if (!tool.execute) return { ...tool, toModelOutput } as Tool
-  const { schema, resolve } = toolInput(name, tool, options.assets)
-  const { needsApproval } = tool
+  const { schema, described, resolve } = toolInput(name, tool, options.assets)
+  const guard = options.guard ? guardedCalls(name, described, options.guard) : null
+  const needsApproval = approval(tool, { resolve, guard })
+  // What runs elsewhere can be asked about only.
+  if (!tool.execute) return { ...tool, needsApproval, toModelOutput } as Tool
+  const execute = executing((tool.execute as Execute).bind(tool), resolve)
   return {
     ...tool,
     ...(tool.type === 'dynamic' ? {} : { inputSchema: schema }),
-    ...(typeof needsApproval === 'function'
-      ? { needsApproval: asked((needsApproval as Execute).bind(tool), resolve) }
-      : {}),
-    execute: executing((tool.execute as Execute).bind(tool), resolve),
+    ...(needsApproval === undefined ? {} : { needsApproval }),
+    execute: guard ? guarded(execute, { guard, isIterated: isGenerator(tool.execute) }) : execute,
     toModelOutput,
   } as Tool
 }
 
+/** Whether a person is asked: as the tool says, and about what it does not take. */
+function approval(
+  tool: Tool,
+  { resolve, guard }: { resolve: Resolve; guard: GuardedCalls | null },
+): Tool['needsApproval'] {
+  const { needsApproval } = tool
+  const isFunction = typeof needsApproval === 'function' && tool.execute !== undefined
+  const own = isFunction ? asked((needsApproval as Execute).bind(tool), resolve) : needsApproval
+  if (!guard || needsApproval === true) return own as Tool['needsApproval']
+  const both: Execute = async (input, options) => {
+    const isAsked = typeof own === 'function' ? await (own as Execute)(input, options) : own
+    return isAsked || guard.asks(input, options)
+  }
+  return both as Tool['needsApproval']
+}
+
+function isGenerator(execute: unknown): boolean {
+  return Object(execute).constructor.name === 'AsyncGeneratorFunction'
+}
+
+/** Calls that are looked at before they begin. */
+function guarded(
+  execute: Execute,
+  { guard, isIterated }: { guard: GuardedCalls; isIterated: boolean },
+): Execute {
+  if (isIterated) {
+    return async function* (input, options) {
+      await guard.check(input, options)
+      yield* execute(input, options) as AsyncIterable<unknown>
+    }
+  }
+  return async (input, options) => {
+    await guard.check(input, options)
+    return lastOf(execute(input, options))
+  }
+}
+
 /** Input without references takes the tool's own way, at no cost. */
 function executing(execute: Execute, resolve: Resolve): Execute {
-  const isIterated = execute.constructor.name === 'AsyncGeneratorFunction'
+  const isIterated = isGenerator(execute)
   return (input, options) => {
     if (!isPlainObject(input) || !mayHoldRefs(input)) return execute(input, options)
     if (isIterated) return iterated(execute, resolve, { input, options })

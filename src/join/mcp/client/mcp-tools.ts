@@ -11,7 +11,7 @@ import {
   takingReferences,
 } from '../reference-arguments.ts'
 import { saveBody } from '../save-body.ts'
-import { type ServerTrust, serverTrust } from './server-trust.ts'
+import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {

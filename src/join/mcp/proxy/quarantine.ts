@@ -12,9 +12,9 @@ import { type Ask, type FromServer, type Handler, relay } from '../rpc/relay.ts'
 import { createPersonAsker } from './ask-person.ts'
 import { callTool } from './call-tool.ts'
 import { createFlowGuard } from './flow-guard.ts'
+import type { LargeBlocks } from './keeper.ts'
 import { createNamedResources } from './named-resources.ts'
 import { createProgress } from './progress.ts'
-import type { ProxyOptions } from './proxy-mcp.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 import { veiledValues, veiledWords } from './veiled-result.ts'
@@ -28,7 +28,7 @@ const NOT_SHOWN = new ByrefError('tool_failed', 'What the server says of it is n
 /** A page of a list, of which none is read beyond the hundredth. */
 const MAX_PAGES = 100
 
-type Options = Pick<ProxyOptions, 'assets' | 'expiresAt'> & { whyEnded(): string }
+type Options = Pick<LargeBlocks, 'assets' | 'expiresAt'> & { whyEnded(): string }
 
 /**
  * Stands between a client and a server of which nothing is shown but its own description, as it was when it was first asked

@@ -2,7 +2,6 @@ import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import { isPlainObject } from '../../../content/json.ts'
-import { serverTrust } from '../client/server-trust.ts'
 import {
   describeTool,
   READING_TOOLS,
@@ -12,6 +11,7 @@ import {
 import { shownTakingReferences, takingReferences } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
+import { serverTrust } from '../server-trust.ts'
 
 /** The tools of a server, and those that are added, by the names that are free. */
 export interface ToolCatalog {

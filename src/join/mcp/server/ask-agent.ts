@@ -6,7 +6,17 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import type { Run } from '../../../agent/follow-run.ts'
+import { violationText } from '../../../agent/trust/check-flow.ts'
 import type { ConversationEvent } from '../../../content/events.ts'
+import {
+  type LabelInput,
+  readLabel,
+  TRUSTED,
+  UNTRUSTED,
+  writeLabel,
+} from '../../../content/label.ts'
+import { metaOf, stricterByMeta } from '../label-meta.ts'
+import { conversationLabels, isReadableBy } from './served-labels.ts'
 
 /** What an agent is asked by MCP, as JSON Schema. */
 export const QUESTION = {
@@ -40,6 +50,15 @@ interface AskOptions {
   /** Whether the client asks its person (`elicitation`). */
   canAsk: boolean
   mint: RequestStateCodec['mint']
+  whom: Whom
+}
+
+/** Who asks. */
+export interface Whom {
+  /** By which name labels know them; null for nobody that they name. */
+  reader: string | null
+  /** Whether somebody vouches for what they say. */
+  callers: 'trusted' | 'untrusted'
 }
 
 /** More assets are not linked; `resources/list` has them. */
@@ -52,14 +71,18 @@ const LINKS = 20
 export async function askAgent(
   agent: Agent,
   { message, attachments = [], conversation }: Question,
-  { context, canAsk, mint }: AskOptions,
+  { context, canAsk, mint, whom }: AskOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { mcpReq } = context
   const asked = mcpReq.requestState<Asked>()
   const metadata = { attachments: attachments.map((assetRef) => ({ assetRef })) }
   const run = asked
-    ? await answered(agent, asked, mcpReq.inputResponses)
-    : agent.run({ conversation, messages: [{ role: 'user', content: message, metadata }] })
+    ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: whom.reader })
+    : agent.run({
+        conversation,
+        messages: [{ role: 'user', content: message, metadata }],
+        label: labelOfCall(mcpReq._meta, whom),
+      })
   // It also aborts with the end of a request that asked the person.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
@@ -68,17 +91,17 @@ export async function askAgent(
   try {
     for await (const event of run) {
       if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
-        if (!canAsk) return waiting(run, event)
+        if (!canAsk || !isFor(event, whom)) return waiting(run, event, whom)
         const { conversation: of } = run
         const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
-        return question(inWords(run, event), await mint(state, context))
+        return question(inWords(run, event, whom), await mint(state, context))
       }
       const progressToken = mcpReq._meta?.progressToken
       if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
       const params = { progressToken, progress: ++progress, message: event.call.name }
       await mcpReq.notify({ method: 'notifications/progress', params })
     }
-    return await answerOf(run)
+    return await answerOf(agent, run, whom)
   } finally {
     over.abort()
   }
@@ -87,11 +110,11 @@ export async function askAgent(
 async function answered(
   agent: Agent,
   { conversation, answered: before, call }: Asked,
-  responses: Record<string, unknown> = {},
+  { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
 ): Promise<Run> {
   const { action, content } = Object(responses.approve)
   const approved = action === 'accept' && Object(content).approve === true
-  await agent.approve(conversation, call, { approved })
+  await agent.approve(conversation, call, { approved, ...(by === null ? {} : { by }) })
   before.push(call)
   return agent.resume(conversation) as Run
 }
@@ -108,25 +131,47 @@ function question(message: string, requestState: string): InputRequiredResult {
   return { resultType: 'input_required', inputRequests: { approve }, requestState }
 }
 
-function waiting(run: Run, request: Request): CallToolResult {
-  const text = `${inWords(run, request)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
+/** Strictest of what the call says of itself and of who makes it. */
+function labelOfCall(meta: unknown, { callers }: Whom): LabelInput {
+  return writeLabel(stricterByMeta(callers === 'trusted' ? TRUSTED : UNTRUSTED, meta))
+}
+
+/** Whether who asks may read what the call would be given. */
+function isFor({ label }: Request, { reader }: Whom): boolean {
+  return label === undefined || isReadableBy(reader, readLabel(label))
+}
+
+function waiting(run: Run, request: Request, whom: Whom): CallToolResult {
+  const text = `${inWords(run, request, whom)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
   return { content: [{ type: 'text', text }] }
 }
 
-function inWords(run: Run, { toolCallId, arguments: args }: Request): string {
+function inWords(run: Run, request: Request, whom: Whom): string {
+  const { toolCallId, arguments: args, violations = [] } = request
   const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
   const name = calls.find(({ id }) => id === toolCallId)?.name ?? 'a tool'
-  return `Run ${name} with ${JSON.stringify(args).slice(0, 2_000)}?`
+  const given = isFor(request, whom) ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
+  const shown = new Set(isFor(request, whom) ? violations.flatMap(({ ref }) => ref ?? []) : [])
+  const texts = new Set(violations.map((one) => violationText(one, shown)))
+  const why = [...texts].map((one) => ` ${one}.`).join('')
+  return `Run ${name} with ${given}?${why}`
 }
 
-async function answerOf(run: Run): Promise<CallToolResult> {
+async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
   const { text, assets, conversation } = await run.result
-  const links = assets.slice(-LINKS).map(({ ref, mime, name, size }) => {
-    const about = { mimeType: mime, ...(size === null ? {} : { size }) }
-    return { type: 'resource_link' as const, uri: ref, name: name ?? ref, ...about }
-  })
-  return {
-    content: [{ type: 'text', text }, ...links],
-    _meta: { 'byref/conversation': conversation },
+  const labels = await conversationLabels(agent, conversation)
+  const said = labels?.answer() ?? null
+  const _meta = { 'byref/conversation': conversation, ...(said ? metaOf(said) : {}) }
+  if (said && !isReadableBy(reader, said)) {
+    const words = 'forbidden: the answer is for others to read'
+    return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
+  const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
+    const label = labels?.asset(assetId) ?? null
+    if (label && !isReadableBy(reader, label)) return []
+    const about = { mimeType: mime, ...(size === null ? {} : { size }) }
+    const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, ...about }
+    return label ? { ...link, _meta: metaOf(label) } : link
+  })
+  return { content: [{ type: 'text', text }, ...links], _meta }
 }

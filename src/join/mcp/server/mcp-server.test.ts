@@ -256,6 +256,148 @@ describe('createMcpServer', () => {
     await client.close()
   })
 
+  describe('with trust', () => {
+    const label = (meta: unknown) => Object(meta)['byref/label']
+    const isPublic = { integrity: 'trusted', confidentiality: 'public' }
+    const isUntrusted = { ...isPublic, integrity: 'untrusted' }
+
+    /** An agent that reads what is for Ada, and what anybody may have written. */
+    function trusting(
+      mode: 'track' | 'quarantine',
+      ...answers: Parameters<typeof scriptedModel>[0]
+    ) {
+      const own = { readOnly: true, inputSchema: { type: 'object', properties: {} } } as const
+      const diary = defineTool({
+        ...{ ...own, id: 'diary', description: 'Reads' },
+        returns: { readers: ['ada'] },
+        execute: () => ({ page: Buffer.from('Dear diary'), note: 'a secret' }),
+      })
+      const web = defineTool({
+        ...{ ...own, id: 'web', description: 'Reads' },
+        execute: () => ({ page: Buffer.alloc(5_000, 0xfe) }),
+      })
+      const model = scriptedModel(answers)
+      return createAgent({ name: 'reader', model, trust: mode, tools: [diary, web, erase] })
+    }
+
+    it('gives results, links and resources their labels', async () => {
+      const agent = trusting('quarantine', call('web'), 'Here.')
+      const client = await connect(await createMcpServer({ agents: agent, callers: 'trusted' }))
+      const result = await ask(client, {}, 'reader')
+      expect(label(result._meta)).toEqual(isPublic)
+      const [, link] = result.content as { uri: string; _meta: unknown }[]
+      expect(label(link?._meta)).toEqual(isUntrusted)
+      const uri = String(link?.uri)
+      const { contents } = await client.readResource({ uri })
+      expect(label(contents[0]?._meta)).toEqual(isUntrusted)
+      expect((await client.listResources()).resources.map(({ _meta }) => label(_meta))).toEqual([
+        isUntrusted,
+      ])
+      const read = await client.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
+      expect(label(read._meta)).toEqual(isUntrusted)
+      await client.close()
+      const plain = await connect(await createMcpServer({ agents: photographer('Yes.') }))
+      expect(label((await ask(plain, {}))._meta)).toBeUndefined()
+      await plain.close()
+    })
+
+    it('takes the label of a call for what it says, and vouches for no caller by itself', async () => {
+      const labelOf = async (callers: McpServerOptions['callers'], meta: object = {}) => {
+        const agent = trusting('track', 'Yes.')
+        const client = await connect(await createMcpServer({ agents: agent, callers }))
+        const asked = { name: 'reader', arguments: { message: 'Go' }, _meta: { ...meta } }
+        const { _meta } = await client.callTool(asked)
+        await client.close()
+        return label(_meta)
+      }
+      const isPrivate = { 'byref/label': { confidentiality: 'private' } }
+      expect(await labelOf(undefined)).toEqual(isUntrusted)
+      expect(await labelOf('trusted')).toEqual(isPublic)
+      expect(await labelOf('trusted', isPrivate)).toEqual({
+        ...isPublic,
+        confidentiality: 'private',
+      })
+      expect(await labelOf('untrusted', { 'byref/label': {} })).toEqual(isUntrusted)
+      const noLabel = { 'byref/label': 'fine' }
+      expect(await labelOf('trusted', noLabel)).toEqual({
+        ...isUntrusted,
+        confidentiality: 'private',
+      })
+    })
+
+    it('gives what names readers to nobody else', async () => {
+      const agent = trusting(
+        'track',
+        call('diary'),
+        'It says: dear diary.',
+        call('diary'),
+        'Dear diary.',
+      )
+      const options = { agents: agent, callers: 'trusted' as const }
+      const endpoint = await createMcpServer({
+        ...options,
+        reader: ({ headers }) => headers.get('authorization') || null,
+      })
+      const [ada, bob, nobody] = await Promise.all(
+        ['ada', 'bob', ''].map((token) => connect(endpoint, { token })),
+      )
+      const mine = await ask(ada as Client, {}, 'reader')
+      expect(mine.content).toMatchObject([
+        { text: 'It says: dear diary.' },
+        { type: 'resource_link' },
+      ])
+      expect(label(mine._meta)).toEqual({ integrity: 'trusted', confidentiality: 'private' })
+      const { uri } = (mine.content as { uri: string }[])[1] as { uri: string }
+      expect(JSON.stringify(await ada?.readResource({ uri }))).toContain('byref/label')
+      const theirs = await ask(bob as Client, {}, 'reader')
+      expect(theirs).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('forbidden') }],
+      })
+      for (const other of [bob, nobody]) {
+        await expect(other?.readResource({ uri })).rejects.toThrow('others')
+        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow('others')
+        expect((await other?.listResources())?.resources).toEqual([])
+        const fetched = await other?.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
+        expect(JSON.stringify(fetched)).toContain('forbidden')
+        expect(JSON.stringify(fetched)).not.toContain('diary')
+      }
+      const sql = `select * from "${uri}"`
+      const asked = await ada?.callTool({ name: 'query_tables', arguments: { sql } })
+      expect(JSON.stringify(asked)).toContain('forbidden')
+      expect((await ada?.listResources())?.resources).toHaveLength(2)
+      await Promise.all([ada, bob, nobody].map((client) => client?.close()))
+    })
+
+    it('asks a person about what they may read, and says which rule was met', async () => {
+      const questions: string[] = []
+      for (const token of ['ada', 'bob']) {
+        const agent = trusting(
+          'track',
+          call('diary'),
+          call('erase', { disk: '†result#1.note' }),
+          'Done.',
+        )
+        const endpoint = await createMcpServer({
+          ...{ agents: agent, callers: 'trusted' as const },
+          reader: ({ headers }) => headers.get('authorization'),
+        })
+        const client = await connect(endpoint, { token, capabilities: { elicitation: {} } })
+        client.setRequestHandler('elicitation/create', ({ params }) => {
+          questions.push(String(params.message))
+          return { action: 'accept', content: { approve: true } }
+        })
+        const result = await ask(client, {}, 'reader')
+        if (token === 'bob') questions.push(JSON.stringify(result.content))
+        await client.close()
+      }
+      const [mine, theirs] = questions
+      expect(mine).toMatch(/^Run erase with {"disk":"a secret"}\?.*is private/)
+      expect(theirs).toMatch(/Run erase with what others may read\?.*is private.*It waits/)
+      expect(theirs).not.toContain('secret')
+    })
+  })
+
   it('refuses options that there are not, no agent, and names that two have', async () => {
     const wrong = (options: object) => expect(createMcpServer(options as never)).rejects
     await wrong({ agents: photographer(), agent: 1 }).toThrow('There is no "agent"')

@@ -6,12 +6,14 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import { knownOptions } from '../../../agent/known-options.ts'
+import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { version } from '../../../version.ts'
 import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
-import { callReadingTool, describeTool, readingTools } from '../reading-tools.ts'
+import { metaOf, withLabel } from '../label-meta.ts'
+import { callReadingTool, describeTool, failedCall, readingTools } from '../reading-tools.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
+import { readableAssets } from './served-labels.ts'
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -21,6 +23,13 @@ export interface McpServerOptions {
   descriptions?: Readonly<Record<string, string>>
   /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
   namespace?(request: Request): string | null | Promise<string | null>
+  /** By which name labels know who asks (docs/trust.md); what is for others to read is not given. Default: nobody that they name. */
+  reader?(request: Request): string | null | Promise<string | null>
+  /**
+   * Whether somebody vouches for what clients say, where agents have trust on. Default `untrusted`: it may be what a model
+   * was talked into.
+   */
+  callers?: 'trusted' | 'untrusted'
   /** Hosts and origins that requests may name beside those of this machine. */
   allowedHosts?: readonly string[]
   /** Signs what clients give back when their person was asked; 32 characters or more, the same for all processes. Default: random. */
@@ -44,7 +53,16 @@ export interface McpEndpoint {
   close(): Promise<void>
 }
 
-const OPTIONS = ['agents', 'descriptions', 'namespace', 'allowedHosts', 'secret', 'extend']
+const OPTIONS = [
+  'agents',
+  'descriptions',
+  'namespace',
+  'reader',
+  'callers',
+  'allowedHosts',
+  'secret',
+  'extend',
+]
 /** How long a person may take. */
 const STATE_SECONDS = 24 * 60 * 60
 
@@ -61,6 +79,8 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
   })
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
+  const { reader: readerOf, callers = 'untrusted' } = options
+  oneOf('createMcpServer.callers', callers, ['trusted', 'untrusted'])
   const codec = sdk.createRequestStateCodec({
     key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
     ttlSeconds: STATE_SECONDS,
@@ -85,27 +105,41 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
       return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
     }
     const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
+    const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
     const { assets } = mine[0] as Agent
+    const guard = readableAssets(mine, reader)
     for (const agent of mine) {
       const name = nameOf(agent)
       const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
       const inputSchema = fromJsonSchema<Question>(QUESTION)
       server.registerTool(name, { description, inputSchema }, (input, ctx) =>
-        askAgent(agent, input, { context: ctx, canAsk: canAsk(ctx), mint: codec.mint }),
+        askAgent(agent, input, {
+          context: ctx,
+          canAsk: canAsk(ctx),
+          mint: codec.mint,
+          whom: { reader, callers },
+        }),
       )
     }
     for (const tool of reading) {
       const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
       const config = { ...describeTool(tool, tool.id), inputSchema }
       server.registerTool(tool.id, config, async (input, { mcpReq }) => {
-        return callReadingTool(tool, input, {
-          assets,
-          signal: mcpReq.signal,
-        }) as Promise<CallToolResult>
+        const label = await guard.given(tool.id, input)
+        if (label instanceof ByrefError) return failedCall(label) as CallToolResult
+        const result = await callReadingTool(tool, input, { assets, signal: mcpReq.signal })
+        return (label ? withLabel(result, label) : result) as CallToolResult
       })
     }
-    const list = () => newestAssets(assets)
-    const read = (uri: URL) => assetAsResource(assets, uri.href)
+    const list = async () => ({
+      resources: await guard.list((await newestAssets(assets)).resources),
+    })
+    const read = async (uri: URL) => {
+      const label = await guard.given('read', { uri: uri.href })
+      if (label instanceof ByrefError) throw label
+      const { contents } = await assetAsResource(assets, uri.href)
+      return { contents: contents.map((one) => (label ? { ...one, _meta: metaOf(label) } : one)) }
+    }
     const { name: called, uriTemplate } = ASSET_TEMPLATE
     server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
     const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
@@ -121,9 +155,12 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
       const refused =
         sdk.hostHeaderValidationResponse(request, hosts) ??
         sdk.originValidationResponse(request, hosts)
-      if (refused || !namespace) return refused ?? handler.fetch(request)
+      if (refused || !(namespace || readerOf)) return refused ?? handler.fetch(request)
       try {
-        const extra = { namespace: await namespace(request) }
+        const extra = {
+          ...(namespace ? { namespace: await namespace(request) } : {}),
+          ...(readerOf ? { reader: await readerOf(request) } : {}),
+        }
         return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })
       } catch (reason) {
         const error = reason instanceof ByrefError ? reason.message : 'unauthorized'

@@ -1,14 +1,14 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
-import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
-import type { Tool } from '../../../agent/tools/tool.ts'
-import { TRUSTED, UNTRUSTED } from '../../../content/label.ts'
+import type { JsonSchema } from '../../agent/tools/describe-schema.ts'
+import type { Tool } from '../../agent/tools/tool.ts'
+import { TRUSTED, UNTRUSTED } from '../../content/label.ts'
 import {
   type LabelTree,
   type LabelTreeInput,
   wholeOf,
   writeLabelTree,
-} from '../../../content/label-tree.ts'
-import { labelInMeta, stricterByMeta } from '../label-meta.ts'
+} from '../../content/label-tree.ts'
+import { labelInMeta, stricterByMeta } from './label-meta.ts'
 
 /** Whether a server is believed: its annotations, and the labels of its results. */
 export type ServerTrust = 'trusted' | 'untrusted'
