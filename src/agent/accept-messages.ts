@@ -5,6 +5,7 @@ import { extractAssets } from '../assets/extract/extract.ts'
 import { canonicalPart } from '../content/canonical-part.ts'
 import type { AssetEvent, ConversationEvent } from '../content/events.ts'
 import { isPlainObject } from '../content/json.ts'
+import type { WrittenLabel } from '../content/label.ts'
 import type { Attachment, Message, MessageMetadata } from '../content/message.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
@@ -39,7 +40,11 @@ export async function acceptMessages(
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
     const message = toMessage(input)
-    const { content, metadata, events } = await extracted(message, assets)
+    const own = labels && labelOfAttached(message.id, labels)
+    const { content, metadata, events } = await extracted(
+      message,
+      own ? assets.scoped({ label: () => own }) : assets,
+    )
     const attachments = named(metadata.attachments ?? [])
     for (const event of events) {
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
@@ -50,7 +55,8 @@ export async function acceptMessages(
     for (const info of [...infos, ...mentioned]) {
       if (noted.has(info.ref)) continue
       noted.add(info.ref)
-      accepted.events.push(cameWith(await attached(info, assets), message, labels))
+      const event = await attached(info, assets)
+      accepted.events.push(cameWith(event, message, labels, info.label))
     }
     const payload = completed({ ...message, content, metadata }, attachments, infos)
     const label = labels && labelOfIncoming(payload, labels)
@@ -65,10 +71,11 @@ function cameWith<Event extends ConversationEvent>(
   event: Event,
   { id }: Message,
   labels: IncomingLabels | null,
+  kept?: WrittenLabel,
 ): Event {
   if (event.type !== 'ASSET_CREATED') return event
   event.payload.messageId = id
-  if (labels) event.payload.label = labelOfAttached(id, labels)
+  if (labels) event.payload.label = labelOfAttached(id, labels, kept)
   return event
 }
 

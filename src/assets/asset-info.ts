@@ -1,4 +1,5 @@
 import type { AssetOrigin } from '../content/events.ts'
+import type { WrittenLabel } from '../content/label.ts'
 import type { AssetRecord } from './asset-store.ts'
 
 /** Everything that is known of an asset without reading its body. */
@@ -10,6 +11,8 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   structured: boolean
   /** Of a table (spec A15) how large it is, and the reference of the file as it came; null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
+  /** Of what it holds, where it was made with trust on (docs/trust.md). */
+  label?: WrittenLabel
 }
 
 /** Who makes an asset, for its event. */

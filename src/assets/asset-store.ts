@@ -1,3 +1,5 @@
+import type { WrittenLabel } from '../content/label.ts'
+
 /** What a body is to a person: decided by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 
@@ -158,6 +160,8 @@ export interface AssetAttributes {
   tool?: string
   toolCallId?: string
   origin?: string
+  /** Where it was made with trust on (docs/trust.md). */
+  label?: WrittenLabel
   [key: string]: unknown
 }
 

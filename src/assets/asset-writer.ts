@@ -60,7 +60,8 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     const { signal } = options
     const maker = makerOf(options)
     const expiresAt = timeOf(options.expiresAt)
-    const attributes = { ...about.attributes, ...maker }
+    const label = scope.label?.()
+    const attributes = { ...about.attributes, ...maker, ...(label ? { label } : {}) }
     const kept = scope.onEvent ? payloads.keep() : null
     const stored = { ...about, expiresAt, signal, attributes }
     const info = infoOf(await storeBody(core, { ...body, kept }, stored), locator)

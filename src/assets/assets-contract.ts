@@ -1,5 +1,6 @@
 import type { AssetMeta } from '../content/asset.ts'
 import type { AssetCreated, AssetEvent } from '../content/events.ts'
+import type { WrittenLabel } from '../content/label.ts'
 import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
@@ -222,6 +223,8 @@ export interface AssetFailure extends AssetMaker {
 export interface AssetScope extends AssetMaker, NamespaceOption {
   /** Told of every new asset; awaited, so that it can be logged before its reference is used. */
   onEvent?: (event: AssetEvent) => unknown
+  /** The label of what is saved (docs/trust.md), asked for as it is: its record keeps it, wherever the asset goes. */
+  label?: () => WrittenLabel
 }
 
 /** Options of {@link createAssets}. */

@@ -34,5 +34,6 @@ export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
     expiresAt: record.expiresAt,
     structured: record.attributes.structured ?? false,
     table: table && { rows: table.rows, columns: table.columns.length, source: table.source },
+    ...(record.attributes.label ? { label: record.attributes.label } : {}),
   }
 }

@@ -31,8 +31,9 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const
   const events: ConversationEvent[] = []
   const onEvent = (event: ConversationEvent): void => void events.push(event)
-  const assets = once(() => scope.assets.scoped({ ...maker, onEvent }))
   const labelling = labelExecution(scope, execution, events)
+  const label = labelling ? { label: labelling.saved } : {}
+  const assets = once(() => scope.assets.scoped({ ...maker, onEvent, ...label }))
   const own = labelling ? once(() => labelling.reads.assets(assets())) : assets
   const opened = openContext(scope, execution, own, labelling?.reads)
   const { context, signal, end, chosen } = opened

@@ -1,6 +1,8 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { metaOf } from '../../content/asset-meta.ts'
 import type { ConversationEvent } from '../../content/events.ts'
+import { writeLabel } from '../../content/label.ts'
+import { type LabelTree, wholeOf } from '../../content/label-tree.ts'
 import { outline } from '../../content/outline.ts'
 import { SPILLED_TYPE, type SpilledValue } from '../../content/spilled.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -17,6 +19,7 @@ const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 interface Valued {
   events: readonly ConversationEvent[]
   value: unknown
+  labels?: LabelTree
 }
 
 /** Whether a value's JSON is longer than the results of its tool may be. */
@@ -38,7 +41,11 @@ export async function spill<T extends Valued>(
   if (!isTooLong(value, plan)) return outcome
   const events: ConversationEvent[] = [...outcome.events]
   const onEvent = (event: ConversationEvent): void => void events.push(event)
-  const scoped = assets.scoped({ by: 'tool', tool: plan.name, toolCallId, onEvent })
+  const { labels } = outcome
+  const scoped = assets.scoped({
+    ...{ by: 'tool', tool: plan.name, toolCallId, onEvent },
+    ...(labels ? { label: () => writeLabel(wholeOf(labels)) } : {}),
+  })
   const { ref, size } = await scoped.saveAsset({
     asset_type: SPILLED_TYPE,
     asset_name: `${plan.name} result`,

@@ -1,6 +1,8 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Assets } from '../../assets/assets-contract.ts'
 import { openRun, type RunState } from '../../content/conversation-state.ts'
 import type { CompactionReason } from '../../content/events.ts'
+import { writeLabel } from '../../content/label.ts'
 import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
 import type { ModelPrice } from '../../model/catalogue.ts'
@@ -116,7 +118,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   let speaking = false
 
   async function accept(call: ModelCall): Promise<void> {
-    const extracted = await extractArguments(call, scope.assets)
+    const extracted = await extractArguments(call, modelAssets(scope, messageId))
     calls ??= createCallRunner(scope)
     await calls.accept({ ...extracted, messageId })
   }
@@ -154,6 +156,12 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 }
 
+/** Assets whose records say that they are the model's: of all that it was shown. */
+function modelAssets({ assets, thread: { labels } }: RunScope, messageId: string): Assets {
+  if (!labels) return assets
+  return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
+}
+
 /** The answer with what it cost, where that is known. */
 function priced(response: ModelResponse, price: ModelPrice | null): ModelResponse {
   const cost = price && costOf(response.usage, price)
@@ -165,10 +173,13 @@ async function logAnswer(
   messageId: string,
   response: ModelResponse,
 ): Promise<void> {
-  const { thread, runId, assets, signal } = scope
+  const { thread, runId, signal } = scope
   const { events, attachments } =
     response.files.length > 0
-      ? await saveModelFiles(response.files, { assets, signal, messageId })
+      ? await saveModelFiles(response.files, {
+          assets: modelAssets(scope, messageId),
+          ...{ signal, messageId },
+        })
       : { events: [], attachments: [] }
   const { usage, finishReason } = response
   await scope.append(

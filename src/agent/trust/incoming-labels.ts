@@ -1,11 +1,13 @@
 import {
   join,
+  joinAll,
   type Label,
   type LabelInput,
   madeBy,
   readLabel,
   TRUSTED,
   UNTRUSTED,
+  type WrittenLabel,
 } from '../../content/label.ts'
 import { type WrittenLabelTree, writeLabelTree } from '../../content/label-tree.ts'
 import type { Message } from '../../content/message.ts'
@@ -32,13 +34,18 @@ export function labelOfIncoming(message: Message, labels: IncomingLabels): Writt
   return writeLabelTree({ label: said ?? TRUSTED, fields })
 }
 
-/** The label of a file that came with a message. */
+/**
+ * The label of a file that came with a message.
+ *
+ * @param kept What its record says, where it was made before.
+ */
 export function labelOfAttached(
   messageId: string,
   { attachments, label }: IncomingLabels,
+  kept: WrittenLabel = {},
 ): WrittenLabelTree {
   const own: Label = attachments === 'trusted' ? TRUSTED : UNTRUSTED
-  const all = join(own, readLabel(label ?? {}))
+  const all = joinAll([own, readLabel(label ?? {}), readLabel(kept)])
   return writeLabelTree({ label: madeBy(all, `message:${messageId}`) })
 }
 

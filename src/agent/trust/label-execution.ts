@@ -1,4 +1,5 @@
 import type { ConversationEvent } from '../../content/events.ts'
+import { type WrittenLabel, writeLabel } from '../../content/label.ts'
 import { type LabelTree, wholeOf } from '../../content/label-tree.ts'
 import type { CallOutcome } from '../calls/call-outcome.ts'
 import type { Execution } from '../calls/execution.ts'
@@ -11,6 +12,8 @@ import { labelledAssets, resultLabels } from './result-labels.ts'
 /** Follows one execution, for the labels of what comes of it. */
 export interface LabelExecution {
   reads: NotedReads
+  /** Of what is saved meanwhile, as far as that is known. */
+  saved(): WrittenLabel
   /** The tool is given its input. */
   begin(input: unknown): void
   /** The outcome with its labels, and its assets with theirs. */
@@ -30,18 +33,20 @@ export function labelExecution(
   const reads = noteReads(labels, events, { instance: plan.instance, given: all })
   let begun: { input: unknown } | null = null
 
-  const treeOf = (outcome: CallOutcome): LabelTree => {
+  const treeOf = (outcome?: CallOutcome): LabelTree => {
     // What fails before the tool has begun says nothing but what the call was given.
     if (!begun) return { label: all }
     const about = { tool: plan.tool as Tool, callId: plan.id, input: begun.input }
     const from = { ...about, given: all, read: reads.label }
-    if ('value' in outcome) return resultLabels(labels, { ...from, result: outcome.value })
+    if (outcome && 'value' in outcome)
+      return resultLabels(labels, { ...from, result: outcome.value })
     // Any part of what it worked with may be in the words that it fails with.
     return { label: wholeOf(resultLabels(labels, from)) }
   }
 
   return {
     reads,
+    saved: () => writeLabel(wholeOf(treeOf())),
     begin(input) {
       begun = { input }
     },
