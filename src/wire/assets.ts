@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { assetRef, jsonObject, limit, time } from './common.ts'
+import { writtenLabel } from './lineage.ts'
 
 /** What is known of an asset without reading its body. */
 export const assetInfo = z
@@ -20,6 +21,8 @@ export const assetInfo = z
     structured: z.boolean(),
     /** Of a table how large it is, and the reference of the file as it came. */
     table: z.object({ rows: z.int(), columns: z.int(), source: z.string().nullable() }).nullable(),
+    /** Of what it holds, where it was made with trust on. */
+    label: writtenLabel.optional(),
   })
   .meta({ id: 'Asset' })
 

@@ -4,8 +4,8 @@ import { z } from 'zod'
 export const writtenLabel = z.object({
   integrity: z.enum(['trusted', 'untrusted']).optional(),
   confidentiality: z.enum(['public', 'private']).optional(),
-  readers: z.array(z.string()).nullable().optional(),
-  sources: z.array(z.string()).optional(),
+  readers: z.array(z.string()).readonly().nullable().optional(),
+  sources: z.array(z.string()).readonly().optional(),
 })
 
 /** `GET /api/conversations/:id/lineage` */
