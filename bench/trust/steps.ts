@@ -1,7 +1,11 @@
 // What trust costs a step: processor time of runs of many steps with off, track and quarantine, in turn.
-// node bench/trust/steps.ts [--steps 300] [--rounds 15]
+// node bench/trust/steps.ts [--steps 300] [--rounds 15] [--log memory|sqlite]
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createAgent, defineTool } from '../../src/index.ts'
+import { createSqliteLog } from '../../src/log/sqlite.ts'
 import { answerStream } from '../../src/model/answer-stream.ts'
 import type { LanguageModel } from '../../src/model/language-model.ts'
 import { printMachine } from '../content/measure.ts'
@@ -10,6 +14,7 @@ const { values } = parseArgs({
   options: {
     steps: { type: 'string', default: '300' },
     rounds: { type: 'string', default: '15' },
+    log: { type: 'string', default: 'memory' },
   },
 })
 const steps = Number(values.steps)
@@ -38,25 +43,31 @@ const read = defineTool({
   execute: (input) => ({ from: 'ann@work.example', rows: [input, { text: 'x'.repeat(200) }] }),
 })
 
+const folder = await mkdtemp(join(tmpdir(), 'byref-trust-'))
 const times = new Map<string, number[]>(MODES.map((mode) => [mode, []]))
 for (let round = -3; round < Number(values.rounds); round++) {
   for (const trust of MODES) {
     const limits = { steps: steps + 1 }
-    const agent = createAgent({ model: model(), tools: [read], trust, limits })
+    const log =
+      values.log === 'sqlite' ? createSqliteLog(join(folder, `${trust}.sqlite`)) : undefined
+    const agent = createAgent({ model: model(), tools: [read], trust, limits, log })
     const before = process.cpuUsage()
     await agent.run({ messages: [{ role: 'user', content: 'Read' }] }).result
     const { user, system } = process.cpuUsage(before)
     await agent.close()
+    await log?.close()
     if (round >= 0) times.get(trust)?.push((user + system) / 1000 / steps)
   }
 }
+
+await rm(folder, { recursive: true, force: true })
 
 printMachine('What trust costs a step')
 const median = (list: readonly number[]): number =>
   list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN
 const off = times.get('off') ?? []
 console.log(
-  `  ms of the processor per step, runs of ${steps} steps, ${off.length} rounds in turn; × is the median of the rounds' ratios to off`,
+  `  ms of the processor per step, log: ${values.log}, runs of ${steps} steps, ${off.length} rounds in turn; × is the median of the rounds' ratios to off`,
 )
 for (const [mode, list] of times) {
   const ratio = median(list.map((time, i) => time / (off[i] as number)))
