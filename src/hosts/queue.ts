@@ -26,8 +26,6 @@ export interface TakeOptions {
 
 /** A queue of conversations in PostgreSQL, kept by pg-boss. It may be emptied at any time: the log knows what is due. */
 export interface HostQueue extends ConversationQueue {
-  /** Makes its tables where they are not there. */
-  open(): Promise<void>
   /** Looks after its tables from now on: returns what nobody has done, sweeps. Each worker does so, in turn. */
   supervise(): Promise<void>
   /** Enqueues many, each once. */
@@ -123,9 +121,6 @@ export function createQueue(options: HostQueueOptions): HostQueue {
   }
 
   return {
-    async open() {
-      await queueOf(null)
-    },
     async supervise() {
       supervising = true
       await queueOf(null)

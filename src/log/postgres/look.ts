@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../content/events.ts'
 import type { Database } from '../../postgres/database.ts'
+import { type RecordRow, recordOf } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'
-import { type RecordRow, recordOf } from './read-records.ts'
 
 /** How long a transaction may take between its look at the clock and its end, and still be seen by every look. */
 export const OVERLAP_MS = 5_000

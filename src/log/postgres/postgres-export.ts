@@ -3,8 +3,8 @@ import { fromPlain } from '../../postgres/plain-text.ts'
 import { debugLine, headerLine, recordLine } from '../json-lines.ts'
 import { notFoundError } from '../log-errors.ts'
 import { CHUNK } from '../pause.ts'
+import type { RecordRow } from '../record-rows.ts'
 import { type ConversationRow, nameOf } from './conversation-rows.ts'
-import type { RecordRow } from './read-records.ts'
 
 /** The lines of a conversation, read by pages, up to the position that it has now. */
 export async function* postgresExport(

@@ -1,31 +1,14 @@
 import { ByrefError } from '../../errors.ts'
 import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
-import type { ExportHeader } from '../json-lines.ts'
 import { existsError } from '../log-errors.ts'
-import { CHUNK } from '../pause.ts'
-import { type ImportedLine, readLines } from '../read-lines.ts'
-import {
-  type ConversationState,
-  deletedBy,
-  NEW_CONVERSATION,
-  stateAfter,
-  withoutMessages,
-} from '../summary.ts'
+import type { ImportedLine } from '../read-lines.ts'
+import { type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import { type Noted, noticeOf } from './change-conversation.ts'
 import { NOW, type Place, stateColumns, titleWords } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
-
-/** What becomes a conversation when the last line was right. */
-export interface Staged {
-  key: number
-  header: ExportHeader
-  kept: string | null
-  position: number
-  state: ConversationState
-}
 
 /**
  * Stores lines by pieces under a key that is no conversation yet, so that nobody sees them; `publish` makes it one. What
@@ -76,38 +59,20 @@ export function publishStaged(
   })
 }
 
-async function stage(
+function stage(
   database: Database,
   lines: AsyncIterable<string> | Iterable<string>,
   key: number,
 ): Promise<Staged> {
-  const header = { id: '', title: null, created: 0, updated: 0 }
-  const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
-  const deleted: string[] = []
-  let piece: ImportedLine[] = []
-  for await (const line of readLines(lines)) {
-    if (line.type === 'header') {
-      Object.assign(staged, { header: line.header, kept: line.kept })
-      continue
-    }
-    if (line.type === 'record') {
-      staged.position = line.position
-      staged.state = stateAfter(staged.state, [line.event])
-      deleted.push(...deletedBy([line.event]))
-    }
-    if (piece.push(line) < CHUNK) continue
-    await storeLines(database, key, piece)
-    piece = []
-  }
-  await storeLines(database, key, piece)
-  if (deleted.length > 0) {
-    const { state } = staged
-    staged.state = await database.transaction(async (query) => {
-      const gone = await deleteMessages(query, key, deleted)
-      return withoutMessages(state, { gone, title: await titleIn(query, key) })
-    })
-  }
-  return staged
+  return stageLines(lines, {
+    key,
+    store: (piece) => storeLines(database, key, piece),
+    forget: (ids) =>
+      database.transaction(async (query) => {
+        const gone = await deleteMessages(query, key, ids)
+        return { gone, title: await titleIn(query, key) }
+      }),
+  })
 }
 
 /** A key that no conversation has or will have. */

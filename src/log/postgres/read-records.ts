@@ -1,19 +1,7 @@
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
+import type { LogRecord } from '../../content/events.ts'
 import type { Query } from '../../postgres/database.ts'
+import { type RecordRow, recordOf } from '../record-rows.ts'
 import type { Place } from './conversation-rows.ts'
-
-/** A row of the records. */
-export interface RecordRow {
-  position: number
-  at: number
-  event: string
-}
-
-/** The record that a row holds. */
-export function recordOf({ position, at, event }: RecordRow): LogRecord {
-  const timestamp = new Date(at).toISOString()
-  return { v: 1, position, timestamp, event: JSON.parse(event) as ConversationEvent }
-}
 
 /** Records of a conversation behind a position; `limit` null for all. */
 export async function readRecords(

@@ -1,5 +1,5 @@
 import type { LogChange } from '../conversation-log.ts'
-import { type RecordRow, recordOf } from './record-rows.ts'
+import { type RecordRow, recordOf } from '../record-rows.ts'
 import type { Statements } from './statements.ts'
 
 /** The last rows that are known. */

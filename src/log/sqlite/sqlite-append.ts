@@ -10,7 +10,7 @@ import {
   withoutMessages,
 } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
-import { readRecords } from './record-rows.ts'
+import { readRecords } from './read-records.ts'
 import { type ConversationRow, stateColumns, stateOf } from './state-columns.ts'
 import type { Statements } from './statements.ts'
 

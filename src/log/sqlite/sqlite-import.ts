@@ -1,31 +1,14 @@
 import { ByrefError } from '../../errors.ts'
-import type { ExportHeader } from '../json-lines.ts'
 import { existsError } from '../log-errors.ts'
-import { CHUNK } from '../pause.ts'
-import { type ImportedLine, readLines } from '../read-lines.ts'
-import {
-  type ConversationState,
-  deletedBy,
-  messageIn,
-  NEW_CONVERSATION,
-  stateAfter,
-  withoutMessages,
-} from '../summary.ts'
+import type { ImportedLine } from '../read-lines.ts'
+import { type Staged, stageLines } from '../stage-lines.ts'
+import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { giveNotice } from './notices.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
 import { createRow, findRow, indexTitle, type Place } from './sqlite-append.ts'
 import { stateColumns } from './state-columns.ts'
 import type { LogConnection, Statements } from './statements.ts'
-
-/** What becomes a conversation when the last line was right. */
-interface Staged {
-  key: number
-  header: ExportHeader
-  kept: string | null
-  position: number
-  state: ConversationState
-}
 
 /**
  * Imports by pieces: records are stored under a key that is no conversation yet, so that nobody sees them and others write
@@ -54,40 +37,20 @@ export async function sqliteImport(
   }
 }
 
-async function stage(
+function stage(
   { write }: LogConnection,
   lines: AsyncIterable<string> | Iterable<string>,
   key: number,
 ): Promise<Staged> {
-  const header = { id: '', title: null, created: 0, updated: 0 }
-  const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
-  const deleted: string[] = []
-  let piece: ImportedLine[] = []
-  const store = (): Promise<void> => {
-    const full = piece
-    piece = []
-    return write((sql) => storeLines(sql, key, full))
-  }
-  for await (const line of readLines(lines)) {
-    if (line.type === 'header') {
-      Object.assign(staged, { header: line.header, kept: line.kept })
-      continue
-    }
-    if (line.type === 'record') {
-      staged.position = line.position
-      staged.state = stateAfter(staged.state, [line.event])
-      deleted.push(...deletedBy([line.event]))
-    }
-    if (piece.push(line) === CHUNK) await store()
-  }
-  await store()
-  if (deleted.length > 0) {
-    staged.state = await write((sql) => {
-      const gone = deleteMessages(sql, key, deleted)
-      return withoutMessages(staged.state, { gone, title: titleIn(sql, key) })
-    })
-  }
-  return staged
+  return stageLines(lines, {
+    key,
+    store: (piece) => write((sql) => storeLines(sql, key, piece)),
+    forget: (ids) =>
+      write((sql) => {
+        const gone = deleteMessages(sql, key, ids)
+        return { gone, title: titleIn(sql, key) }
+      }),
+  })
 }
 
 /** A key that no conversation has or will have. */
