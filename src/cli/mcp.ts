@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { createAssets } from '../assets/assets.ts'
 import type { TrustMode } from '../content/events.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { parseOptions } from './parse-options.ts'
+import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
 const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
@@ -31,7 +31,6 @@ The command has the proxy's environment and its stderr. When it ends, so does th
 waits: clients then start it again, or say so, as they would without the proxy.
 `
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const DAY = 24 * 60 * 60 * 1000
 const KEPT_DAYS = 30
 
@@ -63,7 +62,7 @@ async function serve(args: string[]): Promise<number> {
   try {
     await agent.resumeAll()
     const { closed } = await (await createMcpServer({ agents: agent })).stdio()
-    await Promise.race([closed, ...SIGNALS.map((signal) => once(process, signal))])
+    await Promise.race([closed, stopSignal()])
     process.stdin.destroy()
   } finally {
     await close()
@@ -111,7 +110,7 @@ async function proxy(args: string[]): Promise<number> {
     const { proxyMcp } = await import('../join/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
-    for (const signal of SIGNALS) process.once(signal, () => client.onclose?.())
+    void stopSignal().then(() => client.onclose?.())
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
     const options = { ...limits, assets, expiresAt }
     if (url !== undefined) {

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { providerServer } from '../../src/model/fixtures/provider-server.ts'
@@ -15,8 +16,9 @@ describe.skipIf(process.platform === 'win32')('npm start during a run', () => {
     {
       timeout: 120_000,
     },
-    async (name, stop) => {
-      const path = join(folder.path, name.replaceAll(' ', '-'))
+    async (_name, stop) => {
+      // Of its own, so that another try does not find what this one left.
+      const path = mkdtempSync(join(folder.path, 'npm-start-'))
       const provider = await providerServer([{ events: [], hang: true }])
       const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
       const server = await npmStart(path, env)

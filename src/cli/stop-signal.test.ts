@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+
+describe('stopSignal', () => {
+  it('never leaves a signal to the system, which would end the process on the spot', () => {
+    const program = `
+      import { stopSignal } from ${JSON.stringify(new URL('stop-signal.ts', import.meta.url).href)}
+      const stop = stopSignal()
+      process.emit('SIGTERM')
+      const counts = [process.listenerCount('SIGTERM')]
+      stop.then(() => {
+        counts.push(process.listenerCount('SIGTERM'))
+        process.emit('SIGTERM')
+        process.emit('SIGINT')
+        console.log(counts.join())
+      })
+    `
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module']
+    const { stdout, status } = spawnSync(process.execPath, [...flags, '--eval', program])
+    expect(`${stdout}`).toBe('1,1\n')
+    expect(status).toBe(0)
+  })
+})
