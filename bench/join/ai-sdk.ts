@@ -44,7 +44,7 @@ for (const [name, loop] of Object.entries(LOOPS)) {
 
 async function compare(name: string, loop: Loop, steps: number): Promise<void> {
   const refs = byReference()
-  const wrapped = refs.tools(tools)
+  const wrapped = refs.tools(tools as never)
   const plain = () => loop(instantModel(steps), tools, steps)
   const by = () => loop(refs.model(instantModel(steps)) as never, wrapped as never, steps)
   const runs = Math.max(1, Math.round(100 / steps))

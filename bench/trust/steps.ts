@@ -1,9 +1,14 @@
-// What trust costs a step: processor time of runs of many steps with off, track and quarantine, in turn.
-// node bench/trust/steps.ts [--steps 300] [--rounds 15] [--log memory|sqlite]
+// What trust costs a step: processor time of runs of many steps with off, track and quarantine. Each mode has a process of its
+// own, as an app has one mode; they run in turn, one at a time, so that a slow minute of the machine is everybody's.
+// node bench/trust/steps.ts [--steps 300] [--rounds 40] [--log memory|sqlite]
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { TrustMode } from '../../src/content/events.ts'
 import { createAgent, defineTool } from '../../src/index.ts'
 import { createSqliteLog } from '../../src/log/sqlite.ts'
 import { answerStream } from '../../src/model/answer-stream.ts'
@@ -13,12 +18,13 @@ import { printMachine } from '../content/measure.ts'
 const { values } = parseArgs({
   options: {
     steps: { type: 'string', default: '300' },
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '40' },
     log: { type: 'string', default: 'memory' },
   },
 })
 const steps = Number(values.steps)
 const MODES = ['off', 'track', 'quarantine'] as const
+const WARM_UP = 5
 
 /** Calls a tool that reads in each step but the last. */
 function model(): LanguageModel {
@@ -43,34 +49,70 @@ const read = defineTool({
   execute: (input) => ({ from: 'ann@work.example', rows: [input, { text: 'x'.repeat(200) }] }),
 })
 
-const folder = await mkdtemp(join(tmpdir(), 'byref-trust-'))
-const times = new Map<string, number[]>(MODES.map((mode) => [mode, []]))
-for (let round = -3; round < Number(values.rounds); round++) {
-  for (const trust of MODES) {
-    const limits = { steps: steps + 1 }
-    const log =
-      values.log === 'sqlite' ? createSqliteLog(join(folder, `${trust}.sqlite`)) : undefined
-    const agent = createAgent({ model: model(), tools: [read], trust, limits, log })
-    const before = process.cpuUsage()
-    await agent.run({ messages: [{ role: 'user', content: 'Read' }] }).result
-    const { user, system } = process.cpuUsage(before)
-    await agent.close()
-    await log?.close()
-    if (round >= 0) times.get(trust)?.push((user + system) / 1000 / steps)
+/** Milliseconds of the processor that a step takes, in one run. */
+async function timeOf(trust: TrustMode, folder: string): Promise<number> {
+  const log = values.log === 'sqlite' ? createSqliteLog(join(folder, `${trust}.sqlite`)) : undefined
+  const limits = { steps: steps + 1 }
+  const agent = createAgent({ model: model(), tools: [read], trust, limits, log })
+  globalThis.gc?.()
+  const before = process.cpuUsage()
+  await agent.run({ messages: [{ role: 'user', content: 'Read' }] }).result
+  const { user, system } = process.cpuUsage(before)
+  await agent.close()
+  await log?.close()
+  return (user + system) / 1000 / steps
+}
+
+async function nextTime(child: ChildProcess): Promise<number> {
+  child.send('run')
+  const [time] = (await once(child, 'message')) as [number]
+  return time
+}
+
+async function compare(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'byref-trust-'))
+  const execArgv = [...process.execArgv, '--expose-gc']
+  const processes = MODES.map((mode) => ({
+    ...{ mode, times: [] as number[] },
+    child: fork(fileURLToPath(import.meta.url), process.argv.slice(2), {
+      execArgv,
+      env: { ...process.env, BENCH_MODE: mode, BENCH_FOLDER: folder },
+    }),
+  }))
+  for (let round = -WARM_UP; round < Number(values.rounds); round++) {
+    // Nobody is always the first.
+    for (let i = 0; i < processes.length; i++) {
+      const one = processes[(i + round + WARM_UP) % processes.length] as (typeof processes)[number]
+      const time = await nextTime(one.child)
+      if (round >= 0) one.times.push(time)
+    }
+  }
+  for (const { child } of processes) child.disconnect()
+  await rm(folder, { recursive: true, force: true })
+  print(new Map(processes.map(({ mode, times }) => [mode, times])))
+}
+
+function print(times: ReadonlyMap<TrustMode, readonly number[]>): void {
+  printMachine('What trust costs a step')
+  const off = times.get('off') ?? []
+  console.log(
+    `  ms of the processor per step, log: ${values.log}, runs of ${steps} steps, ${off.length} rounds in turn; × is the median of the rounds' ratios to off (middle half)`,
+  )
+  for (const [mode, list] of times) {
+    const ratios = list.map((time, i) => time / (off[i] as number))
+    const spread = `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`
+    const middle = `${quantile(ratios, 0.25).toFixed(2)}–${quantile(ratios, 0.75).toFixed(2)}`
+    const ratio = quantile(ratios, 0.5).toFixed(2)
+    console.log(
+      `  ${mode.padEnd(12)} ${quantile(list, 0.5).toFixed(2)} (${spread})  ${ratio}× (${middle})`,
+    )
   }
 }
 
-await rm(folder, { recursive: true, force: true })
-
-printMachine('What trust costs a step')
-const median = (list: readonly number[]): number =>
-  list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN
-const off = times.get('off') ?? []
-console.log(
-  `  ms of the processor per step, log: ${values.log}, runs of ${steps} steps, ${off.length} rounds in turn; × is the median of the rounds' ratios to off`,
-)
-for (const [mode, list] of times) {
-  const ratio = median(list.map((time, i) => time / (off[i] as number)))
-  const spread = `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`
-  console.log(`  ${mode.padEnd(12)} ${median(list).toFixed(2)} (${spread})  ${ratio.toFixed(2)}×`)
+function quantile(list: readonly number[], part: number): number {
+  return list.toSorted((a, b) => a - b)[Math.floor(list.length * part)] ?? Number.NaN
 }
+
+const { BENCH_MODE: mode, BENCH_FOLDER: folder = '' } = process.env
+if (mode) process.on('message', async () => process.send?.(await timeOf(mode as TrustMode, folder)))
+else await compare()

@@ -37,7 +37,7 @@ export interface Clearance {
 export type FlowRule = 'integrity' | 'confidentiality' | 'readers'
 
 /** More sources are not kept. */
-export const MAX_SOURCES = 32
+export const MAX_SOURCES = 8
 
 /** Somebody vouches for it, and it may go anywhere. */
 export const TRUSTED: Label = Object.freeze({
@@ -145,12 +145,12 @@ export interface WrittenLabel extends LabelInput {
 
 /** The label as events carry it: without what goes without saying. */
 export function writeLabel({ integrity, confidentiality, readers, sources }: Label): WrittenLabel {
-  return {
-    ...(integrity === 'untrusted' ? { integrity } : {}),
-    ...(confidentiality === 'private' ? { confidentiality } : {}),
-    ...(readers ? { readers } : {}),
-    ...(sources.length > 0 ? { sources } : {}),
-  }
+  const written: WrittenLabel = {}
+  if (integrity === 'untrusted') written.integrity = integrity
+  if (confidentiality === 'private') written.confidentiality = confidentiality
+  if (readers) written.readers = readers
+  if (sources.length > 0) written.sources = sources
+  return written
 }
 
 function commonReaders(a: Label['readers'], b: Label['readers']): Label['readers'] {
@@ -162,8 +162,13 @@ function commonReaders(a: Label['readers'], b: Label['readers']): Label['readers
 function allSources(a: readonly string[], b: readonly string[]): readonly string[] {
   if (b.length === 0 || a.length >= MAX_SOURCES) return a
   if (a.length === 0) return b
-  const fresh = b.filter((one) => !a.includes(one))
-  return fresh.length === 0 ? a : [...a, ...fresh].slice(0, MAX_SOURCES)
+  let all: string[] | undefined
+  for (const one of b) {
+    if (a.includes(one)) continue
+    all ??= a.slice()
+    if (all.push(one) === MAX_SOURCES) break
+  }
+  return all ?? a
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -201,13 +201,13 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     given: readonly MappedArguments[],
   ): CallLabels | null {
     if (!labels || !before) return null
-    const now = callLabels(
-      labels,
-      plan,
-      given.map((one) => one.arguments),
-    )
-    const either = eitherLabels(before, now)
-    return { ...either, all: join(either.all, shownLabel(plan)) }
+    const resolved = given.map((one) => one.arguments)
+    const isSame = plan.each === undefined && resolved.every((args) => args === plan.arguments)
+    // What names nothing has nothing that could have changed.
+    const namesNothing = isSame && before.flows.length === 0
+    const read = namesNothing ? before : eitherLabels(before, callLabels(labels, plan, resolved))
+    const shown = shownLabel(plan)
+    return shown === TRUSTED ? read : { ...read, all: join(read.all, shown) }
   }
 
   function begin(id: string): void {

@@ -13,11 +13,11 @@ import type { AcceptedCall } from './call-runner.ts'
  */
 export async function extractArguments(
   { problem, ...call }: ModelCall,
-  assets: Assets,
+  assets: () => Assets,
 ): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
   if (!mayHoldAssets(call.arguments)) return { call, problem, events: [] }
   const events: ConversationEvent[] = []
-  const scoped = assets.scoped({
+  const scoped = assets().scoped({
     by: 'agent',
     tool: call.name,
     toolCallId: call.id,

@@ -118,7 +118,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   let speaking = false
 
   async function accept(call: ModelCall): Promise<void> {
-    const extracted = await extractArguments(call, modelAssets(scope, messageId))
+    const extracted = await extractArguments(call, () => modelAssets(scope, messageId))
     calls ??= createCallRunner(scope)
     await calls.accept({ ...extracted, messageId })
   }

@@ -37,7 +37,7 @@ export function labelExecution(
     // What fails before the tool has begun says nothing but what the call was given.
     if (!begun) return { label: all }
     const about = { tool: plan.tool as Tool, callId: plan.id, input: begun.input }
-    const from = { ...about, given: all, read: reads.label }
+    const from = { ...about, given: all, read: reads.label() }
     if (outcome && 'value' in outcome)
       return resultLabels(labels, { ...from, result: outcome.value })
     // Any part of what it worked with may be in the words that it fails with.

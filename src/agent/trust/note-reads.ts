@@ -9,7 +9,7 @@ import { notedAssets } from './noted-assets.ts'
 /** What an execution reads by itself, beside what its call was given. */
 export interface NotedReads {
   /** Of everything that was read so far, and of what the tool says of its result. */
-  readonly label: Label
+  label(): Label
   /** Of what its call was given. */
   readonly given: Label
   mark(label: LabelInput): void
@@ -35,9 +35,7 @@ export function noteReads(
   const isOwn = (id: string): boolean =>
     made.some((event) => event.type === 'ASSET_CREATED' && event.payload.assetId === id)
   return {
-    get label() {
-      return all
-    },
+    label: () => all,
     given,
     mark: (label) => note(readLabel(label)),
     assets: (assets) => notedAssets(assets, { labels, isOwn, note }),
