@@ -8,7 +8,7 @@ import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type CallLabels, callLabels, eitherLabels } from './call-labels.ts'
 import { violationsOf, violationText } from './check-flow.ts'
-import type { FlowDecision } from './trust-options.ts'
+import type { FlowDecision, JudgedCall, TrustSettings } from './trust-options.ts'
 
 /** What is to happen with a call, and why. */
 export interface Verdict {
@@ -39,12 +39,36 @@ export async function judge(
     resolved.flatMap((args) => (args ? violationsOf(tool, args, given) : [])),
   )
   const args = plan.each === undefined ? resolved[0] : resolved
-  const said = await trust.decide?.({
+  const said = await askPolicy(trust, {
     ...{ toolCallId: plan.id, tool: tool.id, conversation: thread.id, arguments: args },
     ...{ label: given.all, context: given.context, violations },
   })
   const usual = violations.length > 0 ? trust.onViolation : 'allow'
   return { decision: said ?? usual, violations, labels: given }
+}
+
+const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
+
+/**
+ * What the agent's own policy says. One that fails, or says what it cannot say, lets nothing through; the call fails in words
+ * of ours, since its own may be made of what it was given.
+ */
+async function askPolicy(
+  { decide }: TrustSettings,
+  call: JudgedCall,
+): Promise<FlowDecision | undefined> {
+  let said: unknown
+  try {
+    said = (await decide?.(call)) ?? undefined
+  } catch (cause) {
+    const message = 'The call was not made: the policy of the agent (trust.decide) failed'
+    throw new ByrefError('flow_refused', message, { cause })
+  }
+  if (DECISIONS.includes(said)) return said as FlowDecision | undefined
+  throw new ByrefError(
+    'flow_refused',
+    'The call was not made: the policy of the agent (trust.decide) says allow, ask, refuse or nothing, and said something else',
+  )
 }
 
 /** What a person is told with the question. */

@@ -200,13 +200,17 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { handler } = serve([])
     const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
     expect(nothing.status).toBe(404)
-    expect((await nothing.json()).error.message).toBe('There is no POST /v1/chat/completions')
+    expect(((await nothing.json()) as never as { error: Error }).error.message).toBe(
+      'There is no POST /v1/chat/completions',
+    )
     for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type }
       const init = { method: 'POST', headers, body: '{}' }
       const refused = await handler(new Request(`${BASE}/files`, init))
       expect(refused.status).toBe(400)
-      expect((await refused.json()).error.message).toContain('multipart/form-data')
+      expect(((await refused.json()) as never as { error: Error }).error.message).toContain(
+        'multipart/form-data',
+      )
     }
   })
 
