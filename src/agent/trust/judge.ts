@@ -49,21 +49,12 @@ export async function judge(
 
 const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
 
-/**
- * What the agent's own policy says. One that fails, or says what it cannot say, lets nothing through; the call fails in words
- * of ours, since its own may be made of what it was given.
- */
+/** What the agent's own policy says. One that says what it cannot say lets nothing through. */
 async function askPolicy(
   { decide }: TrustSettings,
   call: JudgedCall,
 ): Promise<FlowDecision | undefined> {
-  let said: unknown
-  try {
-    said = (await decide?.(call)) ?? undefined
-  } catch (cause) {
-    const message = 'The call was not made: the policy of the agent (trust.decide) failed'
-    throw new ByrefError('flow_refused', message, { cause })
-  }
+  const said: unknown = (await decide?.(call)) ?? undefined
   if (DECISIONS.includes(said)) return said as FlowDecision | undefined
   throw new ByrefError(
     'flow_refused',
