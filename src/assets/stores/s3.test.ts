@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ByrefError } from '../../errors.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import type { FullAssetStore, StoreVerified } from '../asset-store.ts'
@@ -291,7 +291,9 @@ describe('createS3AssetStore over a connector of your own', () => {
     await expect(store.sweep()).rejects.toThrow('spaces/_.json')
   })
 
-  it('signs no URL that outlives its asset', async () => {
+  it('signs no URL that outlives its asset', async ({ onTestFinished }) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    onTestFinished(() => void vi.useRealTimers())
     const connector = memoryConnector()
     const signed: number[] = []
     const signedUrl: typeof connector.signedUrl = async ({ expiresIn }) => {

@@ -83,7 +83,7 @@ describe('readers', () => {
     await vi.waitFor(async () => {
       const summary = await askJson(`/api/conversations/${id}`, { token: 'anna' })
       expect(summary.status).toBe(status)
-    }, 10_000)
+    }, 30_000)
   }
 
   function follow(answer: Response): { text: string } {
