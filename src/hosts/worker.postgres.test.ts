@@ -32,7 +32,7 @@ const queueSchema = (): string => `${place.schema}_queue`
 function host(options: Partial<AgentOptions> = {}) {
   const queue = createQueue({ ...place, schema: queueSchema() })
   const log = createPostgresLog({ ...place, queue })
-  const agent = createAgent({ model: scriptedModel([]), log, leaseMs: 2000, ...options })
+  const agent = createAgent({ model: scriptedModel([]), log, leaseMs: 10_000, ...options })
   ends.push(async () => {
     await agent.close()
     await log.close()

@@ -87,7 +87,7 @@ describe('createSqliteLog, with other processes', () => {
     await log.close()
   })
 
-  it('loses nothing where many decide on one conversation', { timeout: 120_000 }, async () => {
+  it('loses nothing where many decide on one conversation', async () => {
     const path = file()
     const log = createSqliteLog(path)
     const told: LogRecord[] = []

@@ -69,7 +69,8 @@ function open() {
 
 const post = (json: unknown): Ask => ({ method: 'POST', json })
 
-describe('readers', () => {
+// One story: each goes on where the one before has ended.
+describe('readers', { shuffle: false }, () => {
   const { anna, ben, eve, askJson } = open()
   const at = '/api/conversations/pay'
   let asset = ''
