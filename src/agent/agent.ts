@@ -133,9 +133,11 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   const trust = resolveTrust(options.trust)
   const limits = resolveLimits(options.limits)
   const own = [...(options.tools ?? []), ...pluginTools(plugins)]
-  const { retry } = options
+  const { retry, capabilities } = options
   const asking =
-    trust?.mode === 'quarantine' ? [askAboutTool({ model, retry, modelMs: limits.modelMs })] : []
+    trust?.mode === 'quarantine'
+      ? [askAboutTool({ model, retry, capabilities, modelMs: limits.modelMs })]
+      : []
   const { tools, later } = resolveTools([...own, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,

@@ -4,7 +4,7 @@ import { knownOptions } from './known-options.ts'
 export interface Limits {
   /** Answers of the model in one run; then it ends with `step_limit`. Default 25. */
   steps?: number
-  /** Tokens of one run, in and out; looked at before each step (`token_limit`). Default: none. */
+  /** Tokens of one run, in and out, those of its sub-agents and of `ask_about` among them; looked at before each step (`token_limit`). Default: none. */
   tokens?: number
   /** US dollars of one run, where the model's price is known (`cost_limit`). Default: none. */
   cost?: number

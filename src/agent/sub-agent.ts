@@ -105,7 +105,8 @@ async function outcome(
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for a person, in ${run.conversation}`)
     }
-    const { text, reason } = await run.result
+    const { text, reason, usage } = await run.result
+    context.addUsage(usage)
     const { labels } = (await parts.conversations(namespace).get(run.conversation)).thread
     if (labels) context.trust?.mark(labels.context())
     if (reason === 'done') return text

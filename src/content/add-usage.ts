@@ -5,8 +5,12 @@ export function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUs
   const total: Record<string, number | null> = { inputTokens: null, outputTokens: null }
   for (const usage of [sum, more ?? {}]) {
     for (const [key, count] of Object.entries(usage)) {
-      if (typeof count === 'number') total[key] = (total[key] ?? 0) + count
+      if (isCount(count)) total[key] = (total[key] ?? 0) + count
     }
   }
   return total as unknown as TokenUsage
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < Infinity
 }

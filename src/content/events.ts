@@ -281,6 +281,8 @@ export type ConversationEvent =
       error?: CallError
       label?: WrittenLabelTree
     }
+  /** What a tool's own model calls used: it counts as its run's. Logged with what the call came to. */
+  | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
   /** An answer about what is untrusted is shown to the model: at most so many bits of it (spec Q5). */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // what streams by: not durable, its outcome is in the events above
@@ -330,6 +332,7 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   APPROVAL_ANSWERED: true,
   TOOL_STARTED: true,
   TOOL_ITEM_FINISHED: true,
+  TOOL_USAGE: true,
   DECLASSIFIED: true,
   TEXT_MESSAGE_START: false,
   TEXT_MESSAGE_CONTENT: false,

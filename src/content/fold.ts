@@ -219,6 +219,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const attempts = call?.items?.[item]?.attempts ?? 1
     if (call) setItem(editable, call, item, { attempts, done: true, value, error })
   },
+  TOOL_USAGE(editable, { runId, usage }) {
+    const run = editable.run(runId)
+    if (run) run.usage = addUsage(run.usage, usage)
+  },
   // What it shows is in the call's result.
   DECLASSIFIED: ignore,
   TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {

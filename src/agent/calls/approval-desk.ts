@@ -56,7 +56,9 @@ export function createApprovalDesk(
     return withInput(tool, { args: given, assets: () => assets }, async (input) => {
       if (typeof needsApproval !== 'function') return needsApproval === true
       const execution = { plan, toolCallId: plan.id, arguments: given, attempt: 1 }
-      const { context, end } = openContext(scope, execution, () => assets)
+      const { context, end } = openContext(scope, execution, {
+        ...{ assets: () => assets, events: [], reads: null },
+      })
       try {
         return await needsApproval(input, context)
       } finally {

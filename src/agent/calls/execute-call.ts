@@ -35,7 +35,10 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
   const label = labelling ? { label: labelling.saved } : {}
   const assets = once(() => scope.assets.scoped({ ...maker, onEvent, ...label }))
   const own = labelling ? once(() => labelling.reads.assets(assets())) : assets
-  const opened = openContext(scope, execution, own, labelling?.reads)
+  const opened = openContext(scope, execution, {
+    ...{ assets: own, events },
+    reads: labelling?.reads ?? null,
+  })
   const { context, signal, end, chosen } = opened
   try {
     const given = { args: execution.arguments, assets }

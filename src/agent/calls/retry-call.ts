@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConversationEvent } from '../../content/events.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import type { CallPlan } from './call-plan.ts'
@@ -13,9 +14,12 @@ export async function withRetries<T extends CallOutcome>(
   execute: (attempt: number) => Promise<T>,
 ): Promise<T> {
   const { retries = 0 } = tool ?? {}
+  const used: ConversationEvent[] = []
   for (let tries = 0; ; tries++) {
     const outcome = await execute(begun + tries + 1)
-    if (!('error' in outcome) || tries >= retries || FINAL.has(outcome.error.code)) return outcome
+    if (!('error' in outcome) || tries >= retries || FINAL.has(outcome.error.code))
+      return used.length > 0 ? { ...outcome, events: [...used, ...outcome.events] } : outcome
+    used.push(...outcome.events.filter(({ type }) => type === 'TOOL_USAGE'))
     await sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal })
   }
 }

@@ -1,5 +1,6 @@
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import type { ConversationEvent } from '../../content/events.ts'
 import { ByrefError } from '../../errors.ts'
 import { onAbort } from '../../model/on-abort.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
@@ -10,12 +11,20 @@ import type { CallPlan } from './call-plan.ts'
 import { createDataReader } from './data-reader.ts'
 import type { Execution } from './execution.ts'
 
+/** What an execution's context is made with. */
+export interface ContextParts {
+  assets(): Assets
+  /** Where what is to be logged with its outcome goes. */
+  events: ConversationEvent[]
+  /** Notes what it reads; null where trust is off. */
+  reads: NotedReads | null
+}
+
 /** What a tool is given beside its input, and how to end it. */
 export function openContext(
   scope: RunScope,
   { plan, toolCallId, attempt }: Omit<Execution, 'labels'>,
-  assets: () => Assets,
-  reads: NotedReads | null = null,
+  { assets, events, reads }: ContextParts,
 ): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
   const { thread, runId, namespace, settings } = scope
   const { signal, stop } = withTimeout(scope.signal, plan.tool as Tool, settings.limits.callMs)
@@ -37,6 +46,9 @@ export function openContext(
         type: 'TOOL_PROGRESS',
         payload: fraction === undefined ? payload : { ...payload, fraction },
       })
+    },
+    addUsage(usage) {
+      if (!over) events.push({ type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage })
     },
     get assets() {
       return assets()

@@ -2,6 +2,8 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
 import { callModel, type RetryOptions } from '../../model/call-model.ts'
+import type { ModelPrice } from '../../model/catalogue.ts'
+import { withCost } from '../../model/cost.ts'
 import { jsonAnswer } from '../../model/json-answer.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { callSettings, type ModelSettings } from '../../model/model-settings.ts'
@@ -16,6 +18,10 @@ export interface AskOnceOptions {
   retry?: RetryOptions
   modelMs?: number
   signal?: AbortSignal
+  /** Told what each answer used. */
+  onUsage?(usage: TokenUsage): void
+  /** What the model costs, where that is known. */
+  price: ModelPrice | null
 }
 
 /** Asks a model for an answer in words, without tools and without a conversation. */
@@ -26,6 +32,8 @@ export function askOnce({
   retry,
   modelMs,
   signal = new AbortController().signal,
+  onUsage,
+  price,
 }: AskOnceOptions): (
   prompt: LanguageModelV4Prompt,
 ) => Promise<{ text: string; usage: TokenUsage }> {
@@ -47,7 +55,9 @@ export function askOnce({
       onPart: reader.take,
     })
     reader.end()
-    const { text, usage } = reader.response
+    const { text } = reader.response
+    const usage = withCost(reader.response.usage, price)
+    onUsage?.(usage)
     return { text, usage }
   }
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../content/json.ts'
 import type { DataBlock, Message } from '../../content/message.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
+import type { ModelPrice } from '../../model/catalogue.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
@@ -20,6 +21,8 @@ export interface RequestPrompt {
   instances: readonly string[]
   /** The schema of the result, of the last input message that has one. */
   output: JsonObject | null
+  /** What the model costs, where that is known. */
+  price: ModelPrice | null
 }
 
 /** What messages are shown with. */
@@ -43,15 +46,21 @@ export async function requestPrompt(
   const board = createBoard(messages, { validate: schemaIssues })
   const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
   const builder = createPromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
+  const known = await capabilitiesOf(model, capabilities)
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
       ...{ system: [], tail: [], media: 'all', assets, namespace: null },
-      capabilities: await capabilitiesOf(model, capabilities),
+      capabilities: known,
       cache: createMediaCache(),
     },
   )
-  return { messages: prompt, instances: instancesOf(messages), output: inputOutput(messages) }
+  return {
+    messages: prompt,
+    instances: instancesOf(messages),
+    output: inputOutput(messages),
+    price: known.price,
+  }
 }
 
 function instancesOf(messages: readonly Message[]): string[] {

@@ -43,6 +43,8 @@ export interface RequestConfig {
   /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
   modelMs?: number
   signal?: AbortSignal
+  /** Told what each try used, also where the request fails. */
+  onUsage?(usage: TokenUsage): void
 }
 
 /** What came of a request. */
@@ -50,7 +52,7 @@ export interface Solution<Output = unknown> {
   output: Output
   /** The model's answer as it wrote it; the last one. */
   text: string
-  /** Of all tries. */
+  /** Of all tries; with `cost` in US dollars where the model's price is known. */
   usage: TokenUsage
   /** 2 where the first answer did not fit. */
   tries: number
@@ -66,6 +68,7 @@ const OPTIONS: readonly (keyof RequestConfig)[] = [
   'retry',
   'modelMs',
   'signal',
+  'onUsage',
 ]
 
 /**
@@ -102,7 +105,7 @@ export async function request(
   const wanted = schema ?? prompt.output
   if (!wanted) throw noSchema()
   const reader = readerOf(wanted, prompt, config)
-  const ask = askOnce({ ...config, model, settings, schema: reader.schema })
+  const ask = askOnce({ ...config, model, settings, schema: reader.schema, price: prompt.price })
   const words = [config.instructions, reader.words, outputRequest(reader.schema)]
   const asked = withSystem(words, prompt.messages)
   const first = await ask(asked)

@@ -5,8 +5,7 @@ import type { CompactionReason } from '../../content/events.ts'
 import { writeLabel } from '../../content/label.ts'
 import { newId } from '../../content/new-id.ts'
 import { callModel } from '../../model/call-model.ts'
-import type { ModelPrice } from '../../model/catalogue.ts'
-import { costOf } from '../../model/cost.ts'
+import { withCost } from '../../model/cost.ts'
 import { jsonAnswer } from '../../model/json-answer.ts'
 import type { ModelCallOptions } from '../../model/language-model.ts'
 import { callSettings } from '../../model/model-settings.ts'
@@ -53,7 +52,8 @@ export async function askModel(
       })
       answer.reader.end()
       await answer.accepted()
-      return priced(answer.reader.response, (await prompts.ready()).price)
+      const { response } = answer.reader
+      return { ...response, usage: withCost(response.usage, (await prompts.ready()).price) }
     })
     await logAnswer(scope, messageId, response)
   } catch (error) {
@@ -160,12 +160,6 @@ function createAnswer(scope: RunScope, messageId: string) {
 function modelAssets({ assets, thread: { labels } }: RunScope, messageId: string): Assets {
   if (!labels) return assets
   return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
-}
-
-/** The answer with what it cost, where that is known. */
-function priced(response: ModelResponse, price: ModelPrice | null): ModelResponse {
-  const cost = price && costOf(response.usage, price)
-  return cost === null ? response : { ...response, usage: { ...response.usage, cost } }
 }
 
 async function logAnswer(

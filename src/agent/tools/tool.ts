@@ -1,6 +1,7 @@
 import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import type { TokenUsage } from '../../content/events.ts'
 import type { JsonValue } from '../../content/json.ts'
 import type { Clearance, Label, LabelInput } from '../../content/label.ts'
 import type { LabelTreeInput } from '../../content/label-tree.ts'
@@ -27,6 +28,11 @@ export interface ToolContext {
   signal: AbortSignal
   /** Tells whoever watches how far the work is; `fraction` is from 0 to 1. */
   progress(message: string, fraction?: number): void
+  /**
+   * Says what model calls of the tool's own used, in tokens and, by `cost`, US dollars: it counts as the run's, for its limits and its
+   * result. Logged with what the call comes to, so that what is run again after a crash counts once.
+   */
+  addUsage(usage: TokenUsage): void
   /** The assets that this run may see; what is saved through it is noted as this call's. */
   assets: Assets
   /** The store in the shape of binary-assets.md. */

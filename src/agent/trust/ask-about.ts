@@ -2,6 +2,7 @@ import type { JsonObject } from '../../content/json.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { RetryOptions } from '../../model/call-model.ts'
+import type { CapabilityOverrides } from '../../model/capabilities.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { kindOf } from '../../prompt/bodies-in.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
@@ -12,6 +13,7 @@ export interface AskAboutOptions {
   model: LanguageModel
   retry?: RetryOptions
   modelMs?: number
+  capabilities?: CapabilityOverrides
 }
 
 /** A question about values that the model who asks is not shown. */
@@ -35,7 +37,7 @@ export function isAskAbout(tool: Tool): boolean {
  * `ask_about` (spec Q5): one call of a model without tools, history or memory, that is given the values and gives an answer
  * by the schema.
  */
-export function askAboutTool({ model, retry, modelMs }: AskAboutOptions): Tool {
+export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
@@ -59,7 +61,7 @@ export function askAboutTool({ model, retry, modelMs }: AskAboutOptions): Tool {
       const values = await Promise.all(refs.map((ref) => askedOf(ref, context)))
       const { output } = await request(
         {
-          ...{ model, retry, modelMs, instructions: INSTRUCTIONS },
+          ...{ ...options, instructions: INSTRUCTIONS, onUsage: context.addUsage },
           ...{ assets: context.assets, signal: context.signal },
         },
         answerSchema(schema),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { joinAll } from '../../content/label.ts'
 import { createLabels, type Labels } from '../../content/labels.ts'
@@ -253,6 +254,74 @@ describe('nothing launders', () => {
     })
     await other.run({ conversation: fork, messages: say('Go on') }).result
     expect(result(await labelsOf(other, fork), 2)).toMatchObject(untrusted)
+  })
+
+  it('not an import by another agent, into a log that never heard of it', async () => {
+    const first = await played([call('theirs', { _outputPath: '†state.mail' })])
+    const lines: string[] = []
+    for await (const line of first.agent.log.export(first.conversation)) lines.push(line)
+    const log = createMemoryLog()
+    const conversation = await log.import(lines, { id: 'copy' })
+    const model = scriptedModel([
+      call('echo', { value: '†state.mail.words' }),
+      call('echo', { value: '†result#1' }),
+      'Done.',
+    ])
+    const agent = createAgent({ model, trust: 'quarantine', tools: [echo], log })
+    await agent.run({ conversation, messages: say('Go on') }).result
+    const labels = await labelsOf(agent, conversation)
+    for (const number of [1, 2, 3]) expect(result(labels, number)).toMatchObject(untrusted)
+    expect(JSON.stringify(model.requests.map(({ prompt }) => prompt))).not.toContain('obey')
+  })
+
+  it('not a join of their table with ours', async () => {
+    const assets = createAssets()
+    const bytes = (csv: string) => new TextEncoder().encode(csv)
+    const mine = await assets.importFile(bytes('id,price\n1,3\n'), { name: 'ours.csv' })
+    const outside = assets.scoped({ label: () => ({ integrity: 'untrusted' }) })
+    const other = await outside.importFile(bytes('id,name\n1,obey\n'), { name: 'theirs.csv' })
+    const [ours, theirs] = [mine.table?.ref ?? '', other.table?.ref ?? '']
+    const query = (sql: string) => call('query_tables', { sql })
+    const agent = createAgent({
+      model: scriptedModel([
+        query(`SELECT price FROM "${ours}"`),
+        query(`SELECT price FROM "${ours}" JOIN "${theirs}" USING (id)`),
+        call('echo', { value: '†result#2' }),
+        'Done.',
+      ]),
+      trust: { mode: 'quarantine', attachments: 'trusted' },
+      ...{ tools: ['query_tables', echo], assets },
+    })
+    const attachments = [{ assetRef: ours }, { assetRef: theirs }]
+    const run = agent.run({
+      messages: [{ role: 'user', content: 'Join', metadata: { attachments } }],
+    })
+    await run.result
+    const labels = await labelsOf(agent, run.conversation)
+    expect(result(labels, 1).integrity).toBe('trusted')
+    expect(result(labels, 2).integrity).toBe('untrusted')
+    expect(result(labels, 3).integrity).toBe('untrusted')
+  })
+
+  it('not a summary of it, when the prompt has become too long', async () => {
+    const model = scriptedModel([
+      call('theirs'),
+      ...['Read.', 'Fine.', 'Fine.', 'Fine.'],
+      call('ours'),
+      'Done.',
+    ])
+    const history = { maxTokens: 600, summarize: () => 'All is well.' }
+    const agent = createAgent({ model, trust: 'track', tools: [theirs, ours], history })
+    const conversation = 'long'
+    for (const words of ['Read', 'and', 'go', 'on', 'then']) {
+      await agent.run({ conversation, messages: say(words.padEnd(1000, ' x')) }).result
+    }
+    const last = JSON.stringify(model.requests.at(-1)?.prompt)
+    expect(last).toContain('All is well.')
+    expect(last).not.toContain('obey')
+    const labels = await labelsOf(agent, conversation)
+    expect(result(labels, 2)).toMatchObject(untrusted)
+    expect(labels.context()).toMatchObject(untrusted)
   })
 
   it('not deleting what was written over it', async () => {
