@@ -203,6 +203,33 @@ describe('a worker', () => {
     expect(executions).toHaveLength(1)
   })
 
+  it('asks its queue and its log for nothing once it has stopped', async () => {
+    const { queue, agent } = host({ model: answers('done') })
+    const held = Promise.withResolvers<void>()
+    const lists = vi.spyOn(agent.log, 'list')
+    const done = vi.spyOn(queue, 'done').mockImplementationOnce(async () => held.promise)
+    const made = createWorker({ agents: agent, queue })
+    await made.start()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await run.result
+    await expect.poll(() => done.mock.calls.length).toBe(1)
+    lists.mockImplementationOnce(async () => {
+      await held.promise
+      return { conversations: [], next: null }
+    })
+    const before = lists.mock.calls.length
+    await expect.poll(() => lists.mock.calls.length).toBeGreaterThan(before)
+
+    let stopped = false
+    const stopping = made.stop().then(() => {
+      stopped = true
+    })
+    await jobs()
+    expect(stopped).toBe(false)
+    held.resolve()
+    await stopping
+  })
+
   it('breaks a step off that takes longer than that', async () => {
     const { tool, executions, signals, model } = gate()
     const first = await worker({ tools: [tool], model }, { graceMs: 10 })
