@@ -21,13 +21,14 @@ function Part({ part, answer }) {
 }
 
 function Chat({ saved }) {
-  const { messages, status, error, sendMessage, stop, addToolApprovalResponse } = useChat({
-    id,
-    messages: saved,
-    resume: true,
-    transport: new DefaultChatTransport(),
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  })
+  const { messages, status, error, sendMessage, regenerate, stop, addToolApprovalResponse } =
+    useChat({
+      id,
+      messages: saved,
+      resume: true,
+      transport: new DefaultChatTransport(),
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    })
   async function send(event) {
     event.preventDefault()
     const form = event.target
@@ -53,6 +54,9 @@ function Chat({ saved }) {
         <button type="submit">Send</button>
         <button type="button" onClick={halt}>
           Stop
+        </button>
+        <button type="button" onClick={() => regenerate()}>
+          Again
         </button>
       </form>
       <output>{error ? error.message : status}</output>

@@ -132,6 +132,21 @@ describe.skipIf(!browserPath)('useChat, in a browser', () => {
     await page.close()
   })
 
+  it('makes an answer anew', async () => {
+    const page = await open('again')
+    await send(page, 'Hello')
+    await page.getByText('You said: Hello').waitFor()
+    await expect.poll(() => status(page)).toBe('ready')
+    await page.getByRole('button', { name: 'Again' }).click()
+    await expect.poll(() => runEnd('again')).toEqual(['done', 'done'])
+    await page.getByText('You said: Hello').waitFor()
+    await expect.poll(() => status(page)).toBe('ready')
+    await page.reload()
+    await page.getByText('You said: Hello').waitFor()
+    expect(await seen(page)).toEqual(['Hello', 'You said: Hello'])
+    await page.close()
+  })
+
   it('approves, also after a reload', async () => {
     const page = await open('approve')
     await send(page, 'pay')

@@ -4,7 +4,7 @@ import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { chatText, foldCase } from '../chat-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import { type ConversationState, messageIn } from '../summary.ts'
-import { NOW, stateColumns, titleWords } from './conversation-rows.ts'
+import { NOW, stateColumns } from './conversation-rows.ts'
 
 /** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
 export interface Appendix {
@@ -23,21 +23,20 @@ const APPEND = `
   changed AS (
     UPDATE byref.conversations c SET updated = clock.now, position = c.position + $3::integer,
       title = $4, messages = $5, open_run = $6, queued = $7, approvals = $8, failed = $9, agent = $10,
-      words = CASE WHEN c.name IS NULL THEN $11::text ELSE c.words END,
-      lease_owner = CASE WHEN $12::text IS NULL THEN c.lease_owner WHEN $13::bigint > 0 THEN $12::text END,
-      lease_until = CASE WHEN $12::text IS NULL THEN c.lease_until WHEN $13::bigint > 0 THEN clock.now + $13::bigint END
+      lease_owner = CASE WHEN $11::text IS NULL THEN c.lease_owner WHEN $12::bigint > 0 THEN $11::text END,
+      lease_until = CASE WHEN $11::text IS NULL THEN c.lease_until WHEN $12::bigint > 0 THEN clock.now + $12::bigint END
     FROM clock
     WHERE c.key = $1 AND c.position = $2::integer
-      AND ($12::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $12::text OR c.lease_until <= clock.now)
+      AND ($11::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $11::text OR c.lease_until <= clock.now)
     RETURNING c.key, clock.now
   ), added AS (
     INSERT INTO byref.records (conversation, position, at, event, message, words)
     SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.message, e.words
-    FROM changed, unnest($14::text[], $15::text[], $16::text[]) WITH ORDINALITY AS e (event, message, words, n)
+    FROM changed, unnest($13::text[], $14::text[], $15::text[]) WITH ORDINALITY AS e (event, message, words, n)
   ), noted AS (
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
-    FROM changed, unnest($17::text[], $18::text[], $19::text[]) AS d (message, name, value)
+    FROM changed, unnest($16::text[], $17::text[], $18::text[]) AS d (message, name, value)
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = NULL
   ) SELECT now FROM changed`
 
@@ -50,7 +49,6 @@ export async function appendBehind(
   const { rows } = await query<{ now: number }>(APPEND, [
     ...[key, position, events.length],
     ...stateColumns(state),
-    titleWords(state.title),
     ...leaseValues(lease),
     ...[texts, events.map(messageKey), events.map(wordsOf)],
     ...debugColumns(debug),

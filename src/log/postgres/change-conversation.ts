@@ -1,4 +1,4 @@
-import type { Database, Query } from '../../postgres/database.ts'
+import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import type { ConversationQueue } from '../conversation-queue.ts'
@@ -8,9 +8,9 @@ import {
   type ConversationRow,
   findRow,
   NOW,
+  nameWords,
   type Place,
   stateOf,
-  titleWords,
 } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'
 import { removeAll } from './remove-records.ts'
@@ -82,21 +82,10 @@ export function giveName(
          UPDATE byref.conversations SET name = $3, words = $4
          WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
        ) ${noticeOf('renamed', false)}`,
-      [place.namespace, place.id, name === null ? null : toPlain(name), titleWords(name)],
+      [place.namespace, place.id, name === null ? null : toPlain(name), nameWords(name)],
     )
-    if (rows[0] && name === null) await restoreWords(query, place)
     return rows[0] ?? null
   })
-}
-
-/** What is found is its own title again. */
-async function restoreWords(query: Query, place: Place): Promise<void> {
-  const row = await findRow(query, place)
-  if (!row) return
-  await query('UPDATE byref.conversations SET words = $2 WHERE key = $1', [
-    row.key,
-    titleWords(stateOf(row).title),
-  ])
 }
 
 /** Ends a conversation; what it held is removed after that, in pieces. Null where there is none. */

@@ -107,9 +107,9 @@ export function nameOf({ name }: ConversationRow): string | null {
   return text(name)
 }
 
-/** What a search finds of a title. */
-export function titleWords(title: string | null): string | null {
-  return title && foldCase(title)
+/** What a search finds of a title that was given. Its own is the beginning of a message, which is found anyway. */
+export function nameWords(name: string | null): string | null {
+  return name && foldCase(name)
 }
 
 /** Whose lease it is, and until when. */

@@ -3,7 +3,8 @@ import type { Tables } from '../../postgres/migrate.ts'
 /**
  * The tables of the log. Times are milliseconds since 1970 by the clock of the database. A namespace '' is none. Names that
  * come from outside are compared byte by byte. Titles, run ids and names of agents are written by `toPlain`, ids of
- * messages by `keyOf`. `words` are folded texts that a search looks into.
+ * messages by `keyOf`. `words` are folded texts that a search looks into, of a
+ * conversation those of `name`: most have none, and appends do not touch that index.
  */
 export const LOG_TABLES: Tables = {
   part: 'log',

@@ -15,11 +15,9 @@ import {
   createRow,
   leaseOf,
   lockRow,
-  nameOf,
   type Place,
   stateColumns,
   stateOf,
-  titleWords,
 } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './read-records.ts'
@@ -145,9 +143,10 @@ async function withDeletions(
   const gone = await deleteMessages(query, row.key, ids)
   const left = withoutMessages(state, { gone, title: await titleIn(query, row.key) })
   const [title, messages] = stateColumns(left)
-  await query(
-    'UPDATE byref.conversations SET title = $2, messages = $3, words = $4 WHERE key = $1',
-    [...[row.key, title, messages], titleWords(nameOf(row) ?? left.title)],
-  )
+  await query('UPDATE byref.conversations SET title = $2, messages = $3 WHERE key = $1', [
+    row.key,
+    title,
+    messages,
+  ])
   return left
 }

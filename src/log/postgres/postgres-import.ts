@@ -6,7 +6,7 @@ import type { ImportedLine } from '../read-lines.ts'
 import { type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import { type Noted, noticeOf } from './change-conversation.ts'
-import { NOW, type Place, stateColumns, titleWords } from './conversation-rows.ts'
+import { NOW, nameWords, type Place, stateColumns } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
 
@@ -51,7 +51,7 @@ export function publishStaged(
         ...[key, place.namespace, place.id, title === null ? null : toPlain(title)],
         ...[created, updated, position, kept],
         ...stateColumns(state),
-        titleWords(title ?? state.title),
+        nameWords(title),
       ],
     )
     if (!rows[0]) throw existsError(place.id)

@@ -11,9 +11,12 @@ import { ByrefError } from '../../../errors.ts'
 import { HTTP_STATUS, publicMessage } from '../../../wire/http-status.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
-import { readChatRequest } from './chat-request.ts'
+import { type ChatRequest, readChatRequest } from './chat-request.ts'
+import { again, edited, takeBack } from './say-again.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { toInput, uiMessages } from './ui-messages.ts'
+
+type How = ChatRequest['how']
 
 /** Options of {@link createChatHandler}. */
 export interface ChatHandlerOptions extends UIChunkOptions {
@@ -29,31 +32,39 @@ export interface ChatHandlerOptions extends UIChunkOptions {
 }
 
 /**
- * Serves an agent to `useChat`: `POST /api/chat` says something or answers about a call, and streams what comes of it;
+ * Serves an agent to `useChat`: `POST /api/chat` says something, says it again or in other words, or answers about a call, and streams what comes of it;
  * `GET /api/chat/:id/stream` goes on with that after a reload, `DELETE` of the same stops it; `GET /api/chat/:id` has the
  * messages so far. The log is what counts: of the messages that a browser sends only the last is read.
  */
 export function createChatHandler(
   options: ChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
-  const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...how } = options
-  const feeds = createChatFeeds(how)
+  const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...urls } = options
+  const feeds = createChatFeeds(urls)
 
-  async function say(agent: Agent, id: string, message: UIMessage): Promise<Response> {
+  async function say(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
       const why = 'A call waits for an answer: approve or refuse it before you say more'
       throw new ByrefError('conversation_busy', why)
     }
-    const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(message.id))
+    const input = await inputOf(agent, id, message, how)
+    const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
-      const run = await agent.start({ conversation: id, messages: [toInput(message)] })
+      const run = await agent.start({ conversation: id, messages: [input] })
       run.result.catch(() => {})
       return streamed(feed, 'start')
     } catch (error) {
       feed.close()
       throw error
     }
+  }
+
+  /** What is said; in place of what the log has, if it is said again. */
+  async function inputOf(agent: Agent, id: string, message: UIMessage, how: How) {
+    const before = how === 'say' ? null : await takeBack(agent, id, message.id)
+    if (!before) return toInput(message)
+    return how === 'edit' ? edited(message, before, urls) : again(before)
   }
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
@@ -73,11 +84,8 @@ export function createChatHandler(
   }
 
   async function post(agent: Agent, request: Request): Promise<Response> {
-    const { id, last, trigger } = await readChatRequest(request, maxBytes)
-    if (trigger === 'regenerate-message') {
-      throw new ByrefError('bad_request', 'What was said stays: ask again with a new message')
-    }
-    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last)
+    const { id, last, how } = await readChatRequest(request, maxBytes)
+    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last, how)
   }
 
   async function serve(request: Request, [id, more]: (string | undefined)[]): Promise<Response> {
@@ -87,7 +95,7 @@ export function createChatHandler(
     if (agent instanceof Response) return agent
     if (id === undefined && method === 'POST') return post(agent, request)
     if (id !== undefined && more === undefined && method === 'GET') {
-      return Response.json(await uiMessages(agent, id, how))
+      return Response.json(await uiMessages(agent, id, urls))
     }
     if (id !== undefined && isStream && method === 'GET') {
       const feed = await feeds.current(agent, id)

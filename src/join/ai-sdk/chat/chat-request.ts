@@ -7,7 +7,8 @@ export interface ChatRequest {
   id: string
   /** The one that is new, or that has answers about calls. */
   last: UIMessage
-  trigger: unknown
+  /** What is wanted of it: to be said anew (`again`), in place of one of the same id (`edit`), or just said. */
+  how: 'say' | 'again' | 'edit'
 }
 
 /**
@@ -30,12 +31,13 @@ export async function readChatRequest(request: Request, maxBytes: number): Promi
     }
     chunks.push(chunk)
   }
-  const { id, messages, trigger } = Object(parsed(Buffer.concat(chunks).toString()))
+  const { id, messages, trigger, messageId } = Object(parsed(Buffer.concat(chunks).toString()))
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
     throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
   }
-  return { id, last, trigger }
+  const isEdit = last.role === 'user' && messageId === last.id
+  return { id, last, how: trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say' }
 }
 
 function isUIMessage(value: unknown): value is UIMessage {

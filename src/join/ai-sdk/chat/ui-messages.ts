@@ -30,6 +30,10 @@ export async function uiMessages(
   }
   let run = createUIChunks(agent, () => true, options)
   let chunks: UIMessageChunk[] = []
+  let asked: readonly string[] = []
+  let answers: string[] = []
+  const areGone = (ids: readonly string[]): boolean =>
+    ids.length > 0 && ids.every((id) => deleted.has(id))
   const records: LogRecord[] = []
   for await (const record of readAll(log, conversation)) records.push(record)
   for (const event of answersFirst(records)) {
@@ -39,9 +43,13 @@ export async function uiMessages(
       continue
     }
     if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') say(event.messageIds ?? [])
+    if (event.type === 'RUN_STARTED') [asked, answers] = [event.messageIds ?? [], []]
+    if (event.type === 'STEP_STARTED') answers.push(event.messageId)
+    if (event.type === 'TOOL_CALL_END' && deleted.has(event.parentMessageId)) continue
     chunks.push(...run.take(event))
     if (!run.isOver) continue
-    messages.push(...(await messageOf(chunks)))
+    // Of one that was taken back nothing is left to see.
+    if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
     run = createUIChunks(agent, () => true, options)
     chunks = []
   }
@@ -50,7 +58,7 @@ export async function uiMessages(
 }
 
 /** What a person sends by `useChat`, as an agent takes it. */
-export function toInput({ id, parts }: UIMessage): MessageInput {
+export function toInput({ id, parts }: UIMessage): MessageInput & { id: string } {
   const content = parts.flatMap((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text }
     if (part.type !== 'file') return []
@@ -62,24 +70,47 @@ export function toInput({ id, parts }: UIMessage): MessageInput {
   return { id, role: 'user', content: isText ? first.text : content }
 }
 
-function isSaid(message: Message): boolean {
+/** What a person said. */
+export function isSaid(message: Message): boolean {
   const { sender, message_type, content_type } = message
   const isTalk = message_type === 'chat' && /^text\/|^multipart\//.test(content_type)
   return sender.participant_role === 'user' && isTalk
 }
 
-function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptions): UIMessage {
-  const { id, content } = message
+/** In metadata: what browsers call a message that was said again, whose id in the log is another. */
+export const UI_ID = 'ui_message_id'
+
+/** What browsers call a message. */
+export function uiIdOf({ id, metadata }: Message): string {
+  const own = metadata[UI_ID]
+  return typeof own === 'string' ? own : id
+}
+
+/** The files of a message by the URLs under which browsers have them. */
+export function refsByUrl(
+  message: Message,
+  { assetUrl = (ref) => ref }: UIChunkOptions,
+): Map<string, string> {
+  const refs = partsOf(message).flatMap((part) => (part.type === 'media' ? part.ref : []))
+  return new Map(refs.map((ref) => [assetUrl(ref), ref]))
+}
+
+function partsOf(message: Message): ReturnType<typeof readParts> {
+  const { content } = message
   const parts = readParts(typeof content === 'string' ? { type: 'text', text: content } : content)
   const attached = readMetadata(message).attachments.map(
     ({ assetRef: ref, mimeType, fileName }) => {
       return { type: 'media', kind: 'file', ref, mimeType, fileName } as ReadMedia
     },
   )
+  return [...parts, ...attached]
+}
+
+function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptions): UIMessage {
   return {
-    id,
+    id: uiIdOf(message),
     role: 'user',
-    parts: [...parts, ...attached].map((part) => {
+    parts: partsOf(message).map((part) => {
       if (part.type === 'text') return part
       const { ref, mimeType: mediaType, fileName } = part
       const filename = fileName === undefined ? {} : { filename: fileName }
