@@ -2,7 +2,7 @@
 FROM node:24-slim
 WORKDIR /app
 COPY byref-*.tgz ./byref.tgz
-RUN npm init -y >/dev/null && npm install --omit=dev --no-audit --no-fund ./byref.tgz @duckdb/node-api pg pg-boss @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner && rm byref.tgz
+RUN npm init -y >/dev/null && npm install --omit=dev --no-audit --no-fund ./byref.tgz @ai-sdk/openai @ai-sdk/anthropic @ai-sdk/google @ai-sdk/openai-compatible @duckdb/node-api pg pg-boss @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner && rm byref.tgz
 RUN mkdir /data && chown node /data
 ENV NODE_ENV=production
 VOLUME /data

@@ -13,6 +13,7 @@ export async function openSamples(page: Page, url: string): Promise<Ids> {
   for (const title of [
     'Refunds that a person approves',
     'Four years of weather',
+    'A mail that gives orders',
     'Every kind of message',
   ]) {
     await page.goto(url)

@@ -35,6 +35,13 @@ export const VIEWS: readonly View[] = [
   { name: 'thread', path: weather, shows: 'text=Which month was the wettest?' },
   { name: 'every-kind', path: every, shows: 'text=Stopped before its end' },
   { name: 'approvals', path: '/c/sample-refunds', shows: 'text=Then C9 stays as it is' },
+  { name: 'trust', path: '/c/sample-mail', shows: 'text=Why you were asked' },
+  {
+    name: 'origin',
+    path: `/c/sample-mail?tab=origin&origin=${encodeURIComponent('†result#4')}`,
+    open: inspector,
+    shows: '[role=tabpanel] svg',
+  },
   { name: 'assets', path: `${every}?tab=assets`, open: inspector, shows: 'text=note.pdf' },
   {
     name: 'table',

@@ -1,7 +1,8 @@
 // node --conditions=byref-source scripts/samples/make-samples.ts: makes the sample conversations of the workbench anew.
 import { everyKind } from './every-kind.ts'
+import { mail } from './mail.ts'
 import { refunds } from './refunds.ts'
 import { writeSamples } from './sample.ts'
 import { weather } from './weather.ts'
 
-await writeSamples([weather, refunds, everyKind])
+await writeSamples([weather, refunds, mail, everyKind])

@@ -5,10 +5,10 @@ import { defineTool } from '../agent/tools/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { type ApprovalsOptions, createApprovals } from './approvals.ts'
 
-const call = (id: string, sum: number) => ({ id, name: 'pay', arguments: { sum } })
+const call = (id: string, sum: number | string) => ({ id, name: 'pay', arguments: { sum } })
 
 /** A run of two calls that both need approval, answered by these means. */
-async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>) {
+async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number | string = 1) {
   const paid: unknown[] = []
   const notes: string[] = []
   const tool = defineTool({
@@ -18,7 +18,7 @@ async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>) {
     needsApproval: true,
     execute: (input) => void paid.push(input),
   })
-  const model = scriptedModel([{ calls: [call('a', 1), call('b', 2)] }, 'Done.'])
+  const model = scriptedModel([{ calls: [call('a', first), call('b', 2)] }, 'Done.'])
   const agent = createAgent({ model, tools: [tool] })
   const run = agent.run({ messages: [{ role: 'user', content: 'pay' }] })
   const note = (line: string) => void notes.push(line)
@@ -69,6 +69,16 @@ describe('createApprovals', () => {
       ['a', true],
       ['b', false],
     ])
+  })
+
+  it('asks so that nothing looks like something else', async () => {
+    const questions: string[] = []
+    const ask = async (question: string) => {
+      questions.push(question)
+      return ''
+    }
+    await pay({ yes: false, ask }, '1\u009b2K\r\u202e000,01')
+    expect(questions[0]).toContain('{"sum":"1\\u{9b}2K\\r\\u{202e}000,01"}')
   })
 
   it('drops the question when the run is cancelled', async () => {

@@ -5,6 +5,7 @@ import type { ApprovalAnswer } from '../agent/approve.ts'
 import type { Run } from '../agent/follow-run.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
+import { shown } from './shown.ts'
 
 /** Asks the person at the terminal for a line; rejects when the signal is aborted. */
 export type Ask = (question: string, signal: AbortSignal) => Promise<string>
@@ -39,7 +40,7 @@ export function createApprovals({ agent, run, yes, ask, note }: ApprovalsOptions
   let asking: Promise<void> = Promise.resolve()
 
   async function decide(event: Requested, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const what = describe(names.get(event.toolCallId) ?? 'the call', event)
+    const what = shown(describe(names.get(event.toolCallId) ?? 'the call', event))
     if (yes) {
       note(`  approved: ${what}`)
       return { approved: true }

@@ -15,6 +15,7 @@ import { ByrefError } from '../errors.ts'
 import { importFromDisk } from './import-from-disk.ts'
 import { parseOptions } from './parse-options.ts'
 import { progressLine } from './progress-line.ts'
+import { shown } from './shown.ts'
 import { openStorage, STORAGE, STORAGE_HELP, type Storage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -139,7 +140,7 @@ async function ls({ assets, store, namespace, json, limit }: Task): Promise<numb
     cursor = page.next
   } while (cursor !== null && left > 0)
   const others = (await store.namespaces()).filter((name) => name !== (namespace ?? null))
-  const names = others.map((name) => (name === null ? 'no namespace' : shown(name)))
+  const names = others.map((name) => (name === null ? 'no namespace' : nameOf(name)))
   if (names.length > 0) note(`There are assets elsewhere too (--namespace): ${names.join(', ')}`)
   return 0
 }
@@ -149,7 +150,7 @@ async function info({ assets, args, json }: Task): Promise<number> {
   const found = await assets.info(ref)
   const meta = await assets.meta(ref)
   const lines = [...Object.entries(found), ...Object.entries(flatten(meta))]
-  const text = lines.map(([key, value]) => shown(`${key}: ${value}`)).join('\n')
+  const text = lines.map(([key, value]) => nameOf(`${key}: ${value}`)).join('\n')
   print(json, { ...found, meta }, text)
   return 0
 }
@@ -207,7 +208,7 @@ async function rm({ assets, args }: Task): Promise<number> {
   for (const ref of args) {
     if (await assets.delete(ref)) continue
     missing++
-    note(`There is no asset ${shown(ref)}`)
+    note(`There is no asset ${nameOf(ref)}`)
   }
   return missing > 0 ? 1 : 0
 }
@@ -265,7 +266,7 @@ async function verify({ store, namespace, json }: Task): Promise<number> {
       counts.problems++
       progress.clear()
       const subject = assetId ?? digest ?? rest.path ?? 'a record'
-      const line = [problem, subject, digest ?? '', name === null ? '' : `in ${shown(name)}`]
+      const line = [problem, subject, digest ?? '', name === null ? '' : `in ${nameOf(name)}`]
       print(json, { assetId, digest, problem, ...rest }, line.join('\t').trimEnd())
     }
     counts.assets += seen.size
@@ -291,12 +292,12 @@ async function rebuild({ storage, json }: Task): Promise<number> {
 
 function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
   const bytes = size.toLocaleString('en').padStart(14)
-  return [assetId, createdAt, bytes, mime, shown(name ?? '')].join('\t')
+  return [assetId, createdAt, bytes, mime, nameOf(name ?? '')].join('\t')
 }
 
-/** A name that somebody else chose, without what a terminal would obey. */
-function shown(name: string): string {
-  return name.replace(/\p{C}/gu, '\ufffd')
+/** A name that somebody else chose, on one line. */
+function nameOf(name: string): string {
+  return shown(name).replace(/[\r\n\t]+/g, ' ')
 }
 
 function print(json: boolean, value: unknown, text: string): void {

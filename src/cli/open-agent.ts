@@ -8,7 +8,7 @@ import { starterAgent } from '../starter/starter-agent.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage.ts'
 
 /** The agent of the command line, on the data that its options name. */
-export interface OpenAgent extends Pick<Storage, 'folder' | 'queue'> {
+export interface OpenAgent extends Pick<Storage, 'queue'> {
   agent: Agent
   /** Frees the data; runs that are under way go on where it is opened next. */
   close(): Promise<void>
@@ -20,13 +20,13 @@ export interface OpenAgent extends Pick<Storage, 'folder' | 'queue'> {
  * @throws ByrefError `config_invalid` for data that cannot be used or a model that cannot be loaded.
  */
 export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
-  const { folder, store, log, queue, close } = await openStorage(options)
+  const { store, log, queue, close } = await openStorage(options)
   const model = await modelFromEnvironment(process.env)
   const capabilities = capabilitiesFromEnvironment(process.env)
   const own = { model, capabilities, assets: { store }, log: log() }
   const agent = createAgent({ ...starterAgent, ...own })
   return {
-    ...{ agent, folder, queue },
+    ...{ agent, queue },
     async close() {
       await agent.close()
       await close()

@@ -11,6 +11,7 @@ import { describeModel } from './describe-model.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
+import { shown } from './shown.ts'
 import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
@@ -106,7 +107,7 @@ async function print(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]>
   const pictures: AssetCreated[] = []
   let atLineStart = true
   const write = (text: string): void => {
-    process.stdout.write(text)
+    process.stdout.write(process.stdout.isTTY ? shown(text) : text)
     atLineStart = text.endsWith('\n')
   }
   for await (const event of run) {
@@ -169,6 +170,7 @@ function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text
 }
 
+/** Tools and models say much of it. */
 function note(line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${shown(line)}\n`)
 }

@@ -5,6 +5,8 @@ import { createWorker } from '../hosts/worker.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import type { AuthOptions } from '../server/auth/auth.ts'
 import { createServer } from '../server/create-server.ts'
+import type { Listening } from '../server/listen.ts'
+import { openFolder } from './data-folder.ts'
 import { describeModel } from './describe-model.ts'
 import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
@@ -70,9 +72,11 @@ export async function serveCommand(args: string[]): Promise<number> {
   }
   const concurrency = readConcurrency(values.concurrency)
   const stop = stopSignal()
-  const { agent, folder, queue, close } = await openAgent(values)
+  const folder = openFolder(values.data)
+  const { agent, queue, close } = await openAgent(values)
   const worker =
     queue && concurrency > 0 ? createWorker({ agents: agent, queue, concurrency }) : null
+  let listening: Listening | null = null
   try {
     const server = createServer({
       agents: agent,
@@ -82,7 +86,7 @@ export async function serveCommand(args: string[]): Promise<number> {
       uploads: join(folder, 'uploads'),
       log: pino({ level }, destination({ dest: 2, sync: true })),
     })
-    const listening = await server.listen({ port, hostname: values.host })
+    listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
     await worker?.start()
     const place = queue ? 'PostgreSQL' : folder
@@ -93,7 +97,9 @@ export async function serveCommand(args: string[]): Promise<number> {
       process.stdout.write(`note    ${resumed} conversation(s) were under way and go on\n`)
     }
     await stop
-    await Promise.race([listening.close(), sleep(5000, undefined, { ref: false })])
+    const closed = listening.close()
+    listening = null
+    await Promise.race([closed, sleep(5000, undefined, { ref: false })])
     await worker?.stop()
     const left = queue ? 0 : await countDue(agent.log)
     if (left > 0) {
@@ -102,6 +108,7 @@ export async function serveCommand(args: string[]): Promise<number> {
       )
     }
   } finally {
+    await listening?.close()
     await close()
   }
   return 0

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { FullAssetStore } from '../assets/asset-store.ts'
 import { fsBodies } from '../assets/bodies/fs-bodies.ts'
 import { s3Bodies } from '../assets/bodies/s3-bodies.ts'
@@ -32,6 +32,7 @@ export const STORAGE_HELP = `  --data           folder of the conversations and 
 
 /** Conversations and assets, opened at their first use. */
 export interface Storage {
+  /** With a bucket it may not be there: nothing of this is in it. */
   folder: string
   store: FullAssetStore
   /** Whether there are conversations, or can be. */
@@ -51,7 +52,10 @@ export interface Storage {
  */
 export async function openStorage(options: StorageOptions, make = true): Promise<Storage> {
   const { data, database, bucket } = options
-  if (database) return openDatabase(openFolder(data), { connectionString: database, bucket })
+  if (database) {
+    const folder = bucket ? resolve(data) : openFolder(data)
+    return openDatabase(folder, { connectionString: database, bucket })
+  }
   if (bucket) {
     throw new ByrefError(
       'config_invalid',
@@ -88,14 +92,26 @@ async function openDatabase(
     : fsBodies(join(folder, 'assets'))
   const records = postgresRecords({ connectionString, maxConnections: CONNECTIONS.records })
   const store = createStore({ records, bodies })
-  return {
-    ...{ folder, store, queue, hasLog: true },
-    log: () => log,
-    async close() {
-      await log.close()
-      await queue.close()
-      await store.close?.()
-    },
+  const close = async (): Promise<void> => {
+    await log.close()
+    await queue.close()
+    await store.close?.()
+  }
+  if (bucket) {
+    await checkBucket(store).catch(async (error) => {
+      await close()
+      throw error
+    })
+  }
+  return { ...{ folder, store, queue, hasLog: true }, log: () => log, close }
+}
+
+/** Throws for a bucket that no waiting will bring; servers that are away may come back. */
+async function checkBucket(store: FullAssetStore): Promise<void> {
+  try {
+    await store.ready()
+  } catch (error) {
+    if (!(error instanceof ByrefError) || error.code === 'config_invalid') throw error
   }
 }
 
@@ -105,6 +121,8 @@ async function loadPostgres() {
       import('../log/postgres.ts'),
       import('../assets/records/postgres-records.ts'),
       import('../hosts/queue.ts'),
+      // At its first use otherwise, when a server has long been answering.
+      import('pg-boss'),
     ])
     return { ...log, ...records, ...hosts }
   } catch (cause) {

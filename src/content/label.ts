@@ -107,6 +107,18 @@ export function refusedBy(
   return refused
 }
 
+/** Whether somebody says what a place takes, and nothing that would be overlooked. */
+export function isClearance(given: unknown): given is Clearance {
+  if (!isPlainObject(given)) return false
+  const { integrity, confidentiality, readers, ...more } = given
+  return (
+    [undefined, 'trusted', 'untrusted'].includes(integrity as undefined) &&
+    [undefined, 'public', 'private'].includes(confidentiality as undefined) &&
+    (readers === undefined || isTexts(readers)) &&
+    Object.keys(more).length === 0
+  )
+}
+
 /** Whether a person may read what has this label. */
 export function mayRead(reader: string, { confidentiality, readers }: Label): boolean {
   return confidentiality === 'public' || readers === null || readers.includes(reader)

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
+import { ByrefError } from '../errors.ts'
 import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
+import { databaseError } from '../postgres/postgres-errors.ts'
 import { type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
 
 /** Options of {@link createQueue}: the log's database, and the schema of the queue's tables, default `byref_queue`. */
@@ -52,6 +54,9 @@ const WHOLE = { queue: 'whole', at: new Date('2100-01-01T00:00:00Z') }
 
 const WORDS = { what: 'queue', failed: 'log_failed' } as const
 
+/** How often its tables are looked after. */
+const SUPERVISE_MS = 5000
+
 /** Opens a queue; its tables are made at its first use. */
 export function createQueue(options: HostQueueOptions): HostQueue {
   const schema = options.schema ?? DEFAULT_SCHEMA
@@ -61,14 +66,14 @@ export function createQueue(options: HostQueueOptions): HostQueue {
   const known = new Map<string, Promise<void>>()
   const listeners = new Set<() => void>()
   let opening: Promise<PgBoss> | null = null
-  let supervising = false
+  let supervising: NodeJS.Timeout | undefined
   /** Of the last statement that failed: pg-boss keeps to itself why it fetched nothing. */
   let failure: unknown = null
   let closed = false
   let listening: ReturnType<Database['listen']> | null = null
 
   async function start(): Promise<PgBoss> {
-    const { PgBoss } = await import('pg-boss')
+    const { PgBoss } = await loadPgBoss()
     const executeSql = async (text: string, values?: unknown[]) => {
       try {
         return await pool.query(text, values)
@@ -78,8 +83,8 @@ export function createQueue(options: HostQueueOptions): HostQueue {
       }
     }
     const boss = new PgBoss({
-      ...{ db: { executeSql }, schema, schedule: false, supervise: supervising },
-      ...{ monitorIntervalSeconds: 5, superviseIntervalSeconds: 5, maintenanceIntervalSeconds: 60 },
+      ...{ db: { executeSql }, schema, schedule: false, supervise: false },
+      ...{ monitorIntervalSeconds: SUPERVISE_MS / 1000, maintenanceIntervalSeconds: 60 },
     })
     // Each use says for itself what failed.
     boss.on('error', () => {})
@@ -120,76 +125,92 @@ export function createQueue(options: HostQueueOptions): HostQueue {
     for (const listener of listeners) listener()
   }
 
+  /** Says what failed as the log does. */
+  async function saying<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      throw databaseError(error, WORDS)
+    }
+  }
+
   return {
-    async supervise() {
-      supervising = true
-      await queueOf(null)
-    },
-    async enqueue(query, due) {
-      const { boss, queue } = await queueOf(due.agent)
-      const { data, ...options } = jobOf(due)
-      // Locked until the append is there: whoever takes it reads the log after that.
-      const waiting = await query(waitingIn(schema), [queue, options.singletonKey])
-      if (waiting.rows.length > 0) return
-      const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
-      const send = () => boss.send(queue, data, { ...options, db })
-      if ((await send()) === null) {
-        // Somebody has emptied the tables.
-        known.delete(queue)
-        await ensure(boss, queue)
-        await send()
-      }
-      await query('SELECT pg_notify($1, $2)', [channel, ''])
-    },
-    async add(due) {
-      for (const [agent, some] of byAgent(due)) {
-        const { boss, queue } = await queueOf(agent)
-        await boss.insert(queue, some.map(jobOf), { returnId: false })
-      }
-      if (due.length > 0) await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
-    },
-    async take({ agents, limit, perNamespace, without }) {
-      const taken: TakenJob[] = []
-      for (const agent of agents) {
-        const left = limit - taken.length
-        if (left <= 0) break
-        const { boss, queue } = await queueOf(agent)
-        failure = null
-        const jobs = await boss.fetch<JobData>(queue, {
-          batchSize: left,
-          groupConcurrency: perNamespace,
-          // By their ids alone, which are in the order of time: an index has them so, and nothing is sorted however many wait.
-          ...{ priority: false, orderByCreatedOn: false },
-          ignoreGroups: without.length > 0 ? without.map(groupOf) : null,
-        })
-        if (failure) throw failure
-        taken.push(...jobs.map(({ id, data }) => ({ ...readJob(data), queue, id })))
-      }
-      return taken
-    },
-    async done(jobs) {
-      const boss = await open()
-      const byQueue = Map.groupBy(jobs, ({ queue }) => queue)
-      for (const [queue, some] of byQueue) {
-        await boss.deleteJob(
-          queue,
-          some.map(({ id }) => id),
-        )
-      }
-    },
-    async isWhole() {
-      const boss = await open()
-      const queue = await boss.getQueue('advance')
-      if (!queue) return false
-      const marks = await boss.findJobs(WHOLE.queue).catch(() => [])
-      return marks.length > 0
-    },
-    async markWhole() {
-      const boss = await open()
-      known.clear()
-      await ensure(boss, WHOLE.queue)
-      await boss.send(WHOLE.queue, {}, { startAfter: WHOLE.at, singletonKey: WHOLE.queue })
-    },
+    supervise: () =>
+      saying(async () => {
+        const { boss } = await queueOf(null)
+        // By a timer of our own, since it may have been open for others. What fails is tried again.
+        supervising ??= setInterval(() => {
+          if (!closed) boss.supervise().catch(() => {})
+        }, SUPERVISE_MS).unref()
+      }),
+    enqueue: (query, due) =>
+      saying(async () => {
+        const { boss, queue } = await queueOf(due.agent)
+        const { data, ...options } = jobOf(due)
+        // Locked until the append is there: whoever takes it reads the log after that.
+        const waiting = await query(waitingIn(schema), [queue, options.singletonKey])
+        if (waiting.rows.length > 0) return
+        const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
+        const send = () => boss.send(queue, data, { ...options, db })
+        if ((await send()) === null) {
+          // Somebody has emptied the tables.
+          known.delete(queue)
+          await ensure(boss, queue)
+          await send()
+        }
+        await query('SELECT pg_notify($1, $2)', [channel, ''])
+      }),
+    add: (due) =>
+      saying(async () => {
+        for (const [agent, some] of byAgent(due)) {
+          const { boss, queue } = await queueOf(agent)
+          await boss.insert(queue, some.map(jobOf), { returnId: false })
+        }
+        if (due.length > 0) await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
+      }),
+    take: ({ agents, limit, perNamespace, without }) =>
+      saying(async () => {
+        const taken: TakenJob[] = []
+        for (const agent of agents) {
+          const left = limit - taken.length
+          if (left <= 0) break
+          const { boss, queue } = await queueOf(agent)
+          failure = null
+          const jobs = await boss.fetch<JobData>(queue, {
+            batchSize: left,
+            groupConcurrency: perNamespace,
+            ignoreGroups: without.length > 0 ? without.map(groupOf) : null,
+          })
+          if (failure) throw failure
+          taken.push(...jobs.map(({ id, data }) => ({ ...readJob(data), queue, id })))
+        }
+        return taken
+      }),
+    done: (jobs) =>
+      saying(async () => {
+        const boss = await open()
+        for (const [queue, some] of Map.groupBy(jobs, (job) => job.queue)) {
+          await boss.deleteJob(
+            queue,
+            some.map(({ id }) => id),
+          )
+        }
+      }),
+    isWhole: () =>
+      saying(async () => {
+        const boss = await open()
+        const queue = await boss.getQueue('advance')
+        if (!queue) return false
+        const marks = await boss.findJobs(WHOLE.queue).catch(() => [])
+        return marks.length > 0
+      }),
+    markWhole: () =>
+      saying(async () => {
+        const boss = await open()
+        known.clear()
+        await ensure(boss, WHOLE.queue)
+        await boss.send(WHOLE.queue, {}, { startAfter: WHOLE.at, singletonKey: WHOLE.queue })
+      }),
     onDue(listener) {
       listening ??= database.listen({
         channels: [channel],
@@ -202,6 +223,7 @@ export function createQueue(options: HostQueueOptions): HostQueue {
     async close() {
       if (closed) return
       closed = true
+      clearInterval(supervising)
       listeners.clear()
       await listening?.end()
       const boss = await opening?.catch(() => null)
@@ -209,6 +231,16 @@ export function createQueue(options: HostQueueOptions): HostQueue {
       await database.close()
       if (isOwn) await pool.end()
     },
+  }
+}
+
+async function loadPgBoss() {
+  try {
+    return await import('pg-boss')
+  } catch (cause) {
+    throw new ByrefError('config_invalid', 'A queue needs one more package: npm install pg-boss', {
+      cause,
+    })
   }
 }
 

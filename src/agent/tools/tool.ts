@@ -3,7 +3,7 @@ import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonValue } from '../../content/json.ts'
-import type { Clearance, Label, LabelInput } from '../../content/label.ts'
+import { type Clearance, isClearance, type Label, type LabelInput } from '../../content/label.ts'
 import type { LabelTreeInput } from '../../content/label-tree.ts'
 import type { OutputMethod } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
@@ -187,7 +187,19 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
+  if (tool.accepts !== undefined) {
+    checkClearance(`The accepts of the tool "${tool.id}"`, tool.accepts)
+  }
   return tool
+}
+
+/** @throws ByrefError `config_invalid` for what would be read as taking more, or less, than somebody meant */
+export function checkClearance(what: string, given: unknown): void {
+  if (isClearance(given)) return
+  throw new ByrefError(
+    'config_invalid',
+    `${what} cannot be read: it is { integrity?: trusted or untrusted, confidentiality?: public or private, readers?: names }`,
+  )
 }
 
 /** What stands for the `execute` of tools that have none. */

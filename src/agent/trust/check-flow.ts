@@ -2,6 +2,7 @@ import type { FlowViolation } from '../../content/events.ts'
 import {
   type Clearance,
   type FlowRule,
+  isClearance,
   join,
   joinAll,
   type Label,
@@ -114,12 +115,13 @@ function hasAccepts(tool: Tool): boolean {
 /** The places in the arguments that say what they take, outer ones first. */
 function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] {
   const walk = schemaWalk(jsonSchemaOf(tool))
+  const own = clearanceOf(tool)
   const places: Place[] = []
   const waiting = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
   for (let one = waiting.shift(); one; one = waiting.shift()) {
     const { value, path, alternatives } = one
-    const said = alternatives.flatMap((schema) => (schema[ACCEPTS] as Clearance | undefined) ?? [])
-    if (said.length > 0) places.push({ path, accepts: narrowest(said) })
+    const said = alternatives.flatMap((schema) => schema[ACCEPTS] ?? [])
+    if (said.length > 0) places.push({ path, accepts: narrowest(said.map(clearanceIn(own))) })
     if (typeof value !== 'object' || value === null) continue
     const entryOf = walk.entries(alternatives, value)
     for (const [name, item] of Object.entries(value)) {
@@ -130,6 +132,11 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
     }
   }
   return places
+}
+
+/** What a parameter takes: of what it does not say, what its tool takes; nothing where it says what cannot be read. */
+function clearanceIn(own: Clearance): (said: unknown) => Clearance {
+  return (said) => ({ ...own, ...(isClearance(said) ? said : ACTS) })
 }
 
 /** What all of them take. */

@@ -8,7 +8,7 @@ import type { RunScope } from '../run-scope.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type CallLabels, callLabels, eitherLabels } from './call-labels.ts'
 import { violationsOf, violationText } from './check-flow.ts'
-import type { FlowDecision } from './trust-options.ts'
+import type { FlowDecision, JudgedCall, TrustSettings } from './trust-options.ts'
 
 /** What is to happen with a call, and why. */
 export interface Verdict {
@@ -39,12 +39,27 @@ export async function judge(
     resolved.flatMap((args) => (args ? violationsOf(tool, args, given) : [])),
   )
   const args = plan.each === undefined ? resolved[0] : resolved
-  const said = await trust.decide?.({
+  const said = await askPolicy(trust, {
     ...{ toolCallId: plan.id, tool: tool.id, conversation: thread.id, arguments: args },
     ...{ label: given.all, context: given.context, violations },
   })
   const usual = violations.length > 0 ? trust.onViolation : 'allow'
   return { decision: said ?? usual, violations, labels: given }
+}
+
+const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
+
+/** What the agent's own policy says. One that says what it cannot say lets nothing through. */
+async function askPolicy(
+  { decide }: TrustSettings,
+  call: JudgedCall,
+): Promise<FlowDecision | undefined> {
+  const said: unknown = (await decide?.(call)) ?? undefined
+  if (DECISIONS.includes(said)) return said as FlowDecision | undefined
+  throw new ByrefError(
+    'flow_refused',
+    'The call was not made: the policy of the agent (trust.decide) says allow, ask, refuse or nothing, and said something else',
+  )
 }
 
 /** What a person is told with the question. */

@@ -277,5 +277,11 @@ describe('byReference with trust: track', () => {
     expect(() =>
       byReference({ trust: { mode: 'track', tools: { a: { trusted: 1 } as never } } }),
     ).toThrow('trust.tools')
+    for (const accepts of ['untrusted', { integrity: 'untrust' }]) {
+      const tools = { a: { accepts: accepts as never } }
+      expect(() => byReference({ trust: { mode: 'track', tools } })).toThrow(
+        'trust.tools.a.accepts',
+      )
+    }
   })
 })

@@ -197,6 +197,24 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(output).toMatchObject([{ type: 'mcp_approval_request', id: 'p' }])
   })
 
+  it('says what it does not have, and that a file comes as a form', async () => {
+    const { handler } = serve([])
+    const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
+    expect(nothing.status).toBe(404)
+    expect(((await nothing.json()) as never as { error: Error }).error.message).toBe(
+      'There is no POST /v1/chat/completions',
+    )
+    for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
+      const headers = { 'content-type': type }
+      const init = { method: 'POST', headers, body: '{}' }
+      const refused = await handler(new Request(`${BASE}/files`, init))
+      expect(refused.status).toBe(400)
+      expect(((await refused.json()) as never as { error: Error }).error.message).toContain(
+        'multipart/form-data',
+      )
+    }
+  })
+
   it('takes pictures and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')

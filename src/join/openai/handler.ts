@@ -27,7 +27,8 @@ export function createResponsesHandler(
   async function serve(request: Request): Promise<Response> {
     const found = await findAgent(request)
     if (found instanceof Response) return found
-    const [what, id = '', ...more] = new URL(request.url).pathname
+    const { pathname } = new URL(request.url)
+    const [what, id = '', ...more] = pathname
       .replace(/^.*?\/(?=(responses|files|models)(\/|$))/, '')
       .split('/')
     switch ([request.method, what, id && ':id', ...more].filter(Boolean).join(' ')) {
@@ -51,7 +52,7 @@ export function createResponsesHandler(
         return Response.json({ object: 'list', data: [model] })
       }
       default:
-        throw new ByrefError('not_found', `There is no ${request.method} ${what}`)
+        throw new ByrefError('not_found', `There is no ${request.method} ${pathname}`)
     }
   }
 
@@ -68,7 +69,11 @@ function failure(error: unknown): Response {
 
 /** Saves a file, a table as one; its id is the asset's. */
 async function upload({ assets }: Agent, request: Request): Promise<Response> {
-  const form = await request.formData()
+  const form = await request.formData().catch((cause) => {
+    throw new ByrefError('bad_request', 'A file comes in the field "file" of multipart/form-data', {
+      cause,
+    })
+  })
   const file = form.get('file')
   if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'file: there is none')
   const filename = 'name' in file && typeof file.name === 'string' ? file.name : 'file'

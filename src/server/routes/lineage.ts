@@ -3,6 +3,7 @@ import { isPlain, type Label, TRUSTED, writeLabel } from '../../content/label.ts
 import { mapLabels, wholeOf, writeLabelTree } from '../../content/label-tree.ts'
 import type { Lineage, LineageNode } from '../../content/lineage.ts'
 import { ByrefError } from '../../errors.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import {
   labelsAnswer,
   labelsQuery,
@@ -10,6 +11,7 @@ import {
   lineageQuery,
   type writtenLabel,
 } from '../../wire/lineage.ts'
+import { conversationLabels } from '../readers/conversation-labels.ts'
 import type { ConversationReader } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 
@@ -34,7 +36,7 @@ export function lineageRoutes(): Route[] {
         if (!lineage) {
           throw new ByrefError('variable_not_found', `Nothing here is called ${query.ref}`)
         }
-        const reading = await reader?.conversation(log, id)
+        const reading = reader ? await reader.conversation(log, id) : await readFreely(log, id)
         return json(reading ? asRead(lineage, reading) : plain(lineage))
       },
     ),
@@ -50,7 +52,7 @@ export function lineageRoutes(): Route[] {
       },
       async ({ query, reader, conversation, json }) => {
         const { id, log, summary } = await conversation()
-        const reading = await reader?.conversation(log, id)
+        const reading = reader ? await reader.conversation(log, id) : await readFreely(log, id)
         if (reading) return json(marksOf(reading, query.after))
         return json({ position: summary.position, messages: {}, assets: {}, data: {} })
       },
@@ -58,7 +60,25 @@ export function lineageRoutes(): Route[] {
   ]
 }
 
-function marksOf({ its, may }: ConversationReader, after: number): z.infer<typeof labelsAnswer> {
+/** What labels are read with: for whom, and whose. */
+type Reading = Pick<ConversationReader, 'its' | 'may'>
+
+/**
+ * The labels of a conversation that agents with trust on had elsewhere, where nobody is kept from anything; null where none of its runs had
+ * trust on.
+ */
+async function readFreely(log: ConversationLog, id: string): Promise<Reading | null> {
+  const its = conversationLabels()
+  let hasLabels = false
+  for await (const record of readAll(log, id)) {
+    const { event } = record
+    its.apply(record)
+    if ('trust' in event && event.trust !== 'off') hasLabels = true
+  }
+  return hasLabels ? { its, may: () => true } : null
+}
+
+function marksOf({ its, may }: Reading, after: number): z.infer<typeof labelsAnswer> {
   const { labels } = its
   const written = (label: Label) => writeLabel({ ...label, sources: [] }) as Written
   const marks = (entries: Iterable<[string, Label]>) =>
@@ -94,7 +114,7 @@ function plain({ of, nodes, edges }: Lineage): Answer {
 }
 
 /** With labels, and without the names that somebody wrote who had seen what this reader may not. */
-function asRead({ of, nodes, edges }: Lineage, reading: ConversationReader): Answer {
+function asRead({ of, nodes, edges }: Lineage, reading: Reading): Answer {
   const { its, may } = reading
   const isKept = (call: string) => may(its.labels.contextOf(call.replace(/^call:/, '')))
   return {
@@ -113,7 +133,7 @@ function asRead({ of, nodes, edges }: Lineage, reading: ConversationReader): Ans
   }
 }
 
-function labelOf({ id, type, ref }: LineageNode, { its }: ConversationReader): Label {
+function labelOf({ id, type, ref }: LineageNode, { its }: Reading): Label {
   const name = id.slice(id.indexOf(':') + 1)
   if (type === 'asset') return its.labels.asset({ id: name })
   if (type !== 'call') return its.message(name) ?? TRUSTED

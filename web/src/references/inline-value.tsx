@@ -5,6 +5,17 @@ import { VariableChip } from './variable-chip.tsx'
 
 const LONG = 280
 
+/** What a browser hides or obeys (controls, marks that turn the order of what is read), but for lines, tabs and joiners of letters. */
+const UNSEEN = /(?![\n\t\r\u200c\u200d])[\p{C}\u2028\u2029]/gu
+
+/** Text in which nothing hides: whoever decides by it must see all that it says. */
+function visible(text: string): string {
+  return text.replace(
+    UNSEEN,
+    (one) => `⟨U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,
+  )
+}
+
 /** One scalar of JSON; a reference is a chip, long text is cut with a button for the rest. */
 export function InlineValue({
   value,
@@ -31,8 +42,8 @@ function Text({ text }: { text: string }) {
   const [whole, setWhole] = useState(false)
   const cut = text.length > LONG && !whole
   return (
-    <span className="whitespace-pre-wrap text-ink">
-      "{cut ? text.slice(0, LONG) : text}
+    <span className="whitespace-pre-wrap text-ink [unicode-bidi:isolate]">
+      "{visible(cut ? text.slice(0, LONG) : text)}
       {cut ? '…' : '"'}
       {cut && (
         <button

@@ -53,7 +53,7 @@ describe('Samples', () => {
     expect(screen.queryByRole('button')).toBeNull()
   })
 
-  it.each(['weather', 'refunds', 'every-kind'])('is whole: %s', async (name) => {
+  it.each(['weather', 'refunds', 'mail', 'every-kind'])('is whole: %s', async (name) => {
     const { lines, files } = JSON.parse(await read(`/samples/${name}.json`))
     const state = foldLines(lines.join('\n'))
     const known = files.flatMap(({ asset, table }: { asset: string; table?: string }) => [

@@ -1,6 +1,6 @@
 import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
-import type { Tool } from '../../../agent/tools/tool.ts'
+import { checkClearance, type Tool } from '../../../agent/tools/tool.ts'
 import type { TrustMode } from '../../../content/events.ts'
 import type { LabelTreeInput } from '../../../content/label-tree.ts'
 
@@ -38,8 +38,9 @@ export function resolveTrust(given: TrustMode | ByReferenceTrust = 'off'): Trust
   oneOf('trust.mode', mode, ['off', 'track', 'quarantine'])
   oneOf('trust.onViolation', onViolation, ['ask', 'refuse'])
   oneOf('trust.attachments', attachments, ['trusted', 'untrusted'])
-  for (const one of Object.values(tools)) {
+  for (const [name, one] of Object.entries(tools)) {
     knownOptions('trust.tools', one, ['readOnly', 'openWorld', 'accepts', 'returns'])
+    if (one.accepts !== undefined) checkClearance(`trust.tools.${name}.accepts`, one.accepts)
   }
   return mode === 'off' ? null : { mode, tools, onViolation, attachments }
 }

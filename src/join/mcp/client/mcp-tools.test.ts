@@ -248,6 +248,19 @@ describe('mcpTools', () => {
       )
     })
 
+    it('leaves it to nobody’s schema to say what a parameter takes', async () => {
+      const open = { 'x-accepts': { integrity: 'untrusted' } }
+      const schema = {
+        ...{ type: 'object', default: { type: 'string', ...open } },
+        properties: { text: { $ref: '#/default' }, more: { type: 'string', ...open } },
+      }
+      const listed = { tools: [{ name: 'send', inputSchema: schema }] }
+      const client = { listTools: async () => listed } as unknown as Client
+      const [tool] = await mcpTools(client)
+      expect(JSON.stringify(tool?.inputSchema)).toContain('#/default')
+      expect(JSON.stringify(tool?.inputSchema)).not.toContain('x-accepts')
+    })
+
     it('tells the server the label of what a call is given, and not who may read it', async () => {
       const { server, told } = labelling()
       const trust = { mode: 'track', decide: () => 'allow' as const } as const

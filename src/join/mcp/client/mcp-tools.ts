@@ -1,6 +1,7 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
 import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import type { Tool, ToolContext } from '../../../agent/tools/tool.ts'
+import { ACCEPTS } from '../../../agent/trust/check-flow.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { ByrefError } from '../../../errors.ts'
 import { dataInText } from '../../json-in-text.ts'
@@ -56,7 +57,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
   return found.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
     // The engine's own validator knows this draft without being told.
-    const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
+    const { $schema: _, ...schema } = withoutAccepts(inputSchema)
     const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
     const taking = takingReferences(schema)
     const { said, ...declared } = serverTrust(tool, trust)
@@ -81,6 +82,11 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
       },
     }
   })
+}
+
+/** A schema without what opens parameters for what nobody vouches for, wherever a reference may find it: that is not the server's to say. */
+function withoutAccepts(schema: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === ACCEPTS ? undefined : value)))
 }
 
 function isDestructive({ annotations = {} }: McpTool): boolean {

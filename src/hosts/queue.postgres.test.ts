@@ -1,0 +1,47 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { newSchema } from '../postgres/fixtures/schemas.ts'
+import { createQueue, type HostQueue } from './queue.ts'
+
+let place: ReturnType<typeof newSchema>
+let queue: HostQueue
+let sql: pg.Pool
+
+beforeEach(() => {
+  place = newSchema()
+  sql = new pg.Pool({ connectionString: place.connectionString, max: 1 })
+  queue = createQueue(place)
+})
+
+afterEach(async () => {
+  await queue.close()
+  await sql.end()
+})
+
+const due = { conversation: 'c', namespace: null, agent: null }
+const all = { agents: [null], limit: 1, perNamespace: 1, without: [] }
+
+describe('createQueue', () => {
+  it('gives back what nobody has done, also where it was in use before it is looked after', async () => {
+    await queue.add([due])
+    await queue.supervise()
+    expect(await queue.take(all)).toMatchObject([due])
+    expect(await queue.take(all)).toEqual([])
+    const past = `UPDATE "${place.schema}".job SET started_on = started_on - interval '1 hour'`
+    await sql.query(`${past} WHERE name = 'advance'`)
+    await expect.poll(() => queue.take(all)).toMatchObject([due])
+  })
+
+  it('says what to do where its database cannot be used', async () => {
+    const gone = Object.assign(new URL(place.connectionString), { pathname: '/not_there' }).href
+    const wrong = createQueue({ connectionString: gone })
+    const expected = {
+      code: 'log_failed',
+      message: expect.stringContaining('there is no such database: make it'),
+    }
+    await expect(wrong.supervise()).rejects.toMatchObject(expected)
+    await expect(wrong.add([due])).rejects.toMatchObject(expected)
+    await expect(wrong.isWhole()).rejects.toMatchObject(expected)
+    await wrong.close()
+  })
+})
