@@ -8,7 +8,11 @@ const source = {
 }
 
 /** How long tests wait for what must come: long, since a machine may be busy; what is there is seen at once. */
-const expect = { poll: { timeout: 30_000 } }
+const patience = {
+  expect: { poll: { timeout: 30_000 } },
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+}
 
 /** Small files that take long: where nothing is known of earlier runs the largest files begin, and these would end alone. */
 const LONG = /s3\.server\.test|rules[/\\]readme\.test/
@@ -37,8 +41,7 @@ export default defineConfig({
           exclude: ['**/*.postgres.test.ts'],
           // What a file imports the next one has: a process of its own for each would cost half a second.
           isolate: false,
-          testTimeout: 30_000,
-          expect,
+          ...patience,
         },
       },
       {
@@ -49,8 +52,7 @@ export default defineConfig({
           // One server for all of them.
           globalSetup: 'src/postgres/fixtures/one-postgres.ts',
           isolate: false,
-          testTimeout: 60_000,
-          expect,
+          ...patience,
         },
       },
       {
@@ -58,11 +60,9 @@ export default defineConfig({
         test: {
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 180_000,
           // A browser on a busy machine may miss a beat once; what fails twice is broken, and the report tells of both.
           retry: 1,
-          expect,
-          hookTimeout: 180_000,
+          ...patience,
         },
       },
     ],

@@ -14,7 +14,9 @@ export default mergeConfig(vite, {
     unstubGlobals: true,
     restoreMocks: true,
     setupFiles: ['src/testing/setup.ts'],
-    testTimeout: 30_000,
-    expect: { poll: { timeout: 15_000 } },
+    // As long as those of ../vitest.config.ts.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })

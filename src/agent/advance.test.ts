@@ -81,7 +81,7 @@ it('asks the workers where it is told to resume', async () => {
   await server.start({ conversation: 'c', messages: say('Hello') })
   told.length = 0
   server.resume('c').result.catch(() => {})
-  await vi.waitFor(() => expect(told).toMatchObject([{ conversation: 'c' }]))
+  await expect.poll(() => told).toMatchObject([{ conversation: 'c' }])
   expect(await server.resumeAll()).toBe(0)
   await server.close()
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
@@ -235,5 +236,48 @@ describe('agent.asTool', () => {
     run.cancel()
     expect((await run.result).reason).toBe('cancelled')
     await expect.poll(async () => (await log.find('c/h'))?.status).toBe('idle')
+  })
+
+  it('is cancelled with its caller also while it begins', async () => {
+    const log = createMemoryLog()
+    const begins = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const slow: ConversationLog = {
+      ...log,
+      async read(...args) {
+        begins.resolve()
+        await held.promise
+        return log.read(...args)
+      },
+    }
+    const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
+    const helper = createAgent({ model: hanging, log: slow })
+    const outer = scriptedModel([
+      { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Wait' } }] },
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const run = createAgent({ model: outer, log, tools }).run({
+      conversation: 'c',
+      messages: say('go'),
+    })
+    await begins.promise
+    run.cancel()
+    expect((await run.result).reason).toBe('cancelled')
+    held.resolve()
+    await expect
+      .poll(async () => (await log.read('c/h')).at(-1)?.event)
+      .toMatchObject({ type: 'RUN_FINISHED', result: { reason: 'cancelled' } })
+  })
+})
+
+describe('agent.resume', () => {
+  it('gives a run that is cancelled also before it was looked for', async () => {
+    const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
+    const agent = createAgent({ model: hanging })
+    const run = await agent.start({ conversation: 'c', messages: say('go') })
+    const again = agent.resume('c')
+    again.cancel()
+    expect((await again.result).reason).toBe('cancelled')
+    expect((await run.result).reason).toBe('cancelled')
   })
 })

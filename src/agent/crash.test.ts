@@ -19,17 +19,17 @@ import { createAgent } from './agent.ts'
 import { defineTool, type Tool } from './tools/tool.ts'
 
 /** Longer than any of these takes on a busy machine. */
-const PATIENCE = 20_000
+const PATIENCE = 90_000
 
 describe('a process that dies', () => {
-  it('costs nothing, at whichever point of a run it dies', { timeout: 120_000 }, async () => {
+  it('costs nothing, at whichever point of a run it dies', async () => {
     const deaths = await everyPoint(async (diesAt) => {
       return (await lives([diesAt]))[0] === 'died'
     })
     expect(deaths).toBeGreaterThan(100)
   })
 
-  it('costs nothing where whoever goes on dies too', { timeout: 120_000 }, async () => {
+  it('costs nothing where whoever goes on dies too', async () => {
     const pairs = Array.from({ length: 60 }, (_, i): [number, number] => [
       1 + ((i * 37) % 300),
       1 + ((i * i * 7) % 120),
@@ -40,7 +40,7 @@ describe('a process that dies', () => {
 })
 
 describe('processes that die one after the other', () => {
-  it('use up no steps with answers of which nothing is known', { timeout: 60_000 }, async () => {
+  it('use up no steps with answers of which nothing is known', async () => {
     // In the middle of the first answer, as often as there may be steps.
     const deaths = [6, ...Array.from({ length: 30 }, () => 5)]
     expect(await lives(deaths)).toEqual(deaths.map(() => 'died'))

@@ -54,7 +54,7 @@ function failing(log: ConversationLog, { first, count, stored, error }: Failure)
 }
 
 /** Longer than any of these takes on a busy machine. */
-const PATIENCE = 20_000
+const PATIENCE = 90_000
 /** More appends than the run makes. */
 const FOREVER = 100_000
 
@@ -69,12 +69,12 @@ describe('a log that fails', () => {
     { how: 'throws until it is mended', count: FOREVER, stored: false, error: broken },
     { how: 'stores once and then throws', count: 1, stored: true, error: broken },
     { how: 'stores three times and then throws', count: 3, stored: true, error: broken },
-  ])('$how, at any append: one ending in the end', { timeout: 60_000 }, async (failure) => {
+  ])('$how, at any append: one ending in the end', async (failure) => {
     const appends = await everyAppend((first) => oneEnding({ ...failure, first }))
     expect(appends).toBeGreaterThan(30)
   })
 
-  it('lets a run be cancelled as soon as it works', { timeout: 60_000 }, async () => {
+  it('lets a run be cancelled as soon as it works', async () => {
     const failure = { count: FOREVER, stored: false, error: broken }
     await everyAppend((first) => cancelled({ ...failure, first }))
   })

@@ -455,7 +455,7 @@ describe('next', () => {
       ...['ask', 'call', 'content_filter', 'cost_limit', 'done', 'length', 'mend', 'nothing'],
       ...['start', 'step_limit', 'time_limit', 'token_limit', 'wait'],
     ])
-  }, 60_000)
+  })
 })
 
 /** Limits that generated runs reach now and then, seen a moment after the record. */

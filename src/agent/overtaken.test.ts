@@ -98,8 +98,9 @@ function resultsIn(records: readonly LogRecord[]): unknown[] {
 
 /** Resolves when nothing is under way and no message waits. */
 async function quiet(log: ConversationLog): Promise<void> {
-  const options = { timeout: 5000, interval: 10 }
-  await expect.poll(() => log.find('c'), options).toMatchObject({ openRun: null, queued: 0 })
+  await expect
+    .poll(() => log.find('c'), { interval: 10 })
+    .toMatchObject({ openRun: null, queued: 0 })
 }
 
 describe('a process that was overtaken', () => {

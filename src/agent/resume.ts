@@ -42,7 +42,8 @@ export function resumeRun(
     else await open.resume()
   }
 
-  begin().catch(follower.fail)
+  const begun = begin()
+  begun.catch(follower.fail)
   return {
     get id() {
       return runId
@@ -53,7 +54,9 @@ export function resumeRun(
     get messages() {
       return open?.thread.state.messages ?? []
     },
-    cancel: () => void (open && cancelRun(open, runId).catch(follower.fail)),
+    cancel() {
+      begun.then(() => open && cancelRun(open, runId)).catch(follower.fail)
+    },
     get textStream() {
       return textStream(follower.events)
     },

@@ -6,7 +6,6 @@ import { ByrefError } from '../errors.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
 import type { AgentParts } from './agent-parts.ts'
-import { cancelRun } from './cancel.ts'
 import type { Run } from './follow-run.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
@@ -91,14 +90,9 @@ async function outcome(
   { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
 ): Promise<unknown> {
   const { signal, namespace, progress } = context
-  const cancel = (): void => {
-    parts
-      .conversations(namespace)
-      .get(run.conversation)
-      .then((open) => cancelRun(open))
-      .catch(() => {})
-  }
+  const cancel = (): void => run.cancel()
   signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
   try {
     for await (const event of run) {
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)

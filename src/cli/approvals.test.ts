@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../agent/tools/tool.ts'
@@ -108,5 +109,24 @@ describe('createApprovals', () => {
     await dropped.promise
     expect(await run.result).toMatchObject({ reason: 'cancelled' })
     await agent.close()
+  })
+})
+
+describe('askAtTerminal', () => {
+  it('takes an input that has ended for no answer, however often it asks', () => {
+    const program = `
+      import { askAtTerminal } from ${JSON.stringify(new URL('approvals.ts', import.meta.url).href)}
+      const { signal } = new AbortController()
+      const answers = []
+      for (const question of ['one?', 'two?', 'three?']) answers.push(await askAtTerminal(question, signal))
+      console.log(answers.join())
+    `
+    const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [...flags, '--input-type=module', '--eval', program],
+      { input: 'yes\n' },
+    )
+    expect([`${stdout}`, status]).toEqual(['yes,,\n', 0])
   })
 })

@@ -91,6 +91,8 @@ function describe(name: string, { arguments: args, items }: Requested): string {
 
 /** Asks on stderr and reads from stdin; empty where stdin ends. */
 export const askAtTerminal: Ask = async (question, signal) => {
+  // It says so once, and maybe to an earlier question.
+  if (process.stdin.readableEnded) return ''
   // Not as a terminal, so that Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   try {

@@ -40,7 +40,7 @@ async function put(name: string, text: string | Uint8Array) {
   return json('put', join(folder, name))[0]
 }
 
-describe('byref assets', { timeout: 60_000 }, () => {
+describe('byref assets', () => {
   it('puts, lists, tells, gets and removes', async () => {
     const { asset, table } = await put('x.csv', 'a,b\n1,2\n')
     const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255])

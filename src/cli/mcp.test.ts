@@ -1,4 +1,10 @@
-import { describe, expect, it, vi } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { mcpCommand } from './mcp.ts'
 
 describe('byref mcp', () => {
@@ -30,4 +36,30 @@ describe('byref mcp', () => {
       write.mockRestore()
     },
   )
+
+  it.each([
+    ['proxy', '--', process.execPath, '-e', 'process.stdin.resume()'],
+    ['serve', '--data', ':folder/data'],
+  ])('ends as it should by a signal that comes while it starts: %s', async (...given) => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-start-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const args = given.map((arg) => arg.replace(':folder', folder))
+    const program = `
+      import { mcpCommand } from ${JSON.stringify(new URL('mcp.ts', import.meta.url).href)}
+      const ended = mcpCommand(${JSON.stringify(args)})
+      process.kill(process.pid, 'SIGTERM')
+      console.log('ended', await ended)
+    `
+    const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+    const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', program], {
+      // A client that stays, and says nothing.
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: folder },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    expect(await text(child.stdout)).toBe('ended 0\n')
+    expect(await ended).toEqual([0, null])
+    expect(readdirSync(folder).filter((name) => name.startsWith('byref-mcp-'))).toEqual([])
+  })
 })

@@ -56,13 +56,14 @@ async function serve(args: string[]): Promise<number> {
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help) return help()
+  const stop = stopSignal()
   const { createMcpServer } = await import('../join/mcp/server/mcp-server.ts')
   const { openAgent } = await import('./open-agent.ts')
   const { agent, close } = await openAgent(values)
   try {
     await agent.resumeAll()
     const { closed } = await (await createMcpServer({ agents: agent })).stdio()
-    await Promise.race([closed, stopSignal()])
+    await Promise.race([closed, stop])
     process.stdin.destroy()
   } finally {
     await close()
@@ -84,8 +85,7 @@ async function proxy(args: string[]): Promise<number> {
   })
   if (values.help) return help()
   const { url, data, namespace } = values
-  const [command, ...rest] = positionals
-  if ((command === undefined) === (url === undefined)) {
+  if ((positionals.length === 0) === (url === undefined)) {
     throw new UsageError('byref mcp proxy takes either -- <command> or --url (byref mcp --help)')
   }
   if (url !== undefined && !URL.canParse(url))
@@ -104,28 +104,36 @@ async function proxy(args: string[]): Promise<number> {
   }
   const headers = Object.fromEntries(values.header.map(headerOf))
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
+  const stop = stopSignal()
   const { assets, close } = kept ? await openKept(kept) : await openOwn()
-  let end = 'client'
   try {
     const { proxyMcp } = await import('../join/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
-    void stopSignal().then(() => client.onclose?.())
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
     const options = { ...limits, assets, expiresAt }
-    if (url !== undefined) {
-      const { httpChannel } = await import('./mcp/http-channel.ts')
-      end = await proxyMcp(client, await httpChannel(url, headers), options)
-    } else {
-      const { processChannel } = await import('./mcp/process-channel.ts')
-      const server = processChannel(command as string, rest)
-      end = await proxyMcp(client, server, { ...options, whyEnded: server.whyEnded })
-    }
+    const { server, whyEnded } =
+      url === undefined ? await localServer(positionals) : await remoteServer(url, headers)
+    const ended = proxyMcp(client, server, { ...options, whyEnded })
+    // Not before it listens to the client, whenever the signal came.
+    void stop.then(() => client.onclose?.())
+    const end = await ended
     process.stdin.destroy()
+    return end === 'client' ? 0 : 1
   } finally {
     await close()
   }
-  return end === 'client' ? 0 : 1
+}
+
+async function localServer([command = '', ...args]: string[]) {
+  const { processChannel } = await import('./mcp/process-channel.ts')
+  const server = processChannel(command, args)
+  return { server, whyEnded: server.whyEnded }
+}
+
+async function remoteServer(url: string, headers: Record<string, string>) {
+  const { httpChannel } = await import('./mcp/http-channel.ts')
+  return { server: await httpChannel(url, headers), whyEnded: undefined }
 }
 
 /** Assets of this process alone, in a folder that goes with it. */

@@ -12,6 +12,7 @@ import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { openAgent } from './open-agent.ts'
 import { parseOptions } from './parse-options.ts'
 import { shown } from './shown.ts'
+import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -73,7 +74,7 @@ export async function runCommand(args: string[]): Promise<number> {
     const goOn = (): void => void (queue && agent.advance(run.conversation).catch(() => {}))
     goOn()
     // Its end is waited for; a second Ctrl-C ends the process at once.
-    process.once('SIGINT', () => run.cancel())
+    onFirst(['SIGINT'], run.cancel)
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
     const approvals = createApprovals({ agent, run, yes: values.yes, ask, note })

@@ -21,3 +21,18 @@ describe('stopSignal', () => {
     expect(status).toBe(0)
   })
 })
+
+describe('onFirst', () => {
+  it('takes a Ctrl-C that comes twice, from the group and from who started this, for one', () => {
+    const program = `
+      import { onFirst } from ${JSON.stringify(new URL('stop-signal.ts', import.meta.url).href)}
+      let told = 0
+      onFirst(['SIGINT'], () => told++)
+      const emitted = [process.emit('SIGINT'), process.emit('SIGINT')]
+      console.log(emitted.join(), told, process.listenerCount('SIGINT'))
+    `
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module']
+    const { stdout, status } = spawnSync(process.execPath, [...flags, '--eval', program])
+    expect([`${stdout}`, status]).toEqual(['true,true 1 1\n', 0])
+  })
+})

@@ -323,6 +323,6 @@ function until(condition: () => boolean): Promise<void> {
     () => {
       if (!condition()) throw new Error('not yet')
     },
-    { interval: 2, timeout: 5_000 },
+    { interval: 2, timeout: 30_000 },
   )
 }

@@ -37,7 +37,7 @@ describe('upload, where there is XMLHttpRequest', () => {
       [3, 6],
       [4, 10],
     ] as const) {
-      await vi.waitFor(() => expect(xhr.sent).toBeGreaterThan(0))
+      await expect.poll(() => xhr.sent, { interval: 2 }).toBeGreaterThan(0)
       expect(xhr.opened).toEqual(['PATCH', '/api/uploads/u1'])
       xhr.sent = 0
       xhr.upload.onprogress?.({ loaded, total: 6 })

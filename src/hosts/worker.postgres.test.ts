@@ -32,7 +32,7 @@ const queueSchema = (): string => `${place.schema}_queue`
 function host(options: Partial<AgentOptions> = {}) {
   const queue = createQueue({ ...place, schema: queueSchema() })
   const log = createPostgresLog({ ...place, queue })
-  const agent = createAgent({ model: scriptedModel([]), log, leaseMs: 2000, ...options })
+  const agent = createAgent({ model: scriptedModel([]), log, leaseMs: 10_000, ...options })
   ends.push(async () => {
     await agent.close()
     await log.close()
@@ -201,6 +201,33 @@ describe('a worker', () => {
     await worker({ tools: [tool], model })
     expect(await run.result).toMatchObject({ text: 'done' })
     expect(executions).toHaveLength(1)
+  })
+
+  it('asks its queue and its log for nothing once it has stopped', async () => {
+    const { queue, agent } = host({ model: answers('done') })
+    const held = Promise.withResolvers<void>()
+    const lists = vi.spyOn(agent.log, 'list')
+    const done = vi.spyOn(queue, 'done').mockImplementationOnce(async () => held.promise)
+    const made = createWorker({ agents: agent, queue })
+    await made.start()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await run.result
+    await expect.poll(() => done.mock.calls.length).toBe(1)
+    lists.mockImplementationOnce(async () => {
+      await held.promise
+      return { conversations: [], next: null }
+    })
+    const before = lists.mock.calls.length
+    await expect.poll(() => lists.mock.calls.length).toBeGreaterThan(before)
+
+    let stopped = false
+    const stopping = made.stop().then(() => {
+      stopped = true
+    })
+    await jobs()
+    expect(stopped).toBe(false)
+    held.resolve()
+    await stopping
   })
 
   it('breaks a step off that takes longer than that', async () => {

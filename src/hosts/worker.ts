@@ -59,6 +59,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const active = new Map<Promise<void>, string | null>()
   const finished: TakenJob[] = []
   let flushing: NodeJS.Timeout | undefined
+  let flushed: Promise<unknown> = Promise.resolve()
+  let looking: Promise<void> | null = null
   let filling: Promise<void> | null = null
   let again = false
   let looked = 0
@@ -141,10 +143,13 @@ export function createWorker(options: WorkerOptions): Worker {
     flushing ??= setTimeout(() => void flush(), GATHER_MS)
   }
 
-  async function flush(): Promise<void> {
+  function flush(): Promise<unknown> {
     clearTimeout(flushing)
     flushing = undefined
-    if (finished.length > 0) await queue.done(finished.splice(0)).catch(onError)
+    if (finished.length > 0) {
+      flushed = Promise.all([flushed, queue.done(finished.splice(0)).catch(onError)])
+    }
+    return flushed
   }
 
   async function look(): Promise<void> {
@@ -159,7 +164,10 @@ export function createWorker(options: WorkerOptions): Worker {
     }
     fill()
     if (!leaving.signal.aborted) {
-      timer = setTimeout(() => void look(), LOOK_MS * (0.75 + Math.random() / 2))
+      const pause = LOOK_MS * (0.75 + Math.random() / 2)
+      timer = setTimeout(() => {
+        looking = look()
+      }, pause)
     }
   }
 
@@ -172,13 +180,15 @@ export function createWorker(options: WorkerOptions): Worker {
       looked = Date.now()
       await rebuildQueue(log, queue)
       unhear = queue.onDue(fill)
-      await look()
+      looking = look()
+      await looking
     },
     async stop() {
       leaving.abort()
       clearTimeout(timer)
       unhear()
-      await filling
+      // Whoever stops it closes what it asks after that.
+      await Promise.all([looking, filling])
       const breakOff = setTimeout(() => stopping.abort(), graceMs)
       await Promise.all(active.keys())
       clearTimeout(breakOff)

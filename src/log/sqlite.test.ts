@@ -147,11 +147,13 @@ describe('createSqliteLog', () => {
   it('takes and gives a long conversation without blocking', async () => {
     const path = file()
     const log = createSqliteLog(path)
-    let last = performance.now()
+    // Of this thread alone: how long a busy machine lets it wait is no matter.
+    const worked = () => process.threadCpuUsage().user / 1000
+    let last = worked()
     let longest = 0
     const timer = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last)
-      last = performance.now()
+      longest = Math.max(longest, worked() - last)
+      last = worked()
     }, 10)
     await log.import(manyLines(30_000), { id: 'c' })
     expect((await log.find('c'))?.position).toBe(30_000)

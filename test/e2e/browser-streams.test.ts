@@ -94,9 +94,7 @@ describe.skipIf(!browserPath)("a browser's EventSource, fetch and pictures, with
     expect(await widthOf(page, `${picture}?again`)).toBeGreaterThan(0)
   })
 
-  it('lose nothing and get nothing twice when the server starts anew', {
-    timeout: 90_000,
-  }, async () => {
+  it('lose nothing and get nothing twice when the server starts anew', async () => {
     const { id } = await post<{ id: string }>('/api/conversations', {})
     const at = `/api/conversations/${id}`
     const say = (content: string) => post(`${at}/messages`, { content, ifBusy: 'queue' })
@@ -138,10 +136,10 @@ describe.skipIf(!browserPath)("a browser's EventSource, fetch and pictures, with
       server = await serve(data.path, {}, { args: ['--auth', '--port', port] })
       // Said before the browser is back.
       await say(`after ${signal}`)
-      await expect.poll(runs, { timeout: 30_000, interval: 200 }).toBe(3 + 2 * round)
+      await expect.poll(runs, { timeout: 60_000, interval: 200 }).toBe(3 + 2 * round)
     }
     const all = await recordsOf()
-    await expect.poll(async () => (await durable()).length, { timeout: 20_000 }).toBe(all.length)
+    await expect.poll(async () => (await durable()).length).toBe(all.length)
     expect(await durable()).toEqual(all)
     const { records, opened, open: isOpen } = await seen()
     // Between the two it may not have come back at all.

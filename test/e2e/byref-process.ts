@@ -138,9 +138,13 @@ export function groupOf(id: number): string[] {
 async function started(child: ChildProcess): Promise<ServerProcess> {
   const output = collect(child)
   const ended = once(child, 'close')
-  while (!/^model /m.test(output.stdout)) {
+  let isOver = false
+  child.once('close', () => {
+    isOver = true
+  })
+  while (!/^model .*\n/m.test(output.stdout)) {
+    if (isOver) throw new Error(`The server ended: ${output.stderr}`)
     await Promise.race([once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended])
-    if (child.exitCode !== null) throw new Error(`The server ended: ${output.stderr}`)
   }
   return {
     url: /http:\S+/.exec(output.stdout)?.[0] ?? '',

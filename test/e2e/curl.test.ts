@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
@@ -16,14 +15,23 @@ const [first = '', second = ''] = [
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-async function bash(code: string, env: Record<string, string> = {}): Promise<string> {
+/** What commands print, until they end or have printed this. */
+async function bash(code: string, env: Record<string, string> = {}, until = ''): Promise<string> {
   const child = spawn('bash', ['-c', code], {
+    // A group of its own, which is told to stop as by Ctrl-C.
+    detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   })
-  const ended = once(child, 'close')
-  const output = await text(child.stdout)
-  await ended
+  let output = ''
+  let isStopped = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    if (until === '' || isStopped || !output.includes(until)) return
+    isStopped = true
+    process.kill(-(child.pid as number), 'SIGTERM')
+  })
+  await once(child, 'close')
   return output
 }
 
@@ -40,8 +48,8 @@ describe('curl as in the docs, on this machine', () => {
     // The last line watches until it is told to stop.
     const code = first
       .replaceAll('4114', port)
-      .replace(/^curl (-N)?/gm, (_, n) => (n ? 'curl -sN --max-time 3' : 'curl -s '))
-    const output = await bash(code)
+      .replace(/^curl (-N)?/gm, (_, n) => (n ? 'curl -sN' : 'curl -s '))
+    const output = await bash(code, {}, 'RUN_FINISHED')
     expect(output).toContain('"name":"byref"')
     expect(output).toContain('"runId":')
     expect(output).toContain('retry: 1000\n\n')

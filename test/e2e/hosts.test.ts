@@ -1,8 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { torture } from '../../scripts/torture/hosts/fleet.ts'
 import {
   type FleetWorldOptions,
@@ -26,13 +28,24 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** One of its own, where nobody else works. */
-async function newDatabase(name: string): Promise<string> {
+let databases = 0
+
+/** One of its own, where nobody else works, an earlier try neither. */
+async function newDatabase(): Promise<string> {
+  const name = `own_${databases++}`
   const client = new pg.Client(database)
   await client.connect()
   await client.query(`CREATE DATABASE ${name}`)
   await client.end()
   return Object.assign(new URL(database.connectionString), { pathname: `/${name}` }).href
+}
+
+const newFolder = (): string => mkdtempSync(join(folder.path, 'own-'))
+
+/** Kills what a test has started, where the test does not come to it. */
+function killedInTheEnd<T extends { process: ChildProcess }>(one: T): T {
+  onTestFinished(() => void one.process.kill('SIGKILL'))
+  return one
 }
 
 /** What a process says by messages. */
@@ -44,18 +57,21 @@ function messages(child: ChildProcess): string[] {
 
 function fleetWorker(world: FleetWorldOptions): ChildProcess {
   const file = fileURLToPath(new URL('../../scripts/torture/hosts/fleet-child.ts', import.meta.url))
-  return fork(file, ['worker', JSON.stringify(world)])
+  return killedInTheEnd({ process: fork(file, ['worker', JSON.stringify(world)]) }).process
 }
 
 describe('byref serve and byref work on one database', () => {
   it('run what any server takes, and go on where a worker is killed', async () => {
+    const data = newFolder()
     const env = {
-      BYREF_DATABASE: database.connectionString,
+      BYREF_DATABASE: await newDatabase(),
       BYREF_SECRET: 'a secret of all of them',
     }
     const args = ['--concurrency', '0']
-    const servers = await Promise.all([1, 2].map(() => serve(folder.path, env, { args })))
-    const workers = [1, 2].map(() => start(['work', '--data', folder.path], env))
+    const servers = await Promise.all(
+      [1, 2].map(async () => killedInTheEnd(await serve(data, env, { args }))),
+    )
+    const workers = [1, 2].map(() => killedInTheEnd(start(['work', '--data', data], env)))
     const [one, other] = servers.map(({ url }) => createClient({ baseUrl: url }))
     if (!one || !other) throw new Error('Two servers were started')
 
@@ -79,8 +95,8 @@ describe('byref serve and byref work on one database', () => {
 
 describe('byref run on a database', () => {
   it('answers without a worker', async () => {
-    const env = { BYREF_DATABASE: await newDatabase('alone') }
-    const { code, stdout, stderr } = await byref(['run', 'Hello', '--data', folder.path], env)
+    const env = { BYREF_DATABASE: await newDatabase() }
+    const { code, stdout, stderr } = await byref(['run', 'Hello', '--data', newFolder()], env)
     expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(stdout.length).toBeGreaterThan(10)
   })
@@ -101,8 +117,9 @@ describe('a fleet that is killed again and again', () => {
 describe('a worker that is frozen for longer than its lease', () => {
   it('stops when it goes on, and its calls abort', async () => {
     const world: FleetWorldOptions = {
-      ...{ connectionString: await newDatabase('frozen'), folder: folder.path, s3: null },
-      ...{ callMs: 600, leaseMs: 1000 },
+      ...{ connectionString: await newDatabase(), folder: newFolder(), s3: null },
+      // So long that the second, which lives, does not lose it to a busy machine.
+      ...{ callMs: 500, leaseMs: 3000 },
     }
     const { agent, log, effects, close } = openFleetWorld(world)
     const first = fleetWorker(world)

@@ -18,7 +18,7 @@ async function getJson<T>(url: string): Promise<T> {
 
 describe('a server that is killed', () => {
   it(`loses nothing that it accepted, ${KILLS} times`, {
-    timeout: 90_000 + KILLS * 10_000,
+    timeout: 180_000 + KILLS * 10_000,
   }, async () => {
     const accepted = new Map<string, string[]>()
     for (let round = 0; round < KILLS; round++) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve } from '@hono/node-server'
@@ -10,11 +10,16 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { createAgent, createAssets } from 'byref'
 import { createMcpServer } from 'byref/mcp'
 import { scriptedModel } from 'byref/testing'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from './byref-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
+const clients: Client[] = []
+// Also of a test that failed, whose next try must not find what they have left.
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()))
+})
 afterAll(folder.remove)
 
 const BYREF = [
@@ -29,10 +34,14 @@ const serverOf = (name: string) => [
 ]
 const proxy = (...args: string[]) => [...BYREF, 'mcp', 'proxy', ...args]
 
-async function connect([command = '', ...args]: string[], options: ClientOptions = {}) {
-  const env = { ...getDefaultEnvironment(), TMPDIR: folder.path }
+async function connect(
+  [command = '', ...args]: string[],
+  { temporary = folder.path, ...options }: ClientOptions & { temporary?: string } = {},
+) {
+  const env = { ...getDefaultEnvironment(), TMPDIR: temporary }
   const transport = new StdioClientTransport({ command, args, cwd: root, env, stderr: 'ignore' })
   const client = new Client({ name: 'test', version: '1' }, options)
+  clients.push(client)
   await client.connect(transport)
   return client
 }
@@ -115,17 +124,18 @@ describe('byref mcp proxy', () => {
   })
 
   it('keeps assets apart, unless a folder and a namespace are shared', async () => {
-    const data = join(folder.path, 'data')
-    writeFileSync(join(folder.path, 'long.txt'), 'word '.repeat(10_000))
-    const files = ['--', ...serverOf('filesystem'), folder.path]
+    const temporary = mkdtempSync(join(folder.path, 'apart-'))
+    const data = join(temporary, 'data')
+    writeFileSync(join(temporary, 'long.txt'), 'word '.repeat(10_000))
+    const files = ['--', ...serverOf('filesystem'), temporary]
     const kept = proxy('--data', data, '--namespace', 'a', ...files)
-    const clients = await Promise.all([proxy(...files), kept, kept].map((line) => connect(line)))
-    const read = { name: 'read_text_file', arguments: { path: join(folder.path, 'long.txt') } }
-    const refs = await Promise.all(
-      clients.map(async (client) => refIn(await client.callTool(read))),
+    const three = await Promise.all(
+      [proxy(...files), kept, kept].map((line) => connect(line, { temporary })),
     )
+    const read = { name: 'read_text_file', arguments: { path: join(temporary, 'long.txt') } }
+    const refs = await Promise.all(three.map(async (client) => refIn(await client.callTool(read))))
     const found = await Promise.all(
-      clients.map(async (client) => {
+      three.map(async (client) => {
         const fetch = (ref: string) => client.callTool({ name: 'fetch_asset', arguments: { ref } })
         const texts = (await Promise.all(refs.map(fetch))).map(textOf)
         return texts.map((text) => text.includes('word word') || text.match(/asset_not_found/)?.[0])
@@ -137,8 +147,8 @@ describe('byref mcp proxy', () => {
       [no, true, true],
       [no, true, true],
     ])
-    expect(globSync(join(folder.path, 'byref-mcp-*'))).toHaveLength(1)
-    await Promise.all(clients.map((client) => client.close()))
+    expect(globSync(join(temporary, 'byref-mcp-*'))).toHaveLength(1)
+    await Promise.all(three.map((client) => client.close()))
     const config = { backend: 'fs', fs: { rootDir: join(data, 'assets') } } as const
     const assets = createAssets({
       namespace: 'a',
@@ -147,7 +157,7 @@ describe('byref mcp proxy', () => {
     const [listed] = (await assets.list()).assets
     const days = (Date.parse(String(listed?.expiresAt)) - Date.now()) / 86_400_000
     expect([listed?.name, Math.round(days)]).toEqual(['read_text_file result', 30])
-    const left = () => globSync(join(folder.path, 'byref-mcp-*'))
+    const left = () => globSync(join(temporary, 'byref-mcp-*'))
     await expect.poll(left).toEqual([])
   })
 
@@ -202,7 +212,13 @@ describe('byref mcp proxy', () => {
 
 describe('byref mcp serve', () => {
   it('serves the agent of the command line on stdio', async () => {
-    const client = await connect([...BYREF, 'mcp', 'serve', '--data', join(folder.path, 'serve')])
+    const client = await connect([
+      ...BYREF,
+      'mcp',
+      'serve',
+      '--data',
+      mkdtempSync(join(folder.path, 'serve-')),
+    ])
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain('fetch_asset')
     const { content } = await client.callTool({ name: 'ask', arguments: { message: 'hello' } })

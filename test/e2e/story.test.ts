@@ -135,7 +135,7 @@ describe.skipIf(!browserPath)('the story in a browser', () => {
       .getByText(/2012-08/)
       .first()
       .waitFor()
-  }, 180_000)
+  })
 
   it('is all done by keyboard, from attaching a file to its debug data', async () => {
     const page = await open()

@@ -27,7 +27,7 @@ export interface CrashReport {
 }
 
 /** Longer than any of these takes on a busy machine. */
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 /** Children at once. */
 const AT_ONCE = 2
 

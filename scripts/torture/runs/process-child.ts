@@ -28,7 +28,7 @@ const agent = createAgent({
   limits: { steps: 1000 },
 })
 /** All have ended by then: only this process is to hear of it, in milliseconds. */
-const PATIENCE = 5000
+const PATIENCE = 60_000
 const counts = { runs: 0, messages: 0, approvals: 0, cancels: 0, resumes: 0 }
 let state = Number(seed)
 let tasks = 0
@@ -104,7 +104,7 @@ function unless(code: string): (error: unknown) => void {
 }
 
 /** How much longer a process goes on that has not yet done one of everything, in milliseconds: it may get little of the machine. */
-const LONGER = 8_000
+const LONGER = 60_000
 
 async function work(until: number): Promise<void> {
   const lacks = () => Math.min(counts.messages, counts.approvals, counts.cancels) === 0

@@ -67,7 +67,7 @@ describe.each([
       )
       expect(new Set(await Promise.all(opening)).size).toBe(1)
     }
-  }, 30_000)
+  })
 
   it('lose no body and no asset to each other', async () => {
     for (let round = 0; round < 12; round++) {
@@ -105,5 +105,5 @@ describe.each([
       for (const id of there) expect(await store.delete(id)).toBe(true)
       expect([...connector.objects.keys()].filter((key) => key.includes('bodies/_'))).toEqual([])
     }
-  }, 60_000)
+  })
 })

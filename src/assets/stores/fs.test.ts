@@ -309,12 +309,12 @@ describe('a folder of assets', () => {
   it('holds exactly what was given out after a process was killed', async () => {
     const report = await crash({ rounds: 3, saves: 150, folder: newRoot() })
     expect(report.givenOut).toBeGreaterThan(0)
-  }, 60_000)
+  })
 
   it('holds exactly what lives after two processes worked on it', async () => {
     const report = await mixed({ operations: 500, processes: 2, folder: newRoot() })
     expect(report.deleted).toBeGreaterThan(0)
-  }, 60_000)
+  })
 })
 
 async function problems(store: FullAssetStore): Promise<StoreVerified[]> {

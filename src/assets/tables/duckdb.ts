@@ -18,6 +18,9 @@ export function loadDuckdb(): Promise<Duckdb | null> {
   return loaded
 }
 
+/** How often what a signal has ended is told so until it ends, in milliseconds. */
+const STOP_MS = 20
+
 /** What a database may use. */
 export interface DuckdbScope {
   /** Such as `512MB`. */
@@ -39,7 +42,12 @@ export async function withDuckdb<T>(
   const settings = { threads: '2', memory_limit: memory, max_temp_directory_size: '0KB' }
   const instance = await DuckDBInstance.create(':memory:', settings)
   const connection = await instance.connect()
-  const stop = (): void => connection.interrupt()
+  let stopping: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    connection.interrupt()
+    // What comes between two statements ends neither of them.
+    stopping = setInterval(() => connection.interrupt(), STOP_MS)
+  }
   try {
     signal?.throwIfAborted()
     signal?.addEventListener('abort', stop, { once: true })
@@ -50,6 +58,7 @@ export async function withDuckdb<T>(
     throw error
   } finally {
     signal?.removeEventListener('abort', stop)
+    clearInterval(stopping)
     connection.closeSync()
     instance.closeSync()
   }

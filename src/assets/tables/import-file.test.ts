@@ -328,7 +328,7 @@ describe('importFile', () => {
     expect(await assets.resolve(`${table?.ref}/content/rows/4999`)).toEqual({ a: 1, b: 2 })
   })
 
-  it('reads files that are parsed twice as files that are kept', { timeout: 30_000 }, async () => {
+  it('reads files that are parsed twice as files that are kept', async () => {
     const rows = Array.from({ length: 300_000 }, (_, i) => `${i},text ${i},2024-01-0${(i % 9) + 1}`)
     const csv = Buffer.from(`n,t,d\n${rows.join('\n')}\n`)
     expect(csv.byteLength).toBeGreaterThan(8 * 1024 * 1024)

@@ -148,7 +148,7 @@ describe('a table of odd shape', () => {
     )
   })
 
-  it('holds a column of 50 MB of text', { timeout: 60_000 }, async () => {
+  it('holds a column of 50 MB of text', async () => {
     const text = 'lorem ipsum '.repeat(1_000_000)
     const csv = `n,t\n1,"${text}"\n2,"${text}"\n3,"${text}"\n4,"${text}"\n5,x\n`
     const assets = createAssets()
@@ -157,7 +157,7 @@ describe('a table of odd shape', () => {
     expect(await assets.resolve(`${table?.ref}/content/rows/4`)).toEqual({ n: 5, t: 'x' })
   })
 
-  it('has up to 5,000 columns', { timeout: 60_000 }, async () => {
+  it('has up to 5,000 columns', async () => {
     const line = Array.from({ length: 5_000 }, (_, i) => i).join(',')
     const assets = createAssets()
     const csv = Buffer.from(`${line.replace(/\d+/g, 'c$&')}\n${line}\n`)
@@ -170,7 +170,7 @@ describe('a table of odd shape', () => {
 })
 
 describe('reading a table', () => {
-  it('reads ranges of the body, and nothing for a meta', { timeout: 60_000 }, async () => {
+  it('reads ranges of the body, and nothing for a meta', async () => {
     const store = createMemoryAssetStore()
     let bytes = 0
     const counted: typeof store = {
@@ -315,9 +315,7 @@ describe('a Parquet file as a table', () => {
     ])
   })
 
-  it('is refused where it is damaged, at any byte, and never hangs', {
-    timeout: 60_000,
-  }, async () => {
+  it('is refused where it is damaged, at any byte, and never hangs', async () => {
     const whole = await byDuckdb("select range as n, 'text ' || range as t from range(2000)")
     const outcome = async (bytes: Uint8Array) => {
       const assets = createAssets()

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
 import { processChannel } from './process-channel.ts'
 
@@ -56,4 +56,20 @@ describe('processChannel', () => {
     await channel.close()
     expect(channel.whyEnded()).toMatch(/exit code 7|SIGKILL/)
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'waits for nobody that a server has started and left',
+    async () => {
+      const channel = processChannel('sh', ['-c', 'sleep 300 & echo "{\\"id\\":$!}"; cat'], {
+        patienceMs: 1,
+      })
+      const { promise: left, resolve } = Promise.withResolvers<RpcMessage>()
+      channel.onmessage = resolve
+      await channel.start()
+      const { id } = await left
+      onTestFinished(() => void process.kill(Number(id)))
+      await channel.close()
+      expect(channel.whyEnded()).toMatch(/exit code 0|killed by SIG/)
+    },
+  )
 })

@@ -47,6 +47,8 @@ export function processChannel(
         await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])
         if (!isOver) child.kill(signal)
       }
+      // What it started may hold its output open for as long as it likes.
+      child.stdout.destroy()
       await ended
     },
   }

@@ -155,6 +155,7 @@ async function lastResponse(
   const { signal } = given.request
   const cut = (): void => given.onEnd(true)
   signal.addEventListener('abort', cut, { once: true })
+  if (signal.aborted) cut()
   try {
     let last: unknown = null
     for await (const { response } of events) {

@@ -9,6 +9,7 @@ import { prompts } from '../../agent/fixtures/agent.ts'
 import { defineTool } from '../../agent/tools/tool.ts'
 import { createAssets } from '../../assets/assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
+import type { ConversationLog } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 import { createResponsesHandler, type ResponsesOptions } from './handler.ts'
@@ -274,6 +275,29 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { client: other } = serve([new Error('no money')])
     const failed = await other.responses.create({ model: 'm', input: 'Go' })
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+  })
+
+  it('cancels the run of a client that goes while it begins', async () => {
+    const log = createMemoryLog()
+    const gone = new AbortController()
+    const leaving: ConversationLog = {
+      ...log,
+      async append(...args) {
+        const records = await log.append(...args)
+        gone.abort()
+        return records
+      },
+    }
+    const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
+    const { fetch } = serve([], { agent: createAgent({ model: hanging, log: leaving }) })
+    const init = { ...post({ model: 'm', input: 'Go' }), signal: gone.signal }
+    const answered = fetch(`${BASE}/responses`, init).catch(() => {})
+    const last = async () => {
+      const [one] = (await log.list()).conversations
+      return one && (await log.read(one.id)).at(-1)?.event
+    }
+    await expect.poll(last).toMatchObject({ type: 'RUN_FINISHED', result: { reason: 'cancelled' } })
+    await answered
   })
 
   it('says what is wrong with a request', async () => {

@@ -69,7 +69,8 @@ function open() {
 
 const post = (json: unknown): Ask => ({ method: 'POST', json })
 
-describe('readers', () => {
+// One story: each goes on where the one before has ended.
+describe('readers', { shuffle: false }, () => {
   const { anna, ben, eve, askJson } = open()
   const at = '/api/conversations/pay'
   let asset = ''
@@ -83,7 +84,7 @@ describe('readers', () => {
     await vi.waitFor(async () => {
       const summary = await askJson(`/api/conversations/${id}`, { token: 'anna' })
       expect(summary.status).toBe(status)
-    }, 10_000)
+    }, 30_000)
   }
 
   function follow(answer: Response): { text: string } {

@@ -73,8 +73,10 @@ export function testAborts(check: Check): void {
       const source = endless(before)
       const saving = store.save(source.stream, 'image/png', { signal: abort.signal })
       setTimeout(() => abort.abort(new Error('enough')), 20)
-      const late = new Promise((_, fail) => setTimeout(fail, 5_000, new Error('it still waits')))
+      const { promise: late, reject } = Promise.withResolvers<never>()
+      const timer = setTimeout(reject, 30_000, new Error('it still waits'))
       await assert.rejects(Promise.race([saving, late]), /enough/)
+      clearTimeout(timer)
       assert.ok(source.cancelled(), 'the source was told')
     }
     await assertEmpty(store)

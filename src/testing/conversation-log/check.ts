@@ -30,9 +30,12 @@ export async function later(): Promise<void> {
   await sleep(5)
 }
 
-/** Waits until something is so; fails after a second, the time in which other processes are noticed. */
+/** How long what must be noticed may take: other processes are within a second, on a busy machine later. */
+const PATIENCE = 30_000
+
+/** Waits until something is so. */
 export async function soon(isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 1000
+  const end = Date.now() + PATIENCE
   while (!isSo() && Date.now() < end) await sleep(10)
-  assert.ok(isSo(), 'it is noticed within a second')
+  assert.ok(isSo(), 'it is noticed')
 }

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { JsonExplorer } from './json-explorer.tsx'
@@ -79,7 +79,7 @@ describe('JsonExplorer', () => {
     expect(screen.getByText('[50,000]')).toBeTruthy()
     expect(screen.getByText('… 49,900 more')).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: 'Copy all' }))
-    await vi.waitFor(() => expect(copied).toHaveBeenCalled())
+    await waitFor(() => expect(copied).toHaveBeenCalled())
     expect(copied.mock.lastCall?.[0] === JSON.stringify(large, null, 2)).toBe(true)
   })
 })

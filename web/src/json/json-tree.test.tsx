@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
 import { describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
@@ -34,7 +34,7 @@ describe('JsonTree', () => {
     const copy = async (name: string) => {
       copied.mockClear()
       fireEvent.click(screen.getByRole('button', { name }))
-      await vi.waitFor(() => expect(copied).toHaveBeenCalled())
+      await waitFor(() => expect(copied).toHaveBeenCalled())
       return copied.mock.lastCall?.[0]
     }
     screen.getAllByRole('treeitem')[0]?.focus()

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Text } from './text.tsx'
@@ -15,7 +15,7 @@ describe('Text', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Show more' }))
     expect(screen.getByText('The first 60,000 of 5,000,000 characters.')).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: 'Copy all' }))
-    await vi.waitFor(() => expect(copied).toHaveBeenCalledWith(text))
+    await waitFor(() => expect(copied).toHaveBeenCalledWith(text))
   })
 
   it('draws what is only a little long whole', async () => {

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../app/client.ts'
 import { foldLines } from '../testing/fold-lines.ts'
@@ -30,7 +30,7 @@ describe('Samples', () => {
     const imported = vi.spyOn(client, 'importConversation').mockResolvedValue({ id: 'x' })
     const { router } = await renderInApp(<Samples />)
     fireEvent.click(await screen.findByRole('button', { name: /^Four years of weather/ }))
-    await vi.waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-weather'))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-weather'))
     const names = upload.mock.calls.map(([file]) => (file as File).name)
     expect(names).toContain('seattle-weather.csv')
     const state = foldLines(imported.mock.lastCall?.[0] as string)
@@ -44,7 +44,7 @@ describe('Samples', () => {
     const upload = vi.spyOn(client, 'upload')
     const { router } = await renderInApp(<Samples />)
     fireEvent.click(await screen.findByRole('button', { name: /^Refunds/ }))
-    await vi.waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-refunds'))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-refunds'))
     expect(upload).not.toHaveBeenCalled()
   })
 

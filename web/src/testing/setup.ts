@@ -4,7 +4,7 @@ import { afterEach } from 'vitest'
 if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
   // Long, since a machine may be busy; what is there is seen at once.
-  configure({ asyncUtilTimeout: 10_000 })
+  configure({ asyncUtilTimeout: 30_000 })
   afterEach(cleanup)
   window.scrollTo = () => {}
   Element.prototype.scrollIntoView = () => {}

@@ -72,6 +72,7 @@ export async function relay(
   }
 
   async function askClient(request: RpcMessage, signal?: AbortSignal): Promise<RpcMessage> {
+    if (signal?.aborted) return failureOf(request, 'cancelled')
     const { promise, resolve } = Promise.withResolvers<RpcMessage>()
     const id = `byref-${crypto.randomUUID()}`
     askedClient.set(id, resolve)

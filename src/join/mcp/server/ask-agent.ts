@@ -86,6 +86,7 @@ export async function askAgent(
   // It also aborts with the end of a request that asked the person.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
+  if (mcpReq.signal.aborted) run.cancel()
   const done = new Set(asked?.answered)
   let progress = 0
   try {

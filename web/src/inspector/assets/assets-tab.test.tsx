@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { AssetCreated, AssetDetails } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
@@ -63,7 +63,7 @@ describe('AssetsTab', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Delete' }))
     expect(remove).not.toHaveBeenCalled()
     fireEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
-    await vi.waitFor(() => expect(router.state.location.search).toEqual({}))
+    await waitFor(() => expect(router.state.location.search).toEqual({}))
     expect(remove).toHaveBeenCalledWith('asset://f')
   })
 
@@ -104,13 +104,13 @@ describe('AssetsTab', () => {
     const { router } = await renderInApp(<AssetsTab />, { at: '/?asset=b', state })
     const open = (asset: string) => router.navigate({ to: '/', search: { asset } as never })
     const asked = () => rows.mock.calls.map(([ref, { sort } = {}]) => `${ref} ${sort}`)
-    await vi.waitFor(() => expect(asked()).toContain('asset://b undefined'))
+    await waitFor(() => expect(asked()).toContain('asset://b undefined'))
     await open('a')
-    await vi.waitFor(() => expect(asked()).toContain('asset://a undefined'))
+    await waitFor(() => expect(asked()).toContain('asset://a undefined'))
     fireEvent.click(await screen.findByRole('button', { name: /^city/ }))
-    await vi.waitFor(() => expect(asked()).toContain('asset://a city'))
+    await waitFor(() => expect(asked()).toContain('asset://a city'))
     await open('b')
-    await vi.waitFor(() => expect(router.state.location.search).toEqual({ asset: 'b' }))
+    await waitFor(() => expect(router.state.location.search).toEqual({ asset: 'b' }))
     expect(screen.getByRole('columnheader', { name: /^city/ }).ariaSort ?? 'none').toBe('none')
     expect(asked()).not.toContain('asset://b city')
   })

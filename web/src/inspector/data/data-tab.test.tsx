@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
@@ -28,11 +28,11 @@ describe('DataTab', () => {
     expect(shownOf('†state')).toContain('total: 2')
     const slider = screen.getByRole('slider')
     fireEvent.change(slider, { target: { value: '0' } })
-    await vi.waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
+    await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
     expect(screen.queryByRole('article', { name: '†user#a' })).toBeNull()
     expect(slider.getAttribute('aria-valuetext')).toBe('After write 1 of 3, merge †state')
     fireEvent.click(screen.getByRole('button', { name: 'Back to now' }))
-    await vi.waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
+    await waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
   })
 
   it('shows the board after the write that the address names', async () => {
@@ -44,7 +44,7 @@ describe('DataTab', () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     const card = within(screen.getByRole('article', { name: '†state' }))
     fireEvent.click(card.getAllByTitle('Show the value after this write').at(-1) as HTMLElement)
-    await vi.waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
+    await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
   })
 
   it('lets a member write a value, and says what is wrong with it', async () => {
@@ -62,7 +62,7 @@ describe('DataTab', () => {
     await screen.findByText(/must be a number/)
     edit.mockResolvedValue({ messageId: 'w4' })
     save()
-    await vi.waitFor(() => expect(screen.queryByLabelText('Value as JSON')).toBeNull())
+    await waitFor(() => expect(screen.queryByLabelText('Value as JSON')).toBeNull())
     const wanted = { kind: 'user', _instance: 'a', data: { name: 1 }, _outputMethod: 'set' }
     expect(edit).toHaveBeenLastCalledWith('c1', wanted)
   })

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
@@ -34,7 +34,7 @@ describe('MessageTab', () => {
     await renderInApp(<MessageTab />, { state })
     expect(tree()).toContain('id: "b"')
     fireEvent.change(screen.getByRole('combobox', { name: 'Message' }), { target: { value: 'a' } })
-    await vi.waitFor(() => expect(tree()).toContain('id: "a"'))
+    await waitFor(() => expect(tree()).toContain('id: "a"'))
   })
 
   it('loads debug data when asked, and says what differs from those of another message', async () => {

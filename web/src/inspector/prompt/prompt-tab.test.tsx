@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import type { PromptInfo } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
@@ -80,7 +80,7 @@ describe('PromptTab', () => {
     fireEvent.change(search as Element, { target: { value: 'run 17' } })
     expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
     fireEvent.change(step, { target: { value: 'm16' } })
-    await vi.waitFor(() => expect(step.value).toBe('m16'))
+    await waitFor(() => expect(step.value).toBe('m16'))
     expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
   })
 
@@ -90,6 +90,6 @@ describe('PromptTab', () => {
     await screen.findByText('Be brief.')
     expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: undefined }])
     fireEvent.change(screen.getByLabelText('Beside'), { target: { value: 'one' } })
-    await vi.waitFor(() => expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: 'one' }]))
+    await waitFor(() => expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: 'one' }]))
   })
 })

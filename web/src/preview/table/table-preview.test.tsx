@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { AssetInfo, RowsPage } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../../app/client.ts'
@@ -50,7 +50,7 @@ describe('TablePreview', () => {
     await screen.findByText('c1')
     expect(screen.getAllByRole('row').length).toBeLessThan(60)
     scrollTo(4_000_000)
-    await vi.waitFor(() => expect(Number(firstCell()?.textContent)).toBeGreaterThan(1_900_000))
+    await waitFor(() => expect(Number(firstCell()?.textContent)).toBeGreaterThan(1_900_000))
     expect(asked.mock.calls.length).toBeLessThan(6)
     expect(screen.getByRole('status').textContent).toContain('4,000,000 rows')
   })
@@ -67,7 +67,7 @@ describe('TablePreview', () => {
     ] as const) {
       press()
       expect(head().getAttribute('aria-sort')).toBe(order)
-      await vi.waitFor(() => expect(firstCell()?.textContent).toBe(first))
+      await waitFor(() => expect(firstCell()?.textContent).toBe(first))
       if (sort) expect(asked.mock.lastCall?.[1]).toMatchObject({ sort })
     }
   })
@@ -80,13 +80,13 @@ describe('TablePreview', () => {
     fireEvent.change(screen.getByLabelText('Value'), { target: { value: '7' } })
     fireEvent.click(screen.getByRole('button', { name: 'Add' }))
     const wanted = { where: [{ column: 'n', is: 'more', to: 7 }] }
-    await vi.waitFor(() => expect(asked.mock.lastCall?.[1]).toMatchObject(wanted))
+    await waitFor(() => expect(asked.mock.lastCall?.[1]).toMatchObject(wanted))
     fireEvent.change(screen.getByLabelText('Value'), { target: { value: '7' } })
     fireEvent.click(screen.getByRole('button', { name: 'Add' }))
     const conditions = within(screen.getByRole('list', { name: 'Conditions' }))
     expect(conditions.getAllByRole('listitem')).toHaveLength(1)
     fireEvent.click(screen.getByRole('button', { name: 'Remove the condition on n' }))
-    await vi.waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
+    await waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
   })
 
   it('shows very many columns some at a time', async () => {
@@ -95,7 +95,7 @@ describe('TablePreview', () => {
     await renderInApp(<TablePreview table={sample(names, 3)} asset={asset} />)
     expect(screen.getAllByRole('columnheader')).toHaveLength(51)
     fireEvent.click(screen.getByRole('button', { name: 'Columns after' }))
-    await vi.waitFor(() => expect(asked.mock.lastCall?.[1]?.columns?.[0]).toBe('col50'))
+    await waitFor(() => expect(asked.mock.lastCall?.[1]?.columns?.[0]).toBe('col50'))
     expect(screen.getByText(/columns 51–100 of 120/)).toBeTruthy()
   })
 
