@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const source = {
   resolve: { conditions: ['byref-source'] },
@@ -14,21 +13,8 @@ const patience = {
   hookTimeout: 180_000,
 }
 
-/** Small files that take long: where nothing is known of earlier runs the largest files begin, and these would end alone. */
-const LONG = /s3\.server\.test|rules[/\\]readme\.test/
-
-class LongFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const { long = [], rest = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
-      LONG.test(moduleId) ? 'long' : 'rest',
-    )
-    return [...long, ...rest]
-  }
-}
-
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongFirst },
     // Many wait for a disk, a process or a browser: one for each core would leave cores idle.
     maxWorkers: availableParallelism() + 1,
     projects: [

@@ -35,7 +35,7 @@ export const VIEWS: readonly View[] = [
   { name: 'thread', path: weather, shows: 'text=Which month was the wettest?' },
   { name: 'every-kind', path: every, shows: 'text=Stopped before its end' },
   { name: 'approvals', path: '/c/sample-refunds', shows: 'text=Then C9 stays as it is' },
-  { name: 'trust', path: '/c/sample-mail', shows: 'text=Why you were asked' },
+  { name: 'trust', path: '/c/sample-mail', shows: 'text=private to kim and sam' },
   {
     name: 'origin',
     path: `/c/sample-mail?tab=origin&origin=${encodeURIComponent('†result#4')}`,
