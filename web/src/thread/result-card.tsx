@@ -52,7 +52,7 @@ export function ResultCard({
     >
       <header className="flex min-h-8 items-center gap-2 px-2.5 text-ink-3">
         <CornerDownRight className="size-3.5 shrink-0" aria-hidden />
-        <p className="min-w-0 truncate">
+        <p className="min-w-28 truncate">
           {call ? (
             <>
               Result of <span className="font-mono text-ink-2">{call.name}</span>
@@ -67,7 +67,7 @@ export function ResultCard({
             <span className="text-warn"> · another result for the same call</span>
           )}
         </p>
-        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto shrink-0" />
+        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto justify-end py-1" />
         {live && (
           <span className={label ? undefined : 'ml-auto'}>
             <JumpLink to={`call-${result.callId}`} label="Go to call">
