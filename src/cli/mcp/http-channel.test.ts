@@ -63,7 +63,10 @@ beforeAll(async () => {
     return request.url.endsWith('/old') ? withSession(request) : handler.fetch(request)
   }
   const port = await new Promise<number>((resolve) => {
-    server = listen({ fetch, hostname: '127.0.0.1', port: 0 }, (info) => resolve(info.port))
+    server = listen(
+      { fetch, hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false },
+      (info) => resolve(info.port),
+    )
   })
   url = `http://127.0.0.1:${port}`
 })

@@ -248,7 +248,12 @@ describe('createAgUiHandler', () => {
     const agent = createAgent({ ...starterAgent, model: demoModel({ delayMs: 0 }) })
     const app = new Hono().post('/ag-ui', (c) => handler(c.req.raw))
     const handler = createAgUiHandler({ agent })
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+    const server = serve({
+      fetch: app.fetch,
+      port: 0,
+      hostname: '127.0.0.1',
+      overrideGlobalObjects: false,
+    })
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const client = new HttpAgent({ url: `http://127.0.0.1:${port}/ag-ui`, threadId: 'story' })

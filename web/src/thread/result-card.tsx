@@ -67,7 +67,11 @@ export function ResultCard({
             <span className="text-warn"> · another result for the same call</span>
           )}
         </p>
-        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto justify-end py-1" />
+        <LabelMark
+          label={label}
+          origin={`call:${result.callId}`}
+          className="ml-auto justify-end py-1"
+        />
         {live && (
           <span className={label ? undefined : 'ml-auto'}>
             <JumpLink to={`call-${result.callId}`} label="Go to call">
