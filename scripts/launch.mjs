@@ -8,7 +8,7 @@ export function launch(args) {
   const child = spawn(node, [...nodeFlags, join(root, 'src/cli.ts'), ...args], {
     // The channel closes when this process is killed, which the server takes as its own end.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: environment(),
+    env: { ...environment(), BYREF_LAUNCHED: '1' },
   })
   // A terminal's Ctrl-C reaches the child by itself; a signal sent to this process alone does not.
   let stopping = false

@@ -8,7 +8,7 @@ export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     onFirst(['SIGINT', 'SIGTERM', 'SIGHUP'], resolve)
     // Started by `npm start`: when that is killed, there is nobody left to stop this.
-    if (process.channel) {
+    if (process.channel && process.env.BYREF_LAUNCHED) {
       process.once('disconnect', resolve)
       // Waiting for that must not keep this alive when it was stopped by a signal.
       process.channel.unref()
