@@ -59,7 +59,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const active = new Map<Promise<void>, string | null>()
   const finished: TakenJob[] = []
   let flushing: NodeJS.Timeout | undefined
-  let flushed: Promise<unknown> = Promise.resolve()
+  let flushed: Promise<void> = Promise.resolve()
   let looking: Promise<void> | null = null
   let filling: Promise<void> | null = null
   let again = false
@@ -143,11 +143,14 @@ export function createWorker(options: WorkerOptions): Worker {
     flushing ??= setTimeout(() => void flush(), GATHER_MS)
   }
 
-  function flush(): Promise<unknown> {
+  function flush(): Promise<void> {
     clearTimeout(flushing)
     flushing = undefined
     if (finished.length > 0) {
-      flushed = Promise.all([flushed, queue.done(finished.splice(0)).catch(onError)])
+      const before = flushed
+      const done = queue.done(finished.splice(0)).catch(onError)
+      // Of what is over nothing is kept, however long it works.
+      flushed = done.then(() => before)
     }
     return flushed
   }

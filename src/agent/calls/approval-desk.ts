@@ -57,7 +57,9 @@ export function createApprovalDesk(
       if (typeof needsApproval !== 'function') return needsApproval === true
       const execution = { plan, toolCallId: plan.id, arguments: given, attempt: 1 }
       const { context, end } = openContext(scope, execution, {
-        ...{ assets: () => assets, events: [], reads: null },
+        assets: () => assets,
+        events: [],
+        reads: null,
       })
       try {
         return await needsApproval(input, context)

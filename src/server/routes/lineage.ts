@@ -36,7 +36,7 @@ export function lineageRoutes(): Route[] {
         if (!lineage) {
           throw new ByrefError('variable_not_found', `Nothing here is called ${query.ref}`)
         }
-        const reading = reader ? await reader.conversation(log, id) : await readFreely(log, id)
+        const reading = await (reader ? reader.conversation(log, id) : readFreely(log, id))
         return json(reading ? asRead(lineage, reading) : plain(lineage))
       },
     ),
@@ -52,7 +52,7 @@ export function lineageRoutes(): Route[] {
       },
       async ({ query, reader, conversation, json }) => {
         const { id, log, summary } = await conversation()
-        const reading = reader ? await reader.conversation(log, id) : await readFreely(log, id)
+        const reading = await (reader ? reader.conversation(log, id) : readFreely(log, id))
         if (reading) return json(marksOf(reading, query.after))
         return json({ position: summary.position, messages: {}, assets: {}, data: {} })
       },
