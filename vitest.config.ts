@@ -23,7 +23,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'demo/**/*.test.ts', 'test/rules/**/*.test.ts'],
           exclude: ['**/*.postgres.test.ts'],
           // What a file imports the next one has: a process of its own for each would cost half a second.
           isolate: false,
@@ -46,8 +46,6 @@ export default defineConfig({
         test: {
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
-          // A browser on a busy machine may miss a beat once; what fails twice is broken, and the report tells of both.
-          retry: 1,
           ...patience,
         },
       },

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAgent, demoModel } from 'byref'
+import { createAgent } from 'byref'
 import { createSqliteLog } from 'byref/log/sqlite'
+import { scriptedModel } from 'byref/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-'))
 
@@ -11,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'byref-'))
 function open() {
   const log = createSqliteLog(join(folder, 'conversations.sqlite'))
   const config = { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } as const
-  return { log, agent: createAgent({ model: demoModel(), log, assets: { config } }) }
+  return { log, agent: createAgent({ model: scriptedModel(['Hello!']), log, assets: { config } }) }
 }
 
 const first = open()

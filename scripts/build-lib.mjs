@@ -56,3 +56,21 @@ await bundle.write({
   },
 })
 await bundle.close()
+
+// The program of table processes, by itself: it starts with a query that somebody waits for, and needs little of the rest.
+const child = await rolldown({
+  cwd: root,
+  input: { 'table-child': join(root, 'src/assets/tables/table-child.ts') },
+  external: (id) => !/^[./]/.test(id),
+  platform: 'node',
+})
+await child.write({
+  dir: join(dist, 'assets/tables'),
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'table-child/[name]-[hash].js',
+  sourcemap: true,
+  charset: 'ascii',
+  comments: false,
+})
+await child.close()

@@ -3,13 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureInstalled, ensureWebBuilt, environment, node, root, run, say } from './setup.mjs'
-
-const CHROMIUM = '/usr/bin/chromium'
+import { ensureInstalled, ensureWebBuilt, environment, node, root, say } from './setup.mjs'
 
 ensureInstalled()
 ensureWebBuilt()
-const chromium = ensureChromium()
 
 const report = join(root, 'node_modules', '.cache', 'byref-tests.json')
 mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
@@ -48,35 +45,13 @@ async function check(name, args) {
 /** Runs a step and goes on when it fails, so that one run tells everything that is wrong. */
 function step(name, [command, ...args]) {
   say(`\n── ${name}`)
-  const extra = { BYREF_TEST_BROWSER: chromium ?? '', NODE_COMPILE_CACHE: compiled }
+  const extra = { NODE_COMPILE_CACHE: compiled }
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
     env: environment(extra),
   })
   if (status !== 0) failed.push(name)
-}
-
-/** The browser for the end-to-end tests: Debian's Chromium, installed where that is allowed; null without one. */
-function ensureChromium() {
-  const path = process.env.BYREF_TEST_BROWSER || CHROMIUM
-  if (existsSync(path)) return path
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    say('Installing Chromium for the end-to-end tests …')
-    try {
-      const env = environment({ DEBIAN_FRONTEND: 'noninteractive' })
-      const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] }
-      run('apt-get', ['-qq', 'update'], quiet)
-      run('apt-get', ['-qq', '-y', '--no-install-recommends', 'install', 'chromium'], quiet)
-    } catch (error) {
-      say(`Chromium could not be installed: ${error.message}`)
-    }
-  }
-  if (existsSync(path)) return path
-  say(
-    'The tests in a browser are SKIPPED: there is no Chromium. Install it (apt-get install chromium), or name one by BYREF_TEST_BROWSER.',
-  )
-  return null
 }
 
 /** The last line counts tests, for people and for machines that read it. */

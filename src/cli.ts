@@ -8,6 +8,7 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref work     advances conversations for servers on many machines
   byref run      one question, answered in the terminal
   byref assets   list, read, add and check stored assets
+  byref log      check, repair and export stored conversations
   byref mcp      large results by reference, before any MCP server
   byref token    a token for a server that asks for one
 
@@ -22,6 +23,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   work: async () => (await import('./cli/work.ts')).workCommand,
   run: async () => (await import('./cli/run.ts')).runCommand,
   assets: async () => (await import('./cli/assets.ts')).assetsCommand,
+  log: async () => (await import('./cli/log.ts')).logCommand,
   mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
   token: async () => (await import('./cli/token.ts')).tokenCommand,
 }
@@ -44,6 +46,8 @@ async function main([name, ...args]: string[]): Promise<number> {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
+// What cannot be said there, nobody hears: no reason to end what runs.
+process.stderr.on('error', () => {})
 
 try {
   process.exitCode = await main(process.argv.slice(2))

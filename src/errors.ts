@@ -26,6 +26,7 @@ export type ByrefErrorCode =
   | 'conversation_not_found'
   | 'conversation_exists'
   | 'conversation_busy'
+  | 'conversation_damaged'
   | 'log_conflict'
   | 'log_failed'
   | 'lease_held'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { eventSum } from '../../src/log/record-rows.ts'
 import { startPostgres } from '../../src/postgres/fixtures/start-postgres.ts'
 import { printMachine } from '../content/measure.ts'
 import { openByref } from './contestants/byref.ts'
@@ -100,17 +101,40 @@ async function generate(from: number, to: number): Promise<void> {
      ) INSERT INTO made SELECT key, substr(id, 2)::int FROM added`,
     [from, to - 1],
   )
+  await makeSeeds(key)
   const BATCH = 2000
   for (let n = from; n < to; n += BATCH) {
     await sql.query(
-      `INSERT INTO byref.records (conversation, position, at, event, message, words)
-       SELECT made.key, p.position, r.at, r.event, CASE WHEN p.round = 0 THEN r.message END, r.words
-       FROM made, (SELECT position, at, event, message, words, count(*) OVER () AS c FROM byref.records WHERE conversation = ${key}) r,
-         LATERAL (SELECT r.position + round * r.c AS position, round FROM generate_series(0, 10) AS round) p
-       WHERE p.position <= ${EVENTS} AND made.n >= $1 AND made.n < $2`,
+      `INSERT INTO byref.records (conversation, position, at, event, sum, message, words)
+       SELECT made.key, r.position, r.at, r.event, r.sum, r.message, r.words
+       FROM made, seeds r WHERE made.n >= $1 AND made.n < $2`,
       [n, n + BATCH],
     )
   }
+}
+
+/** The records of one generated conversation: those of a real one, again and again. */
+async function makeSeeds(key: string): Promise<void> {
+  const { rows } = await sql.query(
+    `SELECT at::float8, event, message, words FROM byref.records WHERE conversation = ${key} ORDER BY position`,
+  )
+  const all = Array.from({ length: EVENTS }, (_, i) => ({
+    ...rows[i % rows.length],
+    position: i + 1,
+  }))
+  await sql.query(`DROP TABLE IF EXISTS seeds; CREATE TEMP TABLE seeds
+    (position integer, at bigint, event text, sum bigint, message text, words text)`)
+  await sql.query(
+    'INSERT INTO seeds SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[])',
+    [
+      all.map(({ position }) => position),
+      all.map(({ at }) => at),
+      all.map(({ event }) => event),
+      all.map(({ position, event, at }) => eventSum(position, event) + at),
+      all.map(({ message }, i) => (i < rows.length ? message : null)),
+      all.map(({ words }) => words),
+    ],
+  )
 }
 
 async function worker(): Promise<ChildProcess> {

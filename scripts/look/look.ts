@@ -1,6 +1,6 @@
 // node --conditions=byref-source scripts/look/look.ts [folder=look] [view] [theme] [width]: pictures of every screen and dialog
-// of the workbench, light and dark, at three widths, and what axe and the layout have against them. Needs a browser:
-// BYREF_TEST_BROWSER, or Chromium where Debian puts it.
+// of the workbench, light and dark, at three widths, and what axe and the layout have against them. Uses the pinned browser
+// of the tests, or the one that BYREF_TEST_BROWSER names.
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { checkView } from './check-view.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { demoAgent } from '../../demo/demo-agent.ts'
+import { demoModel } from '../../demo/demo-model.ts'
 import { createAgent } from '../../src/agent/agent.ts'
-import { demoModel } from '../../src/model/demo-model.ts'
-import { starterAgent } from '../../src/starter/starter-agent.ts'
 import type { Sample } from './sample.ts'
 
 const FILE = new URL('../../node_modules/vega-datasets/data/seattle-weather.csv', import.meta.url)
@@ -19,7 +19,7 @@ export const weather: Sample = {
   description:
     'A table of 1,461 rows is charted and asked; the model never sees more than three of them.',
   async make({ log, assets, attach }, conversation) {
-    const agent = createAgent({ ...starterAgent, model: demoModel(), log, assets })
+    const agent = createAgent({ ...demoAgent, model: demoModel(), log, assets })
     const { table } = await attach('seattle-weather.csv', await readFile(FILE))
     const attachments = [{ assetRef: table as string }]
     for (const [place, content] of QUESTIONS.entries()) {

@@ -2,7 +2,7 @@ import { createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo } from '../assets/asset-info.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
-import { canonicalPart } from '../content/canonical-part.ts'
+import { canonicalPart, partType } from '../content/canonical-part.ts'
 import type { AssetEvent, ConversationEvent } from '../content/events.ts'
 import { isPlainObject } from '../content/json.ts'
 import type { WrittenLabel } from '../content/label.ts'
@@ -89,7 +89,14 @@ async function extracted(
   const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
   const { value } = await extractAssets(
     { content: isParts ? content.map(canonicalPart) : content, metadata },
-    { assets: assets.scoped({ onEvent: (event) => void events.push(event) }), by },
+    {
+      assets: assets.scoped({
+        onEvent: (event) => {
+          events.push(event)
+        },
+      }),
+      by,
+    },
   )
   const found = value as { content: unknown; metadata: MessageMetadata }
   const stored = isParts ? (found.content as unknown[]).map(storedPart) : found.content
@@ -106,7 +113,7 @@ const TYPES_BY_KIND = {
 /** A part whose body has become an asset, named by its URL; the part's type is what the body is. */
 function storedPart(part: unknown): unknown {
   if (!isPlainObject(part)) return part
-  const { type, [String(type)]: holder, ...rest } = part
+  const { type, [partType(part)]: holder, ...rest } = part
   if (!isPlainObject(holder) || !isPlainObject(holder.url)) return part
   const { assetRef, kind } = holder.url
   if (typeof assetRef !== 'string') return part

@@ -143,7 +143,7 @@ describe('createAgent, with assets', () => {
       'fetch_asset',
     ])
     expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
-      'no native tool "drop_asset"; there are save_asset, fetch_asset, search_asset',
+      /tools\[0\] must be "save_asset" or .* or an object of options, not "drop_asset"/,
     )
   })
 

@@ -1,12 +1,14 @@
-import type { AssetStore } from '../assets/asset-store.ts'
+import { type AssetStore, STORE } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/assets.ts'
 import {
+  ASSETS_CONFIG,
   type AssetsConfig,
   createConfiguredStore,
   type ResolvedAssetsConfig,
 } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
+import { type Check, is } from '../check-options.ts'
 import type { AssetEvent } from '../content/events.ts'
 
 /** The assets of an agent. */
@@ -22,6 +24,14 @@ export interface AgentAssets {
 export interface AgentAssetsOptions {
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
 }
+
+export const ASSETS: Check<NonNullable<AgentAssetsOptions['assets']>> = is.either(
+  is.having<Assets>('assets, made by createAssets', 'resolve', 'scoped'),
+  is.group<{ config?: AssetsConfig; store?: AssetStore }>({
+    config: is.group(ASSETS_CONFIG),
+    store: STORE,
+  }),
+)
 
 /** Opens the assets of an agent; where none are given, in memory, in any namespace. */
 export function openAssets(

@@ -3,11 +3,10 @@ import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationEvent, TrustMode } from '../content/events.ts'
 import type { Lineage } from '../content/lineage.ts'
-import type { MessageInput } from '../content/to-message.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
+import type { RetryOptions } from '../model/retry-options.ts'
 import type { InNamespace } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
 import type { AdvanceOptions } from './conversations.ts'
@@ -19,7 +18,7 @@ import type { Release } from './performer.ts'
 import type { Plugin } from './plugins/load-plugin.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { PromptOptions } from './prompt-settings.ts'
-import type { AddOptions, RunOptions, SendOptions } from './start-run.ts'
+import type { AddOptions, RunOptions, Said, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 import type { NativeToolName } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
@@ -110,18 +109,14 @@ export interface Agent {
    */
   send(
     conversation: string,
-    messages: MessageInput | readonly MessageInput[],
+    messages: Said,
     options?: SendOptions,
   ): Promise<{ messageIds: string[] }>
   /**
    * Says something that nobody answers: data that a person edits, notes, what was said elsewhere. Resolves when it is in
    * the log; rejects with `conversation_busy` during a run.
    */
-  add(
-    conversation: string,
-    messages: MessageInput | readonly MessageInput[],
-    options?: AddOptions,
-  ): Promise<{ messageIds: string[] }>
+  add(conversation: string, messages: Said, options?: AddOptions): Promise<{ messageIds: string[] }>
   /**
    * Takes a message's content away: the model is not shown it any more, its data do not count, its debug data are gone.
    * What it said stays in the log's history; to erase it, delete the conversation.

@@ -1,3 +1,4 @@
+import { is, type OptionTable } from '../check-options.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { AgentAssets } from './agent-assets.ts'
 import type { OpenConversations } from './conversations.ts'
@@ -21,3 +22,5 @@ export interface InNamespace {
   /** Default: the agent's. */
   namespace?: string | null
 }
+
+export const NAMESPACE: OptionTable<InNamespace> = { namespace: is.nullable(is.string) }

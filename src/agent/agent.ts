@@ -1,4 +1,6 @@
 import { hostname } from 'node:os'
+import { checkMethods, checkOptions } from '../check-options.ts'
+import { DamagedError } from '../content/damaged-error.ts'
 import { newId } from '../content/new-id.ts'
 import { ByrefError } from '../errors.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
@@ -6,8 +8,8 @@ import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../model/model-settings.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
+import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
-import { asLanguageModel } from './as-language-model.ts'
 import { cancelRun } from './cancel.ts'
 import {
   type OpenConversation,
@@ -15,7 +17,6 @@ import {
   openConversations,
 } from './conversations.ts'
 import { forkConversation } from './fork.ts'
-import { knownOptions } from './known-options.ts'
 import { resolveLimits } from './limits.ts'
 import { pluginsByName, pluginTools } from './plugins/plugins-by-name.ts'
 import { tellHandlers } from './processors.ts'
@@ -28,31 +29,6 @@ import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
 import { askAboutTool } from './trust/ask-about.ts'
 import { resolveTrust } from './trust/trust-options.ts'
-
-/** Every option that there is. */
-const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
-  name: true,
-  model: true,
-  instructions: true,
-  tools: true,
-  plugins: true,
-  reading: true,
-  assets: true,
-  log: true,
-  namespace: true,
-  context: true,
-  settings: true,
-  limits: true,
-  merge: true,
-  history: true,
-  media: true,
-  capabilities: true,
-  retry: true,
-  trust: true,
-  leaseMs: true,
-  processors: true,
-  callbacks: true,
-}
 
 /** So long a worker waits for a busy provider, and not longer: others have something to do. */
 const PATIENCE_MS = 5000
@@ -71,7 +47,7 @@ interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
  *   a native tool that there is not
  */
 export function createAgent(options: AgentOptions): Agent {
-  knownOptions('createAgent', options, Object.keys(OPTIONS))
+  checkOptions('createAgent', options, AGENT_OPTIONS)
   const { callbacks = {}, processors = [], leaseMs = 10_000 } = options
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
@@ -84,12 +60,14 @@ export function createAgent(options: AgentOptions): Agent {
   const settings = settingsOf(options, assets)
   const owner = `${hostname()}:${process.pid}:${newId()}`
   const open = new Map<string | null, OpenConversations>()
+  let closed = false
   const logOf = (of: string | null): ConversationLog =>
     of === log.namespace ? log : log.scoped(of)
 
   function conversations(of: string | null): OpenConversations {
     const known = open.get(of)
     if (known) return known
+    if (closed) throw new ByrefError('interrupted', 'The agent is closed')
     const own = assets.in(of)
     const made = openConversations({
       log: logOf(of),
@@ -111,6 +89,7 @@ export function createAgent(options: AgentOptions): Agent {
     resumeAll: () => resumeAll(log, settings.name, conversations),
     onStream: streams.add,
     async close() {
+      closed = true
       streams.close()
       await Promise.all([...open.values()].map((one) => one.close()))
     },
@@ -128,7 +107,7 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['settings'] {
-  const model = asLanguageModel(options.model)
+  const { model } = options
   const plugins = pluginsByName(options.plugins ?? [])
   const trust = resolveTrust(options.trust)
   const limits = resolveLimits(options.limits)
@@ -143,7 +122,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     reading: options.reading,
   })
   return {
-    name: nameOf(options),
+    name: options.name ?? null,
     model,
     instructions: options.instructions ?? '',
     tools: new Map(tools.map((tool) => [tool.id, tool])),
@@ -160,15 +139,6 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   }
 }
 
-function nameOf({ name }: AgentOptions): string | null {
-  if (name === undefined) return null
-  if (typeof name === 'string' && /^[\w.-]{1,100}$/.test(name)) return name
-  throw new ByrefError(
-    'config_invalid',
-    'The name of an agent has up to 100 letters, digits, "_", "-" and "."',
-  )
-}
-
 async function resumeAll(
   log: ConversationLog,
   name: string | null,
@@ -178,9 +148,14 @@ async function resumeAll(
   if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     if (name !== null && agent !== null && agent !== name) continue
-    const { wake } = await conversations(namespace).get(id)
-    wake()
-    count++
+    try {
+      const { wake } = await conversations(namespace).get(id)
+      wake()
+      count++
+    } catch (error) {
+      // Set aside, for lists to show: the others go on.
+      if (!(error instanceof DamagedError)) throw error
+    }
   }
   return count
 }
@@ -238,5 +213,5 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     scoped: (other) => (other === namespace ? agent : agentIn(other, core)),
   }
-  return agent
+  return checkMethods('agent', agent, AGENT_METHODS)
 }

@@ -92,7 +92,12 @@ async function givenResult(
 ): Promise<{ value: JsonValue; events: ConversationEvent[] }> {
   const maker = { by: 'tool', tool: name, toolCallId: id } as const
   const events: ConversationEvent[] = []
-  const own = assets.scoped({ ...maker, onEvent: (event) => void events.push(event) })
+  const own = assets.scoped({
+    ...maker,
+    onEvent: (event) => {
+      events.push(event)
+    },
+  })
   return { value: await storedResult(given, { assets: own, ...maker }), events }
 }
 

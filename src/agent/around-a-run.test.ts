@@ -13,9 +13,9 @@ const object = { type: 'object' } as const
 describe('createAgent', () => {
   it('refuses what is no model, and options that there are not', () => {
     expect(() => createAgent({ model: 'openai/gpt-5' as never })).toThrow(
-      /model is the text "openai\/gpt-5"/,
+      /model must be a model of the AI SDK .*, not "openai\/gpt-5"/,
     )
-    expect(() => createAgent({ model: undefined as never })).toThrow(/model is a undefined/)
+    expect(() => createAgent({ model: undefined as never })).toThrow(/needs the option "model"/)
     const model = scriptedModel([])
     expect(() => createAgent({ model, maxSteps: 3 } as never)).toThrow(/"maxSteps".*limits/)
     const run = createAgent({ model }).run({ messages: say('x'), conversationId: 'c' } as never)

@@ -311,10 +311,10 @@ describe('compaction', () => {
   it('refuses what is no option', () => {
     const model = scriptedModel([])
     expect(() => createAgent({ model, merge: 'sometimes' as never })).toThrow(
-      /merge is one of cache/,
+      /createAgent.merge must be "cache"/,
     )
     expect(() => createAgent({ model, history: { tokens: 5 } as never })).toThrow(
-      /There is no "tokens"/,
+      /Unknown option "tokens" in createAgent.history/,
     )
     expect(() => createAgent({ model, media: { maxParts: 0 } })).toThrow(/media.maxParts/)
   })

@@ -1,6 +1,8 @@
+import { DamagedError } from '../content/damaged-error.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
 import { ByrefError } from '../errors.ts'
+import { inBackground } from '../in-background.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { RunFollower } from './follow-run.ts'
 import type { Performer, perform, Release } from './performer.ts'
@@ -12,8 +14,9 @@ import type { Thread } from './thread.ts'
 /** A conversation that is open in this process. */
 export interface OpenConversation {
   readonly thread: Thread
-  /** Those who wait for the end of a run in it. */
-  readonly followers: Set<RunFollower>
+  /** Adds somebody who waits for the end of a run; fails it at once where the conversation is closed or deleted. */
+  follow(follower: RunFollower): void
+  unfollow(follower: RunFollower): void
   readonly begun: BegunStep
   /**
    * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Where the log has
@@ -63,6 +66,10 @@ export interface OpenConversationsOptions {
 interface Slot {
   opening: Promise<OpenConversation>
   open: OpenConversation | null
+  /** Those who wait for the end of a run here. */
+  followers: Set<RunFollower>
+  /** Why nothing happens here any more; null while it may. */
+  ended: ByrefError | null
   /** Loaded with the first conversation. */
   perform: typeof perform | null
   performer: Performer | null
@@ -105,11 +112,16 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   function drop(conversation: string, slot: Slot): void {
     slots.delete(conversation)
     slot.performer?.stop()
-    const error = new ByrefError(
-      'conversation_not_found',
-      `The conversation "${conversation}" was deleted`,
+    end(
+      slot,
+      new ByrefError('conversation_not_found', `The conversation "${conversation}" was deleted`),
     )
-    for (const follower of slot.open?.followers ?? []) follower.fail(error)
+  }
+
+  function end(slot: Slot, error: ByrefError): void {
+    slot.ended = error
+    slot.open?.thread.close()
+    for (const follower of slot.followers) follower.fail(error)
   }
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
@@ -135,8 +147,19 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (slot.missed) await thread.refresh()
     for (const created of thread.state.assets) settings.assets.remember(created)
     slot.open = {
-      ...{ thread, followers: new Set(), begun: { messageId: null } },
-      wake: () => (log.queue ? void slot.performer?.wake() : wakeHere(slot, thread)),
+      thread,
+      begun: { messageId: null },
+      follow(follower) {
+        if (slot.ended) follower.fail(slot.ended)
+        else slot.followers.add(follower)
+      },
+      unfollow(follower) {
+        slot.followers.delete(follower)
+      },
+      wake() {
+        if (log.queue) slot.performer?.wake()
+        else wakeHere(slot, thread)
+      },
       wakeHere: () => wakeHere(slot, thread),
       async resume() {
         if (log.queue) await log.enqueue?.(conversation)
@@ -157,17 +180,23 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   function wakeHere(slot: Slot, thread: Thread): void {
     if (closed || !slot.open) return
     // It was closed for want of room since it was asked for: only who is open now may work on it.
-    if (slots.get(thread.id) !== slot)
-      return void get(thread.id).then(
-        (one) => one.wakeHere(),
-        () => {},
-      )
+    if (slots.get(thread.id) !== slot) {
+      inBackground(`Opening ${thread.id} again`, wakeOpen(thread.id))
+      return
+    }
     if (slot.performer?.wake()) return
     const { released } = begin(slot, thread, slot.open)
-    void released.then((release) => {
+    const retried = released.then((release) => {
       if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
       if (release.type === 'later') retryLater(slot, thread, release.ms)
+      if (release.type === 'failed' && !log.queue) retryLater(slot, thread, leaseMs)
     })
+    inBackground(`Running ${thread.id}`, retried)
+  }
+
+  async function wakeOpen(conversation: string): Promise<void> {
+    const open = await get(conversation)
+    open.wakeHere()
   }
 
   async function advance(
@@ -210,13 +239,14 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     slot.performer = performer
     if (slot.handlerError) performer.fail(slot.handlerError.error)
     slot.handlerError = null
-    void performer.released.then((release) => {
+    const ended = performer.released.then((release) => {
       if (slot.performer === performer) slot.performer = null
       if (release.type === 'failed') {
-        for (const follower of slot.open?.followers ?? []) follower.fail(release.error)
+        for (const follower of slot.followers) follower.fail(release.error)
       }
       if (release.type === 'idle') tidy()
     })
+    inBackground(`Running ${thread.id}`, ended)
     return performer
   }
 
@@ -232,10 +262,11 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     untidy = 0
     let records = 0
     for (const { open } of slots.values()) records += open?.thread.state.position ?? 0
-    for (const [id, { open, performer, retry }] of slots) {
+    for (const [id, { open, performer, retry, followers }] of slots) {
       if (slots.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
-      if (!open || performer || retry || open.followers.size > 0) continue
+      if (!open || performer || retry || followers.size > 0) continue
       records -= open.thread.state.position
+      open.thread.close()
       slots.delete(id)
     }
   }
@@ -251,12 +282,25 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     }
     const { promise, resolve, reject } = Promise.withResolvers<OpenConversation>()
     const slot: Slot = {
-      ...{ opening: promise, open: null, perform: null, performer: null },
-      ...{ missed: false, handlerError: null, retry: null },
+      opening: promise,
+      open: null,
+      followers: new Set(),
+      ended: null,
+      perform: null,
+      performer: null,
+      missed: false,
+      handlerError: null,
+      retry: null,
     }
     slots.set(conversation, slot)
     promise.catch(() => slots.delete(conversation))
-    open(conversation, slot).then(resolve, reject)
+    open(conversation, slot)
+      .catch(async (error) => {
+        // Nobody is to meet it again before it was mended.
+        if (error instanceof DamagedError) await log.upkeep?.setAside(conversation, error.damage)
+        throw error
+      })
+      .then(resolve, reject)
     return promise
   }
 
@@ -271,15 +315,14 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       closed = true
       unsubscribe?.()
       const working: Promise<unknown>[] = []
-      for (const { performer, retry, open } of slots.values()) {
-        if (retry) clearTimeout(retry)
-        performer?.stop()
-        if (performer) working.push(performer.released)
-        const error = new ByrefError(
-          'interrupted',
-          'The agent was closed; the run goes on where it is resumed',
+      for (const slot of slots.values()) {
+        if (slot.retry) clearTimeout(slot.retry)
+        slot.performer?.stop()
+        if (slot.performer) working.push(slot.performer.released)
+        end(
+          slot,
+          new ByrefError('interrupted', 'The agent was closed. Call resume to continue the run.'),
         )
-        for (const follower of open?.followers ?? []) follower.fail(error)
       }
       await Promise.all(working)
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { allRecords } from '../../scripts/torture/runs/all-records.ts'
-import { assertSoundRun } from '../../scripts/torture/runs/assert-sound-run.ts'
+import { assertSoundRun, assertSoundSubRuns } from '../../scripts/torture/runs/assert-sound-run.ts'
 import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-prompt.ts'
 import { memoryEffects } from '../../scripts/torture/runs/effects.ts'
 import { createLife } from '../../scripts/torture/runs/life.ts'
@@ -133,7 +133,9 @@ async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
     const { result, messages } = await within(PATIENCE, 'the last life', play(agent, world, 'c'))
     assert.deepEqual([result.reason, result.text], ['done', 'done'])
     const records = await allRecords(world.log, 'c')
-    const state = assertSoundRun({ records, effects: world.effects.all(), accepted })
+    const effects = world.effects.all().filter(({ conversation }) => conversation === 'c')
+    const state = assertSoundRun({ records, effects, accepted })
+    await assertSoundSubRuns(world, 'c')
     assert.deepEqual(messages, state.messages, 'a log that is folded anew says the same')
     await agent.run({ conversation: 'c', messages: [{ role: 'user', content: 'Thank you' }] })
       .result

@@ -39,6 +39,8 @@ export interface RunFollower {
   readonly result: Promise<RunResult<unknown>>
   /** Begins to watch, for the run of this id and, before it starts, what comes in for it. */
   watch(thread: Thread, target: FollowedRun): void
+  /** Looks whether the run has ended: to be called where its id became known after the watch began. */
+  look(thread: Thread, runId: string): void
   /** The run has ended before. */
   settle(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void
   /** There is nothing to follow, or not any more. */
@@ -69,6 +71,7 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
   result.catch(() => {})
   let unwatch = (): void => {}
   let started = false
+  let isEnding = false
 
   function finish(act: () => void): void {
     unwatch()
@@ -82,11 +85,17 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
     // The handlers of the last event may still fail.
     await thread.settled()
     const failure = takeFailure(runId)
-    const run = thread.state.runs.findLast((one) => one.runId === runId)
+    const run = runOf(thread, runId)
     finish(() => {
       if (failure || !run) reject(failure ?? gone(thread.id))
       else settleWith(thread, run)
     })
+  }
+
+  function endSoon(thread: Thread, runId: string): void {
+    if (isEnding) return
+    isEnding = true
+    end(thread, runId).catch(reject)
   }
 
   function settleWith(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void {
@@ -105,9 +114,13 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
         started ||= isFirst || isUnderWay()
         if (!started) return
         queue.push(event, keep)
-        if (isRunEnd(event) && event.runId === runId()) void end(thread, runId())
+        if (isRunEnd(event) && event.runId === runId()) endSoon(thread, event.runId)
       })
       started = isUnderWay()
+    },
+    look(thread, runId) {
+      const run = runOf(thread, runId)
+      if (run && run.status !== 'running') endSoon(thread, runId)
     },
     settle(thread, run) {
       queue.end()
@@ -119,6 +132,10 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
       finish(() => reject(error))
     },
   }
+}
+
+function runOf({ state }: Thread, runId: string): RunState | undefined {
+  return state.runs.findLast((one) => one.runId === runId)
 }
 
 function gone(conversation: string): ByrefError {

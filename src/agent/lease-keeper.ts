@@ -1,4 +1,5 @@
 import type { ConversationLog } from '../log/conversation-log.ts'
+import type { Activity } from './activity.ts'
 
 /** The lease of one process on a conversation, kept alive between its appends. */
 export interface LeaseKeeper {
@@ -12,44 +13,63 @@ export interface LeaseKeeper {
   stop(): void
 }
 
-/** Keeps a lease from its first append on. */
-export function keepLease(options: {
+/** What a lease is kept with. */
+export interface LeaseKeeperOptions {
   log: ConversationLog
   conversation: string
   owner: string
   ms: number
-  /** It is another's. */
+  activity: Activity
+  /** Another process has it. */
   onLost(): void
   /** It is ours. */
   onTaken?(): void
-}): LeaseKeeper {
-  const { log, conversation, owner, ms, onLost, onTaken } = options
-  /** When it was renewed last; 0 while it is not ours. */
-  let renewed = 0
+  /** It is ours, and for as long as it lasts nothing has happened and nothing was waited for. */
+  onStalled(): void
+}
+
+/** Beats in each lease. */
+const BEATS = 4
+
+/** Keeps a lease from its first append on. */
+export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
+  const { log, conversation, owner, ms, activity, onLost, onTaken, onStalled } = options
+  /** When it was renewed last, by a clock that nobody sets; null while it is not ours. */
+  let renewed: number | null = null
+  let seen = activity.changes
+  /** Beats in a row without progress. Each is a turn of the event loop of its own, so a process that slept is not stalled. */
+  let quiet = 0
 
   const heartbeat = setInterval(() => {
-    if (renewed === 0 || Date.now() - renewed < ms / 3) return
+    const isQuiet = renewed !== null && activity.pending === 0 && activity.changes === seen
+    quiet = isQuiet ? quiet + 1 : 0
+    seen = activity.changes
+    if (quiet > BEATS) {
+      quiet = 0
+      onStalled()
+    }
+    if (renewed === null || performance.now() - renewed < ms / 3) return
     log.renew(conversation, { owner, ms }).then(
       (isOurs) => {
-        if (isOurs) renewed = Date.now()
+        if (isOurs) renewed = performance.now()
         else onLost()
       },
       // A log that fails now may not at the next append, which is what counts.
       () => {},
     )
-  }, ms / 4)
+  }, ms / BEATS)
   heartbeat.unref?.()
 
   return {
     appended({ frees }) {
-      if (renewed === 0) onTaken?.()
-      renewed = frees ? 0 : Date.now()
+      if (renewed === null) onTaken?.()
+      renewed = frees ? null : performance.now()
     },
     get isOurs() {
-      return renewed !== 0
+      return renewed !== null
     },
     free(ms = 0) {
-      renewed = 0
+      renewed = null
       return log.renew(conversation, { owner, ms }).catch(() => false)
     },
     stop: () => clearInterval(heartbeat),

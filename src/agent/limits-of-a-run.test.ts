@@ -1,5 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
+import type { LogRecord } from '../content/events.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -41,7 +43,37 @@ function modelOf(parts: unknown[], { ends = false } = {}): LanguageModel {
   }
 }
 
+/** A log whose clock is ahead of this machine's. */
+function ahead(hours: number): ConversationLog {
+  const log = createMemoryLog()
+  const later = (record: LogRecord): LogRecord => ({
+    ...record,
+    timestamp: new Date(Date.parse(record.timestamp) + hours * 3_600_000).toISOString(),
+  })
+  return {
+    ...log,
+    append: async (...args) => (await log.append(...args)).map(later),
+    read: async (...args) => (await log.read(...args)).map(later),
+    subscribe: (listener, options) =>
+      log.subscribe(
+        (change) => listener({ ...change, records: change.records.map(later) }),
+        options,
+      ),
+  }
+}
+
 describe('limits', () => {
+  it.each([-3, 3])(
+    'count time by the clock of the log, which is off by %d hours',
+    async (hours) => {
+      const model = scriptedModel([callOf('quick'), 'done'])
+      const limits = { durationMs: 60_000 }
+      const agent = createAgent({ model, tools: [quick], limits, log: ahead(hours) })
+      const { reason } = await agent.run({ messages: say('go') }).result
+      expect(reason).toBe('done')
+    },
+  )
+
   it.each([
     [{ steps: 2 }, 'step_limit'],
     [{ tokens: 1_500 }, 'token_limit'],

@@ -1,4 +1,4 @@
-import { knownOptions } from './known-options.ts'
+import { is, type OptionTable } from '../check-options.ts'
 
 /** What ends or bounds a run. A number, or Infinity for no limit. */
 export interface Limits {
@@ -21,8 +21,6 @@ export interface Limits {
 /** Limits with their defaults. */
 export type ResolvedLimits = Required<Limits>
 
-const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0
-
 const DEFAULTS: Required<Limits> = {
   steps: 25,
   tokens: Infinity,
@@ -33,13 +31,13 @@ const DEFAULTS: Required<Limits> = {
   modelMs: 600_000,
 }
 
-/**
- * Limits with their defaults.
- *
- * @throws ByrefError `config_invalid` for an unknown limit, or one that is no positive number
- */
+export const LIMITS: OptionTable<Limits> = {
+  ...is.all(is.positive, 'steps', 'tokens', 'cost', 'durationMs', 'parallelCalls'),
+  ...is.all(is.positive, 'callMs', 'modelMs'),
+}
+
+/** Limits with their defaults. */
 export function resolveLimits(limits: Limits = {}): ResolvedLimits {
-  knownOptions('limits', limits, Object.keys(DEFAULTS), isPositive)
   const given = Object.fromEntries(
     Object.entries(limits).filter(([, value]) => value !== undefined),
   )

@@ -136,8 +136,10 @@ async function oneEnding(failure: Failure): Promise<boolean> {
     event.type === 'NEW_MESSAGE' ? event.payload.id : [],
   )
   for (const id of accepted) assert.equal(said.filter((one) => one === id).length, 1)
-  for (const { id, tool, begun, effects } of executionsOf(records, world.effects.all())
-    .executions) {
+  for (const { id, tool, begun, effects } of executionsOf(
+    records,
+    world.effects.all().filter(({ conversation }) => conversation === 'c'),
+  ).executions) {
     if (isIdempotent(tool)) continue
     assert.ok(begun.length <= 1 && effects.length <= 1, `${id} (${tool}) was begun again`)
   }

@@ -159,14 +159,15 @@ describe('a process that was overtaken', () => {
     await expect.poll(() => first.executions.length).toBe(1)
     mine.stop()
     const second = slowTool({ idempotent: true })
-    const { agent: b } = agentOf(log, { tool: second.tool, turns: ['done'] })
+    // It renews so often that its lease lasts on a busy machine too.
+    const { agent: b } = agentOf(log, { tool: second.tool, turns: ['done'], leaseMs: 2000 })
     b.resume('c')
     await expect.poll(() => second.executions.length).toBe(1)
 
     mine.goOn()
     await expect.poll(() => first.executions[0]?.context.signal.aborted).toBe(true)
     first.executions[0]?.finish('late')
-    // Several leases long.
+    // Time enough for a late result to come to the log.
     await new Promise((resolve) => setTimeout(resolve, 250))
     expect(resultsIn(await log.read('c'))).toEqual([])
     expect(second.executions[0]?.context.signal.aborted).toBe(false)

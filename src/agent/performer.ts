@@ -5,8 +5,8 @@ import { ModelBusyError } from '../model/model-busy.ts'
 import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { type CallRunner, createCallRunner } from './calls/call-runner.ts'
 import { createSlots } from './calls/slots.ts'
+import { unlessAborted } from './calls/unless-aborted.ts'
 import { followUp, isRunEnd, runEnd } from './follow-up.ts'
-import { createHalt } from './halt.ts'
 import { keepLease } from './lease-keeper.ts'
 import { callsOf, deadlineOf, type Next, type NextSettings, next } from './next.ts'
 import { commandReplies } from './plugins/command-step.ts'
@@ -14,11 +14,13 @@ import { claimEntry, errorEntry, queuedStartEntry } from './run-entries.ts'
 import { runFailure } from './run-failure.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { type BegunStep, createRunWriter } from './run-writer.ts'
+import { type BegunStep, createRunWriter, type RunAppendOptions } from './run-writer.ts'
+import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
-import type { Thread } from './thread.ts'
+import type { Entry, Thread } from './thread.ts'
+import { Turn } from './turn.ts'
 
 /** Why a performer let go of a conversation. */
 export type Release =
@@ -71,26 +73,40 @@ const promptsOf = new WeakMap<Thread, StepPrompts>()
 /** Turns in which nothing was appended, after which a run is given up: each should append something. */
 const MAX_STALLED = 100
 
+/** Time until the log is asked again after it failed, in milliseconds. */
+const RETRY_MS = 1000
+
 /** Begins to do what is due. */
 export function perform(options: PerformerOptions): Performer {
   const { thread, log, settings, owner, leaseMs, namespace, onFailure } = options
   const { limits } = settings
   const { state } = thread
   const writer = { conversation: thread.id, owner, settings }
-  const slots = createSlots(limits.parallelCalls)
   const prompts =
     promptsOf.get(thread) ?? createStepPrompts(settings, { assets: settings.assets, namespace })
   promptsOf.set(thread, prompts)
-  const halt = createHalt()
-  const onLost = (): void => halt.now('lost')
-  const { onTaken } = options
-  const lease = keepLease({ log, conversation: thread.id, owner, ms: leaseMs, onLost, onTaken })
+  const { activity } = thread
+  let turn = new Turn()
+  const lease = keepLease({
+    log,
+    conversation: thread.id,
+    owner,
+    ms: leaseMs,
+    activity,
+    onLost: () => turn.abort('lost'),
+    onTaken: options.onTaken,
+    onStalled: () => turn.abort('stalled'),
+  })
   const writing = createRunWriter({
-    ...{ thread, owner, leaseMs, lease, halt },
-    ...{ hasHandlers: options.hasHandlers, begun: options.begun },
+    thread,
+    owner,
+    leaseMs,
+    lease,
+    activity,
+    hasHandlers: options.hasHandlers,
+    begun: options.begun,
     followUp: (events) => followUp(thread.id, state, events, situation()),
   })
-  const { append } = writing
   let runId: string | null = null
   let woken = false
   let over = false
@@ -98,14 +114,17 @@ export function perform(options: PerformerOptions): Performer {
 
   function situation(): NextSettings {
     return {
-      ...{ limits, tools: settings.tools, board: thread.board, now: Date.now() },
+      ...{ limits, tools: settings.tools, board: thread.board, now: thread.now() },
       compaction: (after) => prompts.compaction(thread, after),
     }
   }
 
   const due = (): Next => next(state, situation())
+  const append = (make: () => Entry, how?: RunAppendOptions): Promise<void> =>
+    writing.append(turn, make, how)
 
   function scopeOf(run: RunState): RunScope {
+    const own = turn
     return {
       thread,
       settings,
@@ -113,13 +132,17 @@ export function perform(options: PerformerOptions): Performer {
       namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
-      signal: halt.signal,
-      slots,
-      append: (entry, how) => append(typeof entry === 'function' ? entry : () => entry, how),
+      signal: own.signal,
+      // Of this turn alone: what an ended turn has not given back holds nobody up.
+      slots: createSlots(limits.parallelCalls),
+      append: (entry, how) =>
+        writing.append(own, typeof entry === 'function' ? entry : () => entry, how),
+      during: (work) => activity.during(work),
       stream(event) {
-        if (halt.reason) return undefined
+        if (own.reason) return undefined
+        activity.note()
         thread.stream(event)
-        return options.hasHandlers ? thread.told() : undefined
+        return options.hasHandlers ? activity.during(thread.told) : undefined
       },
     }
   }
@@ -172,46 +195,65 @@ export function perform(options: PerformerOptions): Performer {
   }
 
   /** Does one thing that is due; gives why it let go, or null to go on. */
-  async function turn(): Promise<Release | null> {
+  async function takeTurn(): Promise<Release | null> {
     const what = due()
     const run = openRun(state)
     runId = run?.runId ?? null
     if (stopping) return { type: 'stopped' }
     if (what.do === 'nothing' || what.do === 'wait') return { type: 'idle' }
-    halt.begin()
-    const timer = run && deadlineTimer(run, limits, () => halt.now('time'))
+    turn = new Turn(turn)
+    const own = turn
+    const left = run && deadlineOf(run, limits) - thread.now()
+    const timer = left === null ? null : deadlineTimer(left, () => own.abort('time'))
     try {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner)
         await append(() => claimEntry(writer, state), { claims: true })
-      checkPrice(await prompts.ready(), limits)
-      await act(due())
-      return halt.reason ? await afterFailure(null) : null
+      checkPrice(await activity.during(prompts.ready), limits)
+      // What was aborted is not waited for, whatever it waits for itself.
+      await unlessAborted(own.signal, () => act(due()))
+      return own.reason ? await afterFailure(null) : null
     } catch (error) {
       return await afterFailure(error)
     } finally {
       clearTimeout(timer ?? undefined)
+      own.close()
     }
   }
 
   async function afterFailure(error: unknown): Promise<Release | null> {
+    const { reason } = turn
+    // What was on its way to the log when the turn was aborted comes first.
+    if (reason) await thread.written()
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
-    if (error instanceof ModelBusyError && !halt.reason) return { type: 'later', ms: error.waitMs }
-    const { reason } = halt
+    if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
-    // Overtaken, or ended by somebody else: what is due now is a new question.
+    // Lost, or ended by somebody else: what is due now is a new question.
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
-    const failure = runFailure(reason === 'handler' ? halt.error : error)
+    if (reason === 'stalled') return await startOver()
+    const failure = runFailure(reason === 'handler' ? turn.error : error)
     // Where there are others it may be this host's alone, or over when the lease is: they try again then.
     const isAway = reason === 'log' || failure.code === 'storage_failed'
     if (log.queue && isAway) return { type: 'failed', runId, error: failure }
-    halt.forget()
+    turn = new Turn(turn)
     try {
       await fail(failure)
       return null
     } catch (second) {
-      if (reason !== 'log' && halt.reason === 'lost') return null
+      if (reason !== 'log' && turn.reason === 'lost') return null
       return { type: 'failed', runId, error: reason === 'log' ? failure : runFailure(second) }
+    }
+  }
+
+  /** Begins again with what is due, and says so in the log: a turn without progress is a defect. */
+  async function startOver(): Promise<Release | null> {
+    reportStalledRun(thread.id)
+    turn = new Turn(turn)
+    try {
+      await append(() => claimEntry(writer, state, { stalled: true }), { claims: true })
+      return null
+    } catch (error) {
+      return { type: 'failed', runId, error: runFailure(error) }
     }
   }
 
@@ -219,7 +261,7 @@ export function perform(options: PerformerOptions): Performer {
     for (let stalled = 0; ; ) {
       woken = false
       const { position } = state
-      const release = await turn().catch((error: unknown): Release => {
+      const release = await takeTurn().catch((error: unknown): Release => {
         return { type: 'failed', runId, error: runFailure(error) }
       })
       stalled = state.position === position ? stalled + 1 : 0
@@ -227,22 +269,31 @@ export function perform(options: PerformerOptions): Performer {
       if (!release) return { type: 'failed', runId, error: stuck(thread.id) }
       if (release.type === 'later') await lease.free(release.ms)
       const leaves = release.type === 'idle' || release.type === 'stopped'
-      if (leaves) await giveUp()
+      const looked = !leaves || (await giveUp())
       over = release.type !== 'idle' || (!woken && isIdle(due()))
-      if (over) return release
+      if (over) return looked ? release : { type: 'later', ms: RETRY_MS }
     }
   }
 
-  /** Frees the lease, then looks once more: what others appended while it lasted is this one's to do. */
-  async function giveUp(): Promise<void> {
+  /**
+   * Frees the lease, then looks once more: what others appended while it lasted is this one's to do. False where the log
+   * could not be read, so that somebody has to look later.
+   */
+  async function giveUp(): Promise<boolean> {
     // A run that was only just begun has its lease from the append of its messages.
-    if (!lease.isOurs && openRun(state)?.owner !== owner) return
-    if (await lease.free()) await thread.refresh()
+    if (!lease.isOurs && openRun(state)?.owner !== owner) return true
+    if (!(await lease.free())) return true
+    try {
+      await thread.refresh()
+      return true
+    } catch {
+      return false
+    }
   }
 
   const unwatch = thread.watch(({ event }) => {
-    if (event.type === 'RUN_CLAIMED' && event.owner !== owner) halt.now('lost')
-    else if (isRunEnd(event) && event.runId === runId) halt.now('over')
+    if (event.type === 'RUN_CLAIMED' && event.owner !== owner) turn.abort('lost')
+    else if (isRunEnd(event) && event.runId === runId) turn.abort('over')
   })
   const released = loop().finally(() => {
     lease.stop()
@@ -254,10 +305,10 @@ export function perform(options: PerformerOptions): Performer {
       woken = true
       return !over
     },
-    fail: (error) => halt.now('handler', error),
+    fail: (error) => turn.abort('handler', error),
     stop() {
       stopping = true
-      halt.now('stopped')
+      turn.abort('stopped')
     },
     leave() {
       stopping = true
@@ -285,14 +336,7 @@ function isIdle(what: Next): boolean {
   return what.do === 'nothing' || what.do === 'wait'
 }
 
-function deadlineTimer(
-  run: RunState,
-  limits: AgentSettings['limits'],
-  onTime: () => void,
-): ReturnType<typeof setTimeout> | null {
-  const deadline = deadlineOf(run, limits)
+function deadlineTimer(left: number, onTime: () => void): ReturnType<typeof setTimeout> | null {
   // Timers hold no more than 24 days.
-  return deadline - Date.now() < 2 ** 31
-    ? setTimeout(onTime, Math.max(0, deadline - Date.now()))
-    : null
+  return left < 2 ** 31 ? setTimeout(onTime, Math.max(0, left)) : null
 }

@@ -1,11 +1,11 @@
+import { is, type OptionTable } from '../check-options.ts'
 import type { CapabilityOverrides } from '../model/capabilities.ts'
-import { capabilitiesOf } from '../model/capabilities.ts'
+import { CAPABILITIES, capabilitiesOf } from '../model/capabilities.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { createMediaCache, type MediaCache } from '../prompt/media/media-cache.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
-import { knownOptions, oneOf } from './known-options.ts'
 
 /** How long a conversation may be before its model. */
 export interface HistoryOptions {
@@ -28,6 +28,11 @@ export interface MediaBudget {
   imageMaxSide?: number
   /** Bytes of bodies, as models take them, that are kept for the next steps. Default 64 MiB. */
   cacheBytes?: number
+  /**
+   * Milliseconds to wait for a body, and 1,000 more for each MiB of it. One that takes longer, or cannot be read, is shown
+   * as unresolved, and the log says why. Default 20,000.
+   */
+  timeoutMs?: number
 }
 
 /** What prompts are made with, of the options of an agent. */
@@ -61,22 +66,23 @@ const MEDIA: Required<MediaBudget> = {
   maxBytes: 48 * MIB,
   imageMaxSide: 2048,
   cacheBytes: 64 * MIB,
+  timeoutMs: 20_000,
 }
 
-/**
- * Fills in the defaults.
- *
- * @throws ByrefError `config_invalid` for unknown options, and for numbers that are not positive
- */
+export const PROMPT_OPTIONS: OptionTable<PromptOptions> = {
+  merge: is.oneOf('cache', 'engine', 'model'),
+  history: is.group({ maxTokens: is.positive, summarize: is.callback() }),
+  media: is.group(
+    is.all(is.positive, 'maxParts', 'maxBytes', 'imageMaxSide', 'cacheBytes', 'timeoutMs'),
+  ),
+  capabilities: is.group(CAPABILITIES),
+}
+
+/** Fills in the defaults. */
 export function resolvePromptOptions(
   model: LanguageModel,
   { merge = 'cache', history = {}, media = {}, capabilities: overrides }: PromptOptions,
 ): PromptSettings {
-  oneOf('merge', merge, ['cache', 'engine', 'model'])
-  const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0
-  knownOptions('media', media, Object.keys(MEDIA), isPositive)
-  const { summarize: _, ...numbers } = history
-  knownOptions('history', numbers, ['maxTokens', 'summarize'], isPositive)
   const budget = { ...MEDIA, ...media }
   let known: Promise<ModelCapabilities> | null = null
   return {

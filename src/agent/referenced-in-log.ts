@@ -1,4 +1,5 @@
-import { namedAssets } from '../assets/named-assets.ts'
+import { namedAssets, OWN_IDS } from '../assets/named-assets.ts'
+import { checkOptions } from '../check-options.ts'
 import { type ConversationLog, listAll, readAll } from '../log/conversation-log.ts'
 
 /** Options of {@link referencedInLog}. */
@@ -13,8 +14,9 @@ export interface ReferencedInLogOptions {
  */
 export function referencedInLog(
   log: ConversationLog,
-  { ownIds }: ReferencedInLogOptions = {},
+  options?: ReferencedInLogOptions,
 ): (assetId: string) => Promise<boolean> {
+  const { ownIds } = checkOptions('referencedInLog', options, { ownIds: OWN_IDS })
   const named = new Set<string>()
   const read = new Map<string, { position: number; updatedAt: string }>()
 

@@ -15,12 +15,12 @@ export function resumeRun(
   let runId = ''
   const follower = followRun({
     takeFailure: conversations.takeFailure,
-    onEnd: () => open?.followers.delete(follower),
+    onEnd: () => open?.unfollow(follower),
   })
 
   async function begin(): Promise<void> {
     open = await conversations.get(conversation)
-    open.followers.add(follower)
+    open.follow(follower)
     const { thread } = open
     await thread.refresh()
     const { state } = thread

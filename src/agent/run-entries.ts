@@ -77,16 +77,25 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
   })
 }
 
-/** Takes over the run that is under way; nothing where it is this writer's already. */
+/** Takes over the run that is under way; nothing where it is this writer's already, unless that `stalled`. */
 export function claimEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
+  { stalled = false }: { stalled?: boolean } = {},
 ): Entry {
   const run = openRun(state)
-  if (!run || run.owner === owner) return { events: [] }
+  if (!run || (run.owner === owner && !stalled)) return { events: [] }
   const { name, debug } = keepSettings(state, settings)
   const trust = settings.trust ? { trust: settings.trust.mode } : {}
-  const claim = { threadId: conversation, runId: run.runId, owner, settings: name, ...trust }
+  const why = stalled ? ({ reason: 'stalled' } as const) : {}
+  const claim = {
+    threadId: conversation,
+    runId: run.runId,
+    owner,
+    settings: name,
+    ...trust,
+    ...why,
+  }
   return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
 }
 

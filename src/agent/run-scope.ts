@@ -31,6 +31,8 @@ export interface RunScope {
     entry: Entry | (() => Entry),
     options?: { followed?: boolean; patient?: boolean },
   ): Promise<void>
+  /** Does what may take any time: a model's, a tool's or a store's work, a handler's. All else is expected to end by itself. */
+  during<T>(work: () => T | Promise<T>): Promise<T>
   /** Tells of an event that only streams, unless the run is over. Waits for its handlers, where there are any. */
   stream(event: ConversationEvent): Promise<void> | undefined
 }

@@ -1,7 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import type { RetryOptions } from '../model/call-model.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelSettings } from '../model/model-settings.ts'
+import type { RetryOptions } from '../model/retry-options.ts'
 import type { AroundWork } from './around-work.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { Plugins } from './plugins/command-message.ts'

@@ -2,12 +2,13 @@ import { openRun } from '../content/conversation-state.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
+import type { Activity } from './activity.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { isRunEnd } from './follow-up.ts'
-import type { Halt } from './halt.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { Entry, Thread } from './thread.ts'
+import type { Turn } from './turn.ts'
 
 /** How a run's own entries are appended. */
 export interface RunAppendOptions {
@@ -26,8 +27,8 @@ export interface BegunStep {
 
 /** Appends as whoever runs the conversation. */
 export interface RunWriter {
-  /** @throws RunLostError where another runs it, or the work was halted; what the log throws */
-  append(make: () => Entry, options?: RunAppendOptions): Promise<void>
+  /** @throws RunLostError where another runs it, or the turn was aborted; what the log throws */
+  append(turn: Turn, make: () => Entry, options?: RunAppendOptions): Promise<void>
   /** The open step, where it began here and was not asked for yet. */
   readonly begun: string | null
   /** The same, which counts as asked for from then on. */
@@ -40,7 +41,7 @@ export interface RunWriterOptions {
   owner: string
   leaseMs: number
   lease: LeaseKeeper
-  halt: Halt
+  activity: Activity
   /** Whether events have handlers to be waited for. */
   hasHandlers: boolean
   begun: BegunStep
@@ -50,7 +51,7 @@ export interface RunWriterOptions {
 
 /** Makes a writer. */
 export function createRunWriter(options: RunWriterOptions): RunWriter {
-  const { thread, owner, leaseMs, lease, halt, hasHandlers, begun, followUp } = options
+  const { thread, owner, leaseMs, lease, activity, hasHandlers, begun, followUp } = options
 
   /** The events with what follows from them, noting the step that begins with it. */
   function withFollowUp(
@@ -63,15 +64,13 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   }
 
   return {
-    async append(make, { claims = false, followed = false, patient = false } = {}) {
+    async append(turn, make, { claims = false, followed = false, patient = false } = {}) {
       let frees = false
       try {
         await thread.append(
           (now, before) => {
             if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
-            if (halt.reason && halt.reason !== 'time' && halt.reason !== 'handler') {
-              throw new RunLostError()
-            }
+            if (!turn.mayAppend) throw new RunLostError()
             const { events, debug } = make()
             const all = followed ? withFollowUp(before, events) : events
             frees = isRunEnd(all.at(-1)) && now.inbox.length === 0
@@ -80,13 +79,14 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
           { joins: !claims, patient },
         )
         lease.appended({ frees })
+        activity.note()
       } catch (error) {
         begun.messageId = null
         if (isRefusal(error)) throw error
-        halt.now(isLoss(error) ? 'lost' : 'log', error)
+        turn.abort(isLoss(error) ? 'lost' : 'log', error)
         throw error
       }
-      if (hasHandlers) await thread.told()
+      if (hasHandlers) await activity.during(thread.told)
     },
     get begun() {
       return openStep()

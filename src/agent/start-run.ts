@@ -1,22 +1,22 @@
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { type ConversationState, openRun } from '../content/conversation-state.ts'
 import { copyJson } from '../content/copy-json.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../content/events.ts'
 import type { JsonObject, JsonValue } from '../content/json.ts'
-import type { LabelInput } from '../content/label.ts'
+import { LABEL_OPTIONS, type LabelInput } from '../content/label.ts'
 import type { Message } from '../content/message.ts'
 import { newId } from '../content/new-id.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
-import { type ModelSettings, modelSettings } from '../model/model-settings.ts'
+import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../model/model-settings.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
-import type { AgentParts, InNamespace } from './agent-parts.ts'
+import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { appendIdle } from './append-idle.ts'
 import { cancelRun } from './cancel.ts'
 import type { OpenConversation } from './conversations.ts'
 import { followRun, type Run } from './follow-run.ts'
 import { followUp } from './follow-up.ts'
-import { knownOptions, oneOf } from './known-options.ts'
 import type { NextSettings } from './next.ts'
 import { inputOutput } from './output/input-output.ts'
 import { type OutputOf, type OutputSchema, outputJsonSchema } from './output/output-schema.ts'
@@ -28,10 +28,20 @@ import { stepIn } from './run-writer.ts'
 import { textStream } from './text-stream.ts'
 import type { Decide, Thread } from './thread.ts'
 
+/** What is said: the text of a person, a message in any form, or several of these. */
+export type Said = string | MessageInput | readonly (string | MessageInput)[]
+
+/** What is said as a list of messages. */
+export function messagesOf(said: Said): MessageInput[] {
+  const list = [said].flat() as (string | MessageInput)[]
+  return list.map((one) => (typeof one === 'string' ? { content: one } : one))
+}
+
 /** What to run. */
 export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   extends InNamespace {
-  messages: readonly MessageInput[]
+  /** What is said: a text, a message, or several. */
+  messages: Said
   /** The conversation's id; a new one by default. */
   conversation?: string
   /**
@@ -74,26 +84,27 @@ export interface SendOptions extends AddOptions {
   mode?: 'queue' | 'steer'
 }
 
+export const ADD_OPTIONS: OptionTable<AddOptions> = { ...NAMESPACE, label: is.group(LABEL_OPTIONS) }
+export const SEND_OPTIONS: OptionTable<SendOptions> = {
+  ...ADD_OPTIONS,
+  mode: is.oneOf('queue', 'steer'),
+}
+const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
+  ...ADD_OPTIONS,
+  messages: is.required(is.anything),
+  ...is.all(is.string, 'conversation', 'parentRunId', 'attribution'),
+  ...is.all(is.anything, 'context', 'output'),
+  settings: is.group(MODEL_SETTINGS),
+  ifBusy: is.oneOf('queue', 'steer', 'refuse'),
+  signal: is.signal,
+}
+
 /** A run that was begun. */
 export interface StartedRun<Output = null> {
   run: Run<Output>
   /** Resolves when its messages are in the log; rejects with what `run.result` rejects with, if that comes first. */
   accepted: Promise<void>
 }
-
-const OPTIONS: readonly (keyof RunOptions)[] = [
-  'messages',
-  'conversation',
-  'namespace',
-  'context',
-  'output',
-  'settings',
-  'ifBusy',
-  'parentRunId',
-  'attribution',
-  'label',
-  'signal',
-]
 
 /**
  * Begins a run: its messages into the log, with its start where no other is under way.
@@ -105,17 +116,19 @@ export function startRun<Schema extends OutputSchema | undefined>(
   options: RunOptions<Schema>,
   { here = false }: { here?: boolean } = {},
 ): StartedRun<OutputOf<Schema>> {
-  const { conversation = newId(), namespace = parts.namespace, signal } = options
+  const refused = refusalOf(options)
+  const given: Partial<RunOptions<Schema>> = refused ? {} : options
+  const { conversation = newId(), namespace = parts.namespace, signal } = given
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
   let open: OpenConversation | null = null
   let runId = newId()
   const messageIds: string[] = []
   const follower = followRun({
-    output: options.output,
+    output: given.output,
     takeFailure: (id) => parts.conversations(namespace).takeFailure(id),
     onEnd() {
-      open?.followers.delete(follower)
+      open?.unfollow(follower)
       signal?.removeEventListener('abort', cancel)
     },
   })
@@ -126,11 +139,10 @@ export function startRun<Schema extends OutputSchema | undefined>(
   }
 
   async function begin(): Promise<void> {
-    knownOptions('run', options, OPTIONS)
-    oneOf('ifBusy', options.ifBusy ?? 'queue', ['queue', 'steer', 'refuse'])
+    if (refused) throw refused
     const context = options.context === undefined ? undefined : copyJson(options.context)
     open = await parts.conversations(namespace).get(conversation)
-    open.followers.add(follower)
+    open.follow(follower)
     const { thread } = open
     const { label } = options
     const input = await acceptFor(parts, thread, options.messages, { namespace, label })
@@ -139,6 +151,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const begins = here || !parts.log.queue
     runId = await appendRun(parts, open, input, { ...options, context, ask, runId, begins })
     messageIds.push(...input.messageIds)
+    follower.look(thread, runId)
     if (here) open.wakeHere()
     else open.wake()
   }
@@ -169,17 +182,27 @@ export function startRun<Schema extends OutputSchema | undefined>(
   return { run, accepted: accepted.promise }
 }
 
+/** What is wrong with the options: as all that fails, it rejects the run's result. */
+function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
+  try {
+    checkOptions('agent.run', options, RUN_OPTIONS)
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
 /** The events of messages for a conversation, which has noted some assets already. */
 async function acceptFor(
   { assets, settings }: AgentParts,
   { state }: Thread,
-  inputs: readonly MessageInput[],
+  said: Said,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
   const known = new Set(state.assets.map(({ ref }) => ref))
   const { trust } = settings
   const labels = trust && { attachments: trust.attachments, label }
-  const accepted = await acceptMessages(inputs, assets.in(namespace), known, labels)
+  const accepted = await acceptMessages(messagesOf(said), assets.in(namespace), known, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
       ? { ...event, payload: announced(event.payload, settings.plugins) }
@@ -218,7 +241,7 @@ async function appendRun(
 ): Promise<string> {
   let taker = runId
   const situation = (): NextSettings => ({
-    ...{ limits: settings.limits, tools: settings.tools, board: thread.board, now: Date.now() },
+    ...{ limits: settings.limits, tools: settings.tools, board: thread.board, now: thread.now() },
   })
   const decide =
     (isHeld: boolean): Decide =>
@@ -331,14 +354,11 @@ function busy(conversation: string): ByrefError {
 export async function sendMessages(
   parts: AgentParts,
   conversation: string,
-  messages: MessageInput | readonly MessageInput[],
-  { mode = 'queue', namespace = parts.namespace, label, ...rest }: SendOptions = {},
+  messages: Said,
+  { mode = 'queue', namespace = parts.namespace, label }: SendOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  knownOptions('send', rest, ['mode', 'namespace', 'label'])
-  oneOf('mode', mode, ['queue', 'steer'])
   const { thread, wake } = await parts.conversations(namespace).get(conversation)
-  const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const accepted = await acceptFor(parts, thread, inputs, { namespace, label })
+  const accepted = await acceptFor(parts, thread, messages, { namespace, label })
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
@@ -359,13 +379,11 @@ export async function sendMessages(
 export async function addMessages(
   parts: AgentParts,
   conversation: string,
-  messages: MessageInput | readonly MessageInput[],
-  { namespace = parts.namespace, label, ...rest }: AddOptions = {},
+  messages: Said,
+  { namespace = parts.namespace, label }: AddOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  knownOptions('add', rest, ['namespace', 'label'])
   const { thread } = await parts.conversations(namespace).get(conversation)
-  const inputs = Array.isArray(messages) ? messages : [messages as MessageInput]
-  const { events, messageIds } = await acceptFor(parts, thread, inputs, { namespace, label })
+  const { events, messageIds } = await acceptFor(parts, thread, messages, { namespace, label })
   await appendIdle(thread, (state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)

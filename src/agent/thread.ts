@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
@@ -5,12 +6,14 @@ import { createFold, type Foldable } from '../content/fold.ts'
 import { createLabels, type Labels } from '../content/labels.ts'
 import type { Results } from '../content/results.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
+import { inBackground } from '../in-background.ts'
 import {
   type ConversationLog,
   type Lease,
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
+import { Activity } from './activity.ts'
 import { loadValidator } from './calls/validate.ts'
 import { createThreadValues } from './thread-values.ts'
 
@@ -48,6 +51,8 @@ export interface Thread {
   readonly board: Board
   /** The results among them, by number. */
   readonly results: Results
+  /** What the run in it waits for. */
+  readonly activity: Activity
   /** The labels of what is in it; null where trust is off. */
   readonly labels: Labels | null
   /**
@@ -67,10 +72,16 @@ export interface Thread {
   receive(records: readonly LogRecord[]): void
   /** Reads what the log has and this does not know. */
   refresh(): Promise<void>
+  /** The time in milliseconds since 1970 by the log's clock, as far as an append from here has told: a host's own may be wrong. */
+  now(): number
   /** Resolves when the handlers of what was appended and streamed so far have ended. */
   told(): Promise<void>
   /** As `told`, also of what is being appended now. */
   settled(): Promise<void>
+  /** Resolves when nothing waits to be appended. */
+  written(): Promise<void>
+  /** Reads no further. */
+  close(): void
 }
 
 /** What a thread needs. */
@@ -98,6 +109,10 @@ interface Decided {
   entry: Entry
 }
 
+/** Between attempts to read what is missing, in milliseconds: doubled each time, up to a second one. */
+const FIRST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 5000
+
 /** Reads a conversation from its log. */
 export async function openThread(options: ThreadOptions): Promise<Thread> {
   const { log, id, tell, onStream, onHandlerError, labelled = false } = options
@@ -108,10 +123,16 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   const values = createThreadValues(() => folding.state.messages, labels)
   const folding = createFold(undefined, { onMessage: values.add })
   const { state } = folding
-  let writing = false
-  let later: ReturnType<typeof setImmediate> | null = null
-  let written: Promise<void> = Promise.resolve()
+  /** Ends when nothing waits; null while nothing does. */
+  let writing: Promise<void> | null = null
   let telling: Promise<void> = Promise.resolve()
+  /** The last position that the log has told of. */
+  let end = 0
+  let isReading = false
+  let isClosed = false
+  /** The log's time at a moment of this process's steady clock. */
+  let clock: { time: number; at: number } | null = null
+  const activity = new Activity()
 
   function take(event: Foldable): void {
     if (!folding.apply(event)) return
@@ -122,14 +143,31 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
 
   function receive(records: readonly LogRecord[]): void {
     for (const record of records) {
-      // Behind a gap: what is missing comes with the next append, or is on its way.
-      if (record.position > state.position + 1) return void catchUp().catch(() => {})
+      if (record.position > state.position + 1) {
+        end = Math.max(end, record.position)
+        if (!isReading) inBackground('Reading a conversation', readToEnd())
+        return
+      }
       take(record)
     }
   }
 
   async function catchUp(): Promise<void> {
     for await (const record of readAll(log, id, state.position)) take(record)
+  }
+
+  /** Reads until nothing is missing that the log has told of, however often reading fails. */
+  async function readToEnd(): Promise<void> {
+    isReading = true
+    for (let pause = FIRST_PAUSE_MS; !isClosed && state.position < end; pause *= 2) {
+      try {
+        await catchUp()
+      } catch {
+        // The log is asked again, and what is missing may come with an append before.
+      }
+      if (state.position < end) await sleep(Math.min(pause, MAX_PAUSE_MS), null, { ref: false })
+    }
+    isReading = false
   }
 
   function tellOf(event: Foldable): void {
@@ -161,11 +199,14 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
       const decided = decideAll(left)
       if (decided.length === 0) return
       try {
-        const records = await log.append(id, eventsOf(decided), {
-          after: state.position,
-          lease: decided.findLast(({ entry }) => entry.lease)?.entry.lease,
-          debug: debugOf(decided),
-        })
+        const records = await activity.during(() =>
+          log.append(id, eventsOf(decided), {
+            after: state.position,
+            lease: decided.findLast(({ entry }) => entry.lease)?.entry.lease,
+            debug: debugOf(decided),
+          }),
+        )
+        clock = { time: Date.parse(records.at(-1)?.timestamp ?? ''), at: performance.now() }
         receive(records)
         settle(decided, records)
         return
@@ -196,19 +237,20 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     }
   }
 
-  function flush(): void {
-    if (!writing) written = writeAll()
-  }
-
+  /**
+   * Writes until nothing waits. It is under way whenever something waits, so that no append depends on a timer that is
+   * set for it: what only patient appends wait for is the next turn of the event loop.
+   */
   async function writeAll(): Promise<void> {
-    writing = true
-    if (later) clearImmediate(later)
-    later = null
-    while (queue.length > 0) {
-      const alone = queue[0]?.joins ? queue.findIndex(({ joins }) => !joins) : 1
-      await write(queue.splice(0, alone === -1 ? queue.length : alone))
+    try {
+      while (queue.length > 0) {
+        if (queue.every(({ patient }) => patient)) await nextTurn()
+        const alone = queue[0]?.joins ? queue.findIndex(({ joins }) => !joins) : 1
+        await write(queue.splice(0, alone === -1 ? queue.length : alone))
+      }
+    } finally {
+      writing = null
     }
-    writing = false
   }
 
   await catchUp()
@@ -216,6 +258,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     id,
     state,
     labels,
+    activity,
     get results() {
       return values.results
     },
@@ -224,9 +267,8 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     },
     append(decide, { joins, patient } = {}) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
-      queue.push({ decide, joins, resolve, reject })
-      if (patient) later ??= setImmediate(flush)
-      else flush()
+      queue.push({ decide, joins, patient, resolve, reject })
+      writing ??= writeAll()
       return promise
     },
     stream(event) {
@@ -244,11 +286,18 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     },
     receive,
     refresh: catchUp,
+    now: () => (clock ? clock.time + performance.now() - clock.at : Date.now()),
+    close() {
+      isClosed = true
+    },
+    async written() {
+      await writing
+    },
     told: () => telling,
     async settled() {
       // A log may tell of an append while it is being begun.
       await null
-      await written
+      await writing
       await telling
     },
   }

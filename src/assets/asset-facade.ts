@@ -9,15 +9,15 @@ import type { Assets } from './assets-contract.ts'
  */
 export function toAssetStore(assets: Assets): AssetStore {
   return {
-    async save(body, mime) {
-      const info = await assets.save(body, mime)
+    async save(body, mime, options) {
+      const info = await assets.save(body, mime, options)
       return { assetId: info.assetId, info }
     },
-    get: (assetId) => assets.get(assetId),
-    urlFor: (assetId, { inline, expiresIn } = {}) => assets.urlFor(assetId, { inline, expiresIn }),
-    async info(assetId) {
+    get: (assetId, options) => assets.get(assetId, options),
+    urlFor: (assetId, options) => assets.urlFor(assetId, options),
+    async info(assetId, options) {
       try {
-        return await assets.info(assetId)
+        return await assets.info(assetId, options)
       } catch (error) {
         if (error instanceof ByrefError && error.code === 'asset_not_found') return undefined
         throw error

@@ -1,3 +1,4 @@
+import { is, type MethodTables, type OptionTable } from '../check-options.ts'
 import type { WrittenLabel } from '../content/label.ts'
 
 /** What a body is to a person: decided by its MIME type. */
@@ -260,6 +261,44 @@ export interface StoreVerified {
   problem: null | 'body_missing' | 'body_damaged' | 'record_damaged' | 'body_unused'
   /** Where a damaged record or an unused body lies: a path, or a key in a bucket. */
   path?: string
+}
+
+/** A store of byref, or an object with the three methods of one. */
+export const STORE = is.having<AssetStore>(
+  'a store with save, get and urlFor',
+  'save',
+  'get',
+  'urlFor',
+)
+
+const NAMESPACE: OptionTable<StoreOptions> = { namespace: is.nullable(is.string) }
+export const RANGE = is.all(is.number, 'start', 'end')
+const QUOTA: OptionTable<StoreQuota> = is.all(is.required(is.wholeNumber), 'assets', 'bytes')
+
+/** The options of a store's methods, checked by every store of byref. What is malformed has an error of its own. */
+export const STORE_METHODS: MethodTables<FullAssetStore> = {
+  save: {
+    2: {
+      ...NAMESPACE,
+      ...is.all(is.string, 'assetId', 'createdAt'),
+      ...is.all(is.nullable(is.string), 'name', 'expiresAt'),
+      ...is.all(is.anything, 'attributes', 'parts', 'objects'),
+      owned: is.boolean,
+      quota: is.group(QUOTA),
+      signal: is.signal,
+    },
+  },
+  urlFor: { 1: { ...NAMESPACE, inline: is.boolean, expiresIn: is.number } },
+  open: {
+    1: { ...NAMESPACE, ...RANGE, part: is.string, keep: is.boolean, signal: is.signal },
+  },
+  object: { 2: NAMESPACE },
+  list: { 0: { ...NAMESPACE, limit: is.number, cursor: is.nullable(is.string) } },
+  ...is.all({ 1: NAMESPACE }, 'get', 'info', 'delete'),
+  usage: { 0: NAMESPACE },
+  sweep: { 0: { graceMs: is.notNegative, now: is.number, signal: is.signal } },
+  remember: { 1: NAMESPACE, throws: true },
+  verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
 }
 
 /** Whether the store keeps records itself. */

@@ -1,10 +1,15 @@
+import { is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import type { FullAssetStore } from './asset-store.ts'
-import type { S3BodiesOptions } from './bodies/s3-bodies.ts'
+import { S3_OPTIONS, type S3BodiesOptions } from './bodies/s3-bodies.ts'
 import { defined } from './defined.ts'
-import { createFsAssetStore, type FsAssetStoreOptions } from './stores/fs.ts'
+import { createFsAssetStore, FS_OPTIONS, type FsAssetStoreOptions } from './stores/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
-import { createPassthroughStore, type PassthroughStoreOptions } from './stores/passthrough.ts'
+import {
+  createPassthroughStore,
+  PASSTHROUGH_OPTIONS,
+  type PassthroughStoreOptions,
+} from './stores/passthrough.ts'
 import { createS3AssetStore } from './stores/s3.ts'
 
 /** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
@@ -35,6 +40,8 @@ export interface AssetLimits {
   bodyBytes?: number
   /** Assets in one result (`too_many_assets`). Default: 10,000. */
   items?: number
+  /** Those among them of less than 1 kB: each costs more than it holds (`too_many_assets`). Default: 1,000. */
+  smallItems?: number
   /** Levels of one result, of structured content, or of JSON that becomes a value (`too_deep`). Default: 1,000. */
   depth?: number
   /** Bytes of all bodies in one result (`result_too_large`), streams as they flow. Default: 512 MiB. */
@@ -66,11 +73,34 @@ export interface ResolvedAssetsConfig {
   limits: Required<AssetLimits>
 }
 
+export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
+  backend: is.oneOf('memory', 'fs', 's3', 'passthrough'),
+  fs: is.group(FS_OPTIONS),
+  s3: is.group(S3_OPTIONS),
+  passthrough: is.group(PASSTHROUGH_OPTIONS),
+  namespacing: is.group({ mode: is.oneOf('none', 'context'), includeInRef: is.boolean }),
+  inlineThresholdBytes: is.wholeNumber,
+  ...is.all(is.boolean, 'resolveInLLM', 'duckdb'),
+  limits: is.group({
+    ...is.all(
+      is.wholeNumber,
+      'bodyBytes',
+      'items',
+      'smallItems',
+      'depth',
+      'resultBytes',
+      'quotaBytes',
+    ),
+    ...is.all(is.wholeNumber, 'quotaAssets', 'valueBytes', 'cacheBytes', 'eventBytes'),
+  }),
+}
+
 const MIB = 1024 * 1024
 
 const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
   bodyBytes: 4096 * MIB,
   items: 10_000,
+  smallItems: 1_000,
   depth: 1_000,
   resultBytes: 512 * MIB,
   quotaBytes: Infinity,
@@ -80,23 +110,13 @@ const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
   eventBytes: 32 * MIB,
 }
 
-/**
- * Fills in the defaults; an option that is undefined has its default.
- *
- * @throws ByrefError `config_invalid` for a limit that is no whole number from 0 (`Infinity`: none), and for an unknown
- * namespacing mode
- */
+/** Fills in the defaults; an option that is undefined has its default. */
 export function resolveAssetsConfig(
   config: AssetsConfig,
   store: FullAssetStore,
 ): ResolvedAssetsConfig {
   const { mode = 'none', includeInRef = false } = config.namespacing ?? {}
-  if (mode !== 'none' && mode !== 'context') {
-    const message = `namespacing.mode ${JSON.stringify(mode)} is neither "none" nor "context".`
-    throw new ByrefError('config_invalid', message)
-  }
   const { inlineThresholdBytes = 100_000, resolveInLLM = true, duckdb = true } = config
-  checkLimit('inlineThresholdBytes', inlineThresholdBytes)
   return {
     backend: store.backend,
     readsOnce: store.readsOnce,
@@ -104,46 +124,25 @@ export function resolveAssetsConfig(
     inlineThresholdBytes,
     resolveInLLM,
     duckdb,
-    limits: resolveLimits(config.limits),
+    limits: { ...DEFAULT_LIMITS, ...defined(config.limits ?? {}) },
   }
 }
 
-function resolveLimits(given: AssetLimits = {}): Required<AssetLimits> {
-  const limits = { ...DEFAULT_LIMITS, ...defined(given) }
-  for (const [name, limit] of Object.entries(limits)) checkLimit(`limits.${name}`, limit)
-  return limits
-}
-
-function checkLimit(name: string, limit: unknown): void {
-  if (limit === Infinity || (Number.isInteger(limit) && Number(limit) >= 0)) return
-  const shown = typeof limit === 'string' ? JSON.stringify(limit) : String(limit)
-  throw new ByrefError(
-    'config_invalid',
-    `${name} is ${shown}; give a whole number from 0, or Infinity for no limit.`,
-  )
-}
-
-/** The store that the configuration names. */
-export function createConfiguredStore(config: AssetsConfig): FullAssetStore {
-  switch (config.backend ?? 'memory') {
-    case 'memory':
-      return createMemoryAssetStore()
-    case 'fs':
-      if (!config.fs?.rootDir) {
-        throw new ByrefError('config_invalid', 'Assets on fs need a folder: set fs.rootDir.')
-      }
-      return createFsAssetStore(config.fs)
-    case 's3':
-      if (!config.s3?.bucket) {
-        throw new ByrefError('config_invalid', 'Assets on s3 need a bucket: set s3.bucket.')
-      }
-      return createS3AssetStore(config.s3)
-    case 'passthrough':
-      return createPassthroughStore(config.passthrough)
-    default:
-      throw new ByrefError(
-        'config_invalid',
-        `There is no asset backend ${JSON.stringify(config.backend)}; use memory, fs, s3 or passthrough.`,
-      )
+/**
+ * The store that the configuration names.
+ *
+ * @throws ByrefError `config_invalid` for options of a backend where none is named: in memory, data would be lost at a restart
+ */
+export function createConfiguredStore({ backend, ...of }: AssetsConfig): FullAssetStore {
+  const given = (['fs', 's3', 'passthrough'] as const).find((name) => of[name] !== undefined)
+  if (backend === undefined && given !== undefined) {
+    const message = `There are options for the backend "${given}", and no backend is chosen: add backend: "${given}"`
+    throw new ByrefError('config_invalid', message)
   }
+  if (backend === 'passthrough') return createPassthroughStore(of.passthrough)
+  if (backend === 'fs' && of.fs) return createFsAssetStore(of.fs)
+  if (backend === 's3' && of.s3) return createS3AssetStore(of.s3)
+  if (backend !== 'fs' && backend !== 's3') return createMemoryAssetStore()
+  const needed = backend === 'fs' ? 'fs: { rootDir }' : 's3: { bucket }'
+  throw new ByrefError('config_invalid', `The backend "${backend}" needs its options: ${needed}`)
 }

@@ -111,7 +111,7 @@ export interface Assets {
    * at the call. With a MIME type, bytes and Blobs are saved as the file that they are, and text of a `text/…` type as
    * text, whatever it looks like.
    *
-   * @throws ByrefError as `save`, also without a `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
+   * @throws ByrefError as `save`, also with an empty `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**

@@ -459,9 +459,9 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
       await expect(open().save(input as never)).rejects.toEqual(code('asset_invalid'))
     }
     await expect(open().save('text' as never)).rejects.toThrow('encode text with Buffer.from(text)')
-    for (const asset of [{ content: 1 }, { content_type: '', content: 1 }]) {
-      await expect(open().saveAsset(asset as never)).rejects.toThrow('no content_type')
-    }
+    const untyped = open().saveAsset({ content_type: '', content: 1 })
+    await expect(untyped).rejects.toThrow('no content_type')
+    await expect(open().saveAsset({ content: 1 } as never)).rejects.toThrow('"content_type"')
     const broken = { content_type: 'image/png\r\n', content: PNG }
     await expect(open().saveAsset(broken)).rejects.toThrow('line breaks')
   })
@@ -693,8 +693,10 @@ describe('createAssets', () => {
     expect(createAssets({ config: { limits } }).config.limits).toEqual(createAssets().config.limits)
     for (const value of [Number.NaN, -1, 1.5, '5', null, 5n]) {
       const configured = (config: object) => () => createAssets({ config })
-      expect(configured({ limits: { depth: value } })).toThrow(/limits\.depth is .+ whole number/)
-      expect(configured({ inlineThresholdBytes: value })).toThrow('inlineThresholdBytes is')
+      expect(configured({ limits: { depth: value } })).toThrow(
+        /limits\.depth must be a whole number/,
+      )
+      expect(configured({ inlineThresholdBytes: value })).toThrow('inlineThresholdBytes must be')
     }
     expect(() => createAssets({ config: { namespacing: { mode: 'on' as never } } })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),

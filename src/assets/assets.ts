@@ -1,3 +1,4 @@
+import { checkMethods, checkOptions } from '../check-options.ts'
 import type { AssetEvent } from '../content/events.ts'
 import { createAssetPayloads } from './asset-events.ts'
 import type { AssetInfo } from './asset-info.ts'
@@ -9,6 +10,7 @@ import { createAssetWriter } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type { AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
+import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
@@ -22,6 +24,7 @@ import { createImporter } from './tables/import-file.ts'
  * @throws ByrefError `config_invalid` for an option that is none, and for a namespace in mode `none`
  */
 export function createAssets(options: CreateAssetsOptions = {}): Assets {
+  checkOptions('createAssets', options, CREATE_ASSETS)
   const { config: given = {}, store: own, ...scope } = options
   const store = own ? (isFullStore(own) ? own : withRecords(own)) : createConfiguredStore(given)
   const config = resolveAssetsConfig(given, store)
@@ -47,7 +50,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     return opened.stream
   }
   const reader = createAssetReader(core, scope)
-  return {
+  const assets: Assets = {
     ...reader,
     save,
     saveAsset,
@@ -72,6 +75,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     ready: () => core.store.ready(),
     config: core.config,
   }
+  return checkMethods('assets', assets, ASSETS_METHODS)
 }
 
 function quotaOf({ quotaAssets: assets, quotaBytes: bytes }: Required<AssetLimits>) {

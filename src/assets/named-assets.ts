@@ -1,3 +1,4 @@
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { isPlainObject } from '../content/json.ts'
 import { isAssetId } from '../refs/asset-id.ts'
 import { parseAssetRef } from '../refs/asset-ref.ts'
@@ -17,14 +18,15 @@ export interface NamedAssetsOptions {
   ownIds?: ReadonlySet<string>
 }
 
+export const OWN_IDS = is.having<ReadonlySet<string>>('a Set of ids', 'has')
+const OPTIONS: OptionTable<NamedAssetsOptions> = { bareIds: is.boolean, ownIds: OWN_IDS }
+
 /**
  * Ids of the assets that a value names: messages, calls, results, anything from a log. Generous, as a mark for a sweep
  * must be: references in any form, at any depth, also inside text, and bare ids. Each id once; never throws.
  */
-export function namedAssets(
-  value: unknown,
-  { bareIds = true, ownIds }: NamedAssetsOptions = {},
-): Set<string> {
+export function namedAssets(value: unknown, options?: NamedAssetsOptions): Set<string> {
+  const { bareIds = true, ownIds } = checkOptions('namedAssets', options, OPTIONS)
   const ids = new Set<string>()
   const seen = new Set<object>()
   const open: unknown[] = [value]

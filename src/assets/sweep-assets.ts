@@ -1,4 +1,3 @@
-import { ByrefError } from '../errors.ts'
 import { extractAssetId } from '../refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
@@ -40,23 +39,18 @@ export interface SweepResult {
 
 const DAY = 24 * 60 * 60 * 1000
 const PAGE = 1000
-/** Where looking for new assets takes longer than this, it is done less often. */
-const QUICK_MS = 5
 
 /**
  * Removes the assets of one namespace that nothing names any more: neither `referenced`, nor the content of an asset that
  * stays (structured content, and files that are text). Safe while others write: what is younger than the grace period
  * stays, with everything that it refers to, also where it is saved while this goes on. Of several hosts one sweeps.
- *
- * @throws ByrefError `config_invalid` for options of a wrong type: a mistake must not cost assets
  */
 export async function sweepAssets(
   store: FullAssetStore,
   namespace: string | null,
   options: SweepOptions = {},
 ): Promise<SweepResult> {
-  const { referenced, graceMs = DAY, dryRun = false } = options
-  checkOptions(referenced, graceMs)
+  const { dryRun = false } = options
   const work = () => sweepHere(store, namespace, options)
   if (dryRun || !store.exclusive) return work()
   const result = await store.exclusive(`sweep of ${JSON.stringify(namespace)}`, work)
@@ -100,21 +94,6 @@ async function sweepHere(
   }
   result.kept = records.size - result.deleted.length
   return result
-}
-
-function checkOptions(referenced: unknown, graceMs: unknown): void {
-  if (typeof graceMs !== 'number' || !(graceMs >= 0)) {
-    throw new ByrefError('config_invalid', 'graceMs is a number of milliseconds, 0 or more.')
-  }
-  const isList =
-    typeof referenced === 'object' &&
-    referenced !== null &&
-    (Symbol.iterator in referenced || Symbol.asyncIterator in referenced)
-  if (referenced === undefined || typeof referenced === 'function' || isList) return
-  throw new ByrefError(
-    'config_invalid',
-    'referenced is a list of references, or a function that says of an id whether it is referenced.',
-  )
 }
 
 /** Ids that stay, and everything that their assets refer to, near and far. */
@@ -175,24 +154,19 @@ function idOf(ref: AssetRefInput): string | null {
   }
 }
 
-/** Keeps what assets refer to that were saved since; looks every time where that is quick, else now and then. */
+/** Keeps what assets refer to that were saved since. Looks before each removal, or a new reference would come too late. */
 function newcomers(
   store: FullAssetStore,
   at: { namespace: string | null; since: number; live: LiveSet },
 ): () => Promise<void> {
   const seen = new Set<string>()
-  let next = 0
   return async () => {
-    const start = Date.now()
-    if (start < next) return
     for await (const record of recordsOf(store, at.namespace)) {
       if (Date.parse(record.createdAt) < at.since) break
       if (seen.has(record.assetId)) continue
       seen.add(record.assetId)
       await at.live.addReferencesOf(record)
     }
-    const took = Date.now() - start
-    next = took > QUICK_MS ? Date.now() + took * 20 : 0
   }
 }
 

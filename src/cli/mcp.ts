@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAssets } from '../assets/assets.ts'
 import type { TrustMode } from '../content/events.ts'
+import { inBackground } from '../in-background.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { parseOptions } from './parse-options.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -116,7 +117,10 @@ async function proxy(args: string[]): Promise<number> {
       url === undefined ? await localServer(positionals) : await remoteServer(url, headers)
     const ended = proxyMcp(client, server, { ...options, whyEnded })
     // Not before it listens to the client, whenever the signal came.
-    void stop.then(() => client.onclose?.())
+    inBackground(
+      'Stopping',
+      stop.then(() => client.onclose?.()),
+    )
     const end = await ended
     process.stdin.destroy()
     return end === 'client' ? 0 : 1

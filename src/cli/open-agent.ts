@@ -1,10 +1,11 @@
+import { demoAgent } from '../../demo/demo-agent.ts'
+import { demoModel } from '../../demo/demo-model.ts'
 import { createAgent } from '../agent/agent.ts'
 import type { Agent } from '../agent/agent-contract.ts'
 import {
   capabilitiesFromEnvironment,
   modelFromEnvironment,
 } from '../model/model-from-environment.ts'
-import { starterAgent } from '../starter/starter-agent.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage.ts'
 
 /** The agent of the command line, on the data that its options name. */
@@ -21,10 +22,10 @@ export interface OpenAgent extends Pick<Storage, 'queue'> {
  */
 export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
   const { store, log, queue, close } = await openStorage(options)
-  const model = await modelFromEnvironment(process.env)
+  const model = (await modelFromEnvironment(process.env)) ?? demoModel()
   const capabilities = capabilitiesFromEnvironment(process.env)
   const own = { model, capabilities, assets: { store }, log: log() }
-  const agent = createAgent({ ...starterAgent, ...own })
+  const agent = createAgent({ ...demoAgent, ...own })
   return {
     ...{ agent, queue },
     async close() {

@@ -6,6 +6,7 @@ import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { ByrefError } from '../errors.ts'
+import { inBackground } from '../in-background.ts'
 import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
 import { describeModel } from './describe-model.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
@@ -71,7 +72,9 @@ export async function runCommand(args: string[]): Promise<number> {
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
     // Whoever asks waits for nobody else: the run is done here, unless a worker was faster.
-    const goOn = (): void => void (queue && agent.advance(run.conversation).catch(() => {}))
+    const goOn = (): void => {
+      if (queue) inBackground('Continuing the run', agent.advance(run.conversation))
+    }
     goOn()
     // Its end is waited for; a second Ctrl-C ends the process at once.
     onFirst(['SIGINT'], run.cancel)

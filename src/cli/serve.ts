@@ -84,7 +84,7 @@ export async function serveCommand(args: string[]): Promise<number> {
       allowedHosts: [values.host, ...values['allow-host']],
       allowedOrigins: values['allow-origin'],
       uploads: join(folder, 'uploads'),
-      log: pino({ level }, destination({ dest: 2, sync: true })),
+      log: pino({ level }, logDestination()),
     })
     listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
@@ -112,6 +112,11 @@ export async function serveCommand(args: string[]): Promise<number> {
     await close()
   }
   return 0
+}
+
+/** Standard error. What cannot be written there (a full disk, a reader that is gone) is dropped: no request fails for it. */
+function logDestination(): ReturnType<typeof destination> {
+  return destination({ dest: 2, sync: true, maxLength: 1_000_000 }).on('error', () => {})
 }
 
 interface AuthFlags {

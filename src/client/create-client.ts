@@ -1,3 +1,10 @@
+import {
+  checkMethods,
+  checkOptions,
+  is,
+  type MethodTables,
+  type OptionTable,
+} from '../check-options.ts'
 import type {
   ApprovalAnswer,
   AssetDetails,
@@ -166,8 +173,77 @@ export interface Client {
   ): LiveConversation
 }
 
+const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
+  ...is.all(is.string, 'baseUrl', 'token'),
+  fetch: is.callback(),
+}
+
+const ASSET_URL: OptionTable<AssetUrlOptions> = {
+  path: is.listOf(is.anything),
+  download: is.boolean,
+}
+
+/** Options of the methods. Ranges and contents are checked by the server. */
+const CLIENT_METHODS: MethodTables<Client> = {
+  conversations: { 0: { limit: is.number, ...is.all(is.string, 'cursor', 'search') } },
+  createConversation: { 0: is.all(is.string, 'id', 'title') },
+  forkConversation: { 1: is.all(is.string, 'at', 'id') },
+  exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
+  importConversation: { 1: { id: is.string } },
+  messages: { 1: is.all(is.number, 'after', 'before', 'limit') },
+  retry: { 2: { content: is.anything } },
+  data: { 1: { at: is.string } },
+  events: { 1: { ...is.all(is.number, 'after', 'limit'), signal: is.signal } },
+  send: { 2: { ifBusy: is.oneOf('queue', 'steer'), agent: is.string } },
+  approve: {
+    2: {
+      approved: is.required(is.boolean),
+      reason: is.string,
+      ...is.all(is.anything, 'arguments', 'result'),
+    },
+  },
+  debug: { 2: { signal: is.signal } },
+  prompt: { 2: { against: is.string } },
+  labels: { 1: { after: is.number } },
+  upload: {
+    1: {
+      ...is.all(is.string, 'name', 'mimeType'),
+      ...is.all(is.positive, 'pieceBytes', 'retryDelay'),
+      onProgress: is.callback(),
+      onImport: is.callback(),
+      signal: is.signal,
+    },
+  },
+  assets: { 0: { limit: is.number, cursor: is.string } },
+  rows: {
+    1: {
+      ...is.all(is.number, 'offset', 'limit'),
+      columns: is.listOf(is.string),
+      sort: is.string,
+      where: is.listOf(
+        is.group({ ...is.all(is.required(is.anything), 'column', 'is'), to: is.anything }),
+      ),
+      signal: is.signal,
+    },
+  },
+  query: {
+    0: { sql: is.required(is.string), tables: is.having('names of references'), name: is.string },
+  },
+  signAsset: { 1: { expiresIn: is.number, path: is.string, download: is.boolean } },
+  assetUrl: { 1: ASSET_URL, throws: true },
+  assetContent: { 1: { ...ASSET_URL, signal: is.signal } },
+  conversation: {
+    1: {
+      firstPage: is.anything,
+      ...is.all(is.notNegative, 'notifyEvery', 'idleTimeout', 'retryDelay'),
+    },
+    throws: true,
+  },
+}
+
 /** A client of the server at `baseUrl`, for browsers and Node. */
 export function createClient(options: ClientOptions = {}): Client {
+  checkOptions('createClient', options, CLIENT_OPTIONS)
   const { baseUrl = '', token } = options
   const transport: Transport = {
     baseUrl: baseUrl.replace(/\/+$/, ''),
@@ -297,7 +373,7 @@ export function createClient(options: ClientOptions = {}): Client {
         openStream: (after, signal) => openStream(transport, id, after, signal),
       }),
   }
-  return client
+  return checkMethods('client', client, CLIENT_METHODS)
 }
 
 function at(conversation: string): string {

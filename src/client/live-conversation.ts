@@ -1,6 +1,7 @@
 import { type ConversationState, emptyConversation } from '../content/conversation-state.ts'
 import type { LogRecord } from '../content/events.ts'
 import { createFold, type Foldable } from '../content/fold.ts'
+import { inBackground } from '../in-background.ts'
 import type { EventsPage } from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { readEventStream } from './event-stream.ts'
@@ -178,7 +179,7 @@ export function followConversation(id: string, options: LiveOptions): LiveConver
     }
   }
 
-  void run(closing.signal)
+  inBackground('Following a conversation', run(closing.signal))
 
   return {
     id,

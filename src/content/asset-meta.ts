@@ -1,3 +1,4 @@
+import { checkOptions, is } from '../check-options.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import type { Asset, AssetMeta } from './asset.ts'
 import { Branch, copyTree, isOpen } from './copy-tree.ts'
@@ -16,7 +17,8 @@ export interface MetaOptions {
  * The meta of an asset (structured-assets.md, "Asset Meta"; spec A2): the fields in the order of the reference, those
  * without a value left out. Reads no body and runs no getter.
  */
-export function assetMeta(asset: Asset, options: MetaOptions = {}): AssetMeta {
+export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
+  checkOptions('assetMeta', options, { text: is.wholeNumber, items: is.wholeNumber })
   const fields = ASSET_FIELDS.map((key) => [key, asset[key as keyof Asset]])
   return metaOf(Object.fromEntries(fields), options) as unknown as AssetMeta
 }

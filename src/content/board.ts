@@ -1,3 +1,10 @@
+import {
+  checkMethods,
+  checkOptions,
+  is,
+  type MethodTables,
+  type OptionTable,
+} from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { evaluateVariable, variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
@@ -49,6 +56,16 @@ export interface BoardOptions {
   identity?: (block: DataBlock) => string
 }
 
+const BOARD_OPTIONS: OptionTable<BoardOptions> = {
+  validate: is.callback(),
+  identity: is.callback(),
+}
+const AT = { at: is.either(is.string, is.having<Date>('a Date', 'getTime')) }
+const BOARD_METHODS: MethodTables<Board> = {
+  ...is.all({ 1: { ...AT, instance: is.string }, throws: true } as const, 'read', 'has'),
+  ...is.all({ 0: AT, throws: true } as const, 'entries', 'snapshot'),
+}
+
 /** The data messages of a conversation, merged (data-messages.md, spec D). */
 export interface Board {
   /**
@@ -83,10 +100,8 @@ type Field = 'data' | 'schema' | 'description' | 'messageId'
  * A board with these messages on it. Reading a variable costs the length of its path, now and at any past point, and
  * appending costs the message's own size, however long the conversation is.
  */
-export function createBoard(
-  messages: readonly MessageInput[] = [],
-  { validate, identity = labelOf }: BoardOptions = {},
-): Board {
+export function createBoard(messages: readonly MessageInput[] = [], options?: BoardOptions): Board {
+  const { validate, identity = labelOf } = checkOptions('createBoard', options, BOARD_OPTIONS)
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
@@ -197,7 +212,7 @@ export function createBoard(
     snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)) as unknown as BoardSnapshot,
   }
   for (const message of messages) board.append(message)
-  return board
+  return checkMethods('board', board, BOARD_METHODS)
 }
 
 function born(label: string, block: DataBlock): Identity {

@@ -63,7 +63,7 @@ export function canonicalPart(part: unknown): unknown {
   if (typeof part === 'string') return { type: 'text', text: part }
   if (!isPlainObject(part)) return part
   const { type } = part
-  const isText = typeof part.text === 'string' && (type === undefined || TEXTS.has(String(type)))
+  const isText = typeof part.text === 'string' && (type === undefined || TEXTS.has(partType(part)))
   if (isText) return { ...part, type: 'text' }
   const known = typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
   const inner = innerOf(part)
@@ -73,6 +73,11 @@ export function canonicalPart(part: unknown): unknown {
   return canonical(known ?? 'file', part, inner)
 }
 
+/** The type of a part that may be anything; empty where it is no text, which may not even be able to become one. */
+export function partType({ type }: { readonly type?: unknown }): string {
+  return typeof type === 'string' ? type : ''
+}
+
 interface Inner {
   key: string | null
   fields: Fields
@@ -80,7 +85,7 @@ interface Inner {
 
 /** The object within a part that has its body. */
 function innerOf(part: Fields): Inner {
-  for (const key of [String(part.type), 'source', 'inlineData', 'fileData', 'resource']) {
+  for (const key of [partType(part), 'source', 'inlineData', 'fileData', 'resource']) {
     if (isPlainObject(part[key]) && !isBody(part[key])) return { key, fields: part[key] as Fields }
   }
   return { key: null, fields: {} }

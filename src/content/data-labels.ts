@@ -57,8 +57,9 @@ export function createDataLabels(): DataLabels {
       return label
     },
     write: ({ id, content }, tree) => take({ id, block: content as DataBlock, tree }),
-    wait: ({ id, content }, tree) =>
-      void waiting.set(id, { id, block: content as DataBlock, tree }),
+    wait: ({ id, content }, tree) => {
+      waiting.set(id, { id, block: content as DataBlock, tree })
+    },
     deliver(ids) {
       for (const id of ids ?? []) {
         const one = waiting.get(id)
@@ -66,9 +67,12 @@ export function createDataLabels(): DataLabels {
         waiting.delete(id)
       }
     },
-    expect: ({ id, content }, tree) =>
-      void ahead.set(id, { id, block: content as DataBlock, tree }),
-    arrived: (id) => void ahead.delete(id),
+    expect: ({ id, content }, tree) => {
+      ahead.set(id, { id, block: content as DataBlock, tree })
+    },
+    arrived(id) {
+      ahead.delete(id)
+    },
     rewind: () => ahead.clear(),
     remove(id) {
       waiting.delete(id)

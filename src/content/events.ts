@@ -46,8 +46,10 @@ export interface AssetCreated {
   readonly dataUrl?: string
 }
 
-/** A body that was found and could not become an asset. */
+/** A body that was found and could not become an asset, or that an asset has and that could not be read for a prompt. */
 export interface AssetFailed {
+  /** The asset that could not be read, `asset://…`; absent where there is none. */
+  ref?: string
   code: string
   message: string
   mime?: string
@@ -193,6 +195,8 @@ export type ConversationEvent =
       owner: string
       settings?: string
       trust?: TrustMode
+      /** The same owner begins again, because its run had stopped making progress; absent where another takes over. */
+      reason?: 'stalled'
     }
   | {
       type: 'RUN_FINISHED'
@@ -343,7 +347,15 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TOOL_PROGRESS: false,
 }
 
+/** Every type of event. */
+export const EVENT_TYPES = Object.keys(DURABLE) as ConversationEvent['type'][]
+
 /** Whether the event belongs in the log; the others only stream. */
 export function isDurable({ type }: ConversationEvent): boolean {
   return DURABLE[type] === true
+}
+
+/** Whether events of this type only stream. */
+export function isStreamed(type: string): boolean {
+  return Object.hasOwn(DURABLE, type) && !DURABLE[type as ConversationEvent['type']]
 }

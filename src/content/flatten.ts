@@ -1,3 +1,4 @@
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import { decodeSegment } from '../refs/asset-ref.ts'
@@ -13,6 +14,8 @@ export interface FlattenOptions {
   keepContainerType?: boolean
 }
 
+const OPTIONS: OptionTable<FlattenOptions> = { sep: is.string, keepContainerType: is.boolean }
+
 const DICT = "<class 'dict'>"
 const LIST = "<class 'list'>"
 /** Text that reads like a container line: it gets a backslash, so that unflatten can tell. */
@@ -25,10 +28,8 @@ const TEXT_FIELDS = ASSET_FIELDS.filter((field) => field !== 'content')
  * separator and `%` are percent-escaped: with `/`, a key can be pasted behind `asset://id/`. Like there, a path whose
  * last key is empty ends with the separator twice. Any depth.
  */
-export function flatten(
-  meta: object,
-  { sep = '/', keepContainerType = true }: FlattenOptions = {},
-): Record<string, unknown> {
+export function flatten(meta: object, options?: FlattenOptions): Record<string, unknown> {
+  const { sep = '/', keepContainerType = true } = checkOptions('flatten', options, OPTIONS)
   // A dictionary from the start: faster for many keys, and `__proto__` is a key like any other.
   const flat: Record<string, unknown> = Object.create(null)
   walkFields(meta, sep, (name, value) => {
@@ -50,10 +51,8 @@ type Tree = Record<string, unknown>
  * containers are gone, and what has the keys 0 to n-1 is taken for a list. Throws `invalid_data` for an item of a list
  * that is not the next one, and for a field of what is no container.
  */
-export function unflatten(
-  flat: object,
-  { sep = '/', keepContainerType = true }: FlattenOptions = {},
-): AssetMeta {
+export function unflatten(flat: object, options?: FlattenOptions): AssetMeta {
+  const { sep = '/', keepContainerType = true } = checkOptions('unflatten', options, OPTIONS)
   const root: Tree = {}
   const guessed: { parent: Tree; key: string; value: Tree }[] = []
   for (const [name, line] of Object.entries(flat)) {

@@ -1,3 +1,5 @@
+import { checkOptions, is } from '../check-options.ts'
+import { errorMessage } from '../errors.ts'
 import { addUsage } from './add-usage.ts'
 import {
   type CallState,
@@ -9,6 +11,7 @@ import {
   type RunState,
   type StepState,
 } from './conversation-state.ts'
+import { DamagedError } from './damaged-error.ts'
 import { writerOf } from './data-block.ts'
 import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, LogRecord } from './events.ts'
@@ -42,7 +45,7 @@ export function foldAll(state: ConversationState, records: Iterable<Foldable>): 
 export interface Fold {
   /** The state now. It changes with the next event; keep {@link Fold.snapshot} of it instead. */
   readonly state: ConversationState
-  /** Folds one event in; false for a record that was folded before. */
+  /** Folds one event in; false for a record that was folded before. @throws DamagedError */
   apply(record: Foldable): boolean
   /** The state as it is and stays. */
   snapshot(): ConversationState
@@ -57,8 +60,11 @@ export interface FoldOptions {
 /** Begins to fold from a state, which stays as it is. */
 export function createFold(
   from: ConversationState = emptyConversation,
-  { onMessage }: FoldOptions = {},
+  options?: FoldOptions,
 ): Fold {
+  const { onMessage } = checkOptions<FoldOptions>('createFold', options, {
+    onMessage: is.callback(),
+  })
   const editable = new EditableState(from, onMessage)
   let given: ConversationState | null = from
   return {
@@ -69,6 +75,9 @@ export function createFold(
       given = null
       try {
         apply(editable, event, timestamp)
+      } catch (cause) {
+        const reason = `it cannot be folded (${errorMessage(cause)})`
+        throw new DamagedError(null, { position: position ?? 0, reason }, { cause })
       } finally {
         // Also one that cannot be taken is behind us.
         if (position !== undefined)
@@ -120,7 +129,9 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     editable.list('assets').push(payload)
     editable.list('assetsAfter').push(editable.state.messages.length)
   },
-  ASSET_ERROR: (editable, { payload }) => void editable.list('assetErrors').push(payload),
+  ASSET_ERROR(editable, { payload }) {
+    editable.list('assetErrors').push(payload)
+  },
   RUN_STARTED(editable, { type: _, threadId: __, ...run }, at) {
     deliver(editable, run.messageIds, at)
     const usage = { inputTokens: null, outputTokens: null }

@@ -1,7 +1,9 @@
+import { type Check, is } from '../check-options.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { isPlainObject } from './json.ts'
 import {
   join,
+  LABEL_OPTIONS,
   type Label,
   type LabelInput,
   readLabel,
@@ -23,6 +25,13 @@ export interface LabelTree {
 export interface LabelTreeInput extends LabelInput {
   fields?: Readonly<Record<string, LabelTreeInput>>
 }
+
+export const LABEL_TREE: Check<LabelTreeInput> = is.group<LabelTreeInput>({
+  ...LABEL_OPTIONS,
+  get fields() {
+    return is.recordOf(LABEL_TREE)
+  },
+})
 
 /** A tree as events carry it. */
 export interface WrittenLabelTree extends WrittenLabel {

@@ -1,3 +1,4 @@
+import { is, type OptionTable } from '../check-options.ts'
 import { isPlainObject } from './json.ts'
 
 /** Whether somebody vouches for a value: what is untrusted may be anybody's words. */
@@ -21,6 +22,8 @@ export interface LabelInput {
   integrity?: Integrity
   confidentiality?: Confidentiality
   readers?: readonly string[] | null
+  /** As in a {@link Label}. */
+  sources?: readonly string[]
 }
 
 /**
@@ -31,6 +34,20 @@ export interface Clearance {
   integrity?: Integrity
   confidentiality?: Confidentiality
   readers?: readonly string[]
+}
+
+const LEVELS = {
+  integrity: is.oneOf('trusted', 'untrusted'),
+  confidentiality: is.oneOf('public', 'private'),
+}
+export const LABEL_OPTIONS: OptionTable<LabelInput> = {
+  ...LEVELS,
+  readers: is.nullable(is.listOf(is.string)),
+  sources: is.listOf(is.string),
+}
+export const CLEARANCE_OPTIONS: OptionTable<Clearance> = {
+  ...LEVELS,
+  readers: is.listOf(is.string),
 }
 
 /** Which part of a label a place does not take. */
@@ -151,9 +168,7 @@ export function readLabel(given: unknown): Label {
 }
 
 /** A label with its sources, as events carry it. */
-export interface WrittenLabel extends LabelInput {
-  sources?: readonly string[]
-}
+export type WrittenLabel = LabelInput
 
 /** The label as events carry it: without what goes without saying. */
 export function writeLabel({ integrity, confidentiality, readers, sources }: Label): WrittenLabel {

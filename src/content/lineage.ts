@@ -132,7 +132,10 @@ export function createLineage(): LineageGraph {
   }
 
   function say(message: Message): void {
-    if (isDeletedResult(message)) return void results.push(null)
+    if (isDeletedResult(message)) {
+      results.push(null)
+      return
+    }
     const call = resultCall(message)
     if (call !== null) {
       results.push(call)

@@ -163,6 +163,16 @@ describe('readParts', () => {
     )
   })
 
+  it('takes a type that cannot become text', () => {
+    const parts = [{ type: { toString: {} } }, { type: { toString: null }, text: 'x' }]
+    expect(readParts(parts)).toEqual(
+      parts.map(({ type }) => ({
+        type: 'text',
+        text: `[part of unknown type ${JSON.stringify(type)}]`,
+      })),
+    )
+  })
+
   it('takes whatever it is given', () => {
     const types = fc.constantFrom(
       'image_url',

@@ -1,5 +1,5 @@
 import { formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { canonicalPart, type PartType } from './canonical-part.ts'
+import { canonicalPart, type PartType, partType } from './canonical-part.ts'
 import { isPlainObject } from './json.ts'
 
 /** Words among the parts of a message. */
@@ -35,7 +35,7 @@ function readPart(given: unknown): ReadText | ReadMedia {
   if (!isPlainObject(part)) return said(`[part that is ${part === null ? 'null' : typeof part}]`)
   const { type, text } = part
   if (type === 'text') return said(typeof text === 'string' ? text : '[text part without text]')
-  const holder = Object.hasOwn(KINDS, String(type)) ? part[type as PartType] : null
+  const holder = Object.hasOwn(KINDS, partType(part)) ? part[type as PartType] : null
   if (!isPlainObject(holder))
     return said(`[part of unknown type ${JSON.stringify(type) ?? 'undefined'}]`)
   return readHolder(type as PartType, holder)

@@ -11,6 +11,16 @@ export interface Participant {
 /** How a message is shown: talk, the agent's own notes, news from the system, plugin calls and their answers, hidden. */
 export type MessageType = 'chat' | 'note' | 'notice' | 'command' | 'command-response' | 'log'
 
+/** Those words. */
+export const MESSAGE_TYPES: readonly unknown[] = [
+  'chat',
+  'note',
+  'notice',
+  'command',
+  'command-response',
+  'log',
+] satisfies MessageType[]
+
 /** A file that belongs to a message, by reference (binary-assets.md, "Message Attachments"). */
 export interface Attachment {
   kind: 'image' | 'audio' | 'video' | 'file'

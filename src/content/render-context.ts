@@ -1,3 +1,4 @@
+import { checkOptions, is } from '../check-options.ts'
 import { escapeBlocks } from './escape-blocks.ts'
 import type { Message } from './message.ts'
 import { type MergeStrategy, placeData } from './place-data.ts'
@@ -23,8 +24,12 @@ export interface RenderContextOptions {
  */
 export function renderContext(
   messages: readonly MessageInput[],
-  options: RenderContextOptions = {},
+  options?: RenderContextOptions,
 ): ContextMessage[] {
+  checkOptions('renderContext', options, {
+    merge: is.oneOf('engine', 'model'),
+    maxChars: is.positive,
+  })
   return placeData(messages.map(toMessage), options).map((item) => {
     if (item.type === 'data') return textMessage('user', item.text)
     const role = item.message.sender.participant_role

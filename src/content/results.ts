@@ -48,7 +48,10 @@ export function createResults(): Results {
       return results.length
     },
     add(message) {
-      if (isDeletedResult(message)) return void results.push(null)
+      if (isDeletedResult(message)) {
+        results.push(null)
+        return
+      }
       const block = message.content_type === 'data' ? (message.content as DataBlock | null) : null
       if (typeof block?._call === 'string') written.set(block._call, block.data)
       const callId = resultCall(message)

@@ -3,7 +3,14 @@ import { isAssetRef } from '../refs/asset-ref.ts'
 import { toDataBlock } from './data-block.ts'
 import { isoTime } from './iso-time.ts'
 import { isPlainObject } from './json.ts'
-import type { Message, MessageType, MetadataInput, OutputMethod, Participant } from './message.ts'
+import {
+  MESSAGE_TYPES,
+  type Message,
+  type MessageType,
+  type MetadataInput,
+  type OutputMethod,
+  type Participant,
+} from './message.ts'
 import { newId } from './new-id.ts'
 
 /** A participant, or its short form (structured-assets.md, `"receiver": { "role": "plugin", "name": … }`). */
@@ -96,7 +103,9 @@ export function toMessage(input: MessageInput): Message {
   if (receiver) message.receiver = toParticipant(receiver)
   const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
   if (!isText) throw invalid('an id and a content_type that are text')
-  if (!TYPES.includes(message.message_type)) throw invalid(`a message_type of ${TYPES.join(', ')}`)
+  if (!MESSAGE_TYPES.includes(message.message_type)) {
+    throw invalid(`a message_type of ${MESSAGE_TYPES.join(', ')}`)
+  }
   if (typeof timestamp !== 'string' || Number.isNaN(isoTime(timestamp)))
     throw invalid('a timestamp in ISO 8601')
   if (!isPlainObject(metadata)) throw invalid('an object as metadata')
@@ -140,8 +149,6 @@ function defaultType(contentType: string, content: unknown): MessageType {
   if (contentType !== 'command') return contentType === 'data' ? 'note' : 'chat'
   return Object(content).response === undefined ? 'command' : 'command-response'
 }
-
-const TYPES: readonly string[] = ['chat', 'note', 'notice', 'command', 'command-response', 'log']
 
 function invalid(what: string): ByrefError {
   return new ByrefError('invalid_message', `A message has ${what}.`)

@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 const due = { conversation: 'c', namespace: null, agent: null }
-const all = { agents: [null], limit: 1, perNamespace: 1, without: [] }
+const all = { agents: [null], limit: 1, without: [] }
 
 describe('createQueue', () => {
   it('gives back what nobody has done, also where it was in use before it is looked after', async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
+import { checkOptions } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
-import { type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
+import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
 
 /** Options of {@link createQueue}: the log's database, and the schema of the queue's tables, default `byref_queue`. */
 export type HostQueueOptions = PostgresOptions
@@ -19,9 +20,8 @@ export interface TakenJob extends DueConversation {
 export interface TakeOptions {
   /** The names of agents; null for those without a name. */
   agents: readonly (string | null)[]
+  /** All of them may be of one namespace. */
   limit: number
-  /** At most so many of one namespace. */
-  perNamespace: number
   /** Namespaces of which none are taken. */
   without: readonly string[]
 }
@@ -32,7 +32,7 @@ export interface HostQueue extends ConversationQueue {
   supervise(): Promise<void>
   /** Enqueues many, each once. */
   add(due: readonly DueConversation[]): Promise<void>
-  /** Takes some, in the order in which they came. Those that are not {@link done} within ten seconds come back. */
+  /** Takes some, in the order in which they came. Those that are not {@link done} within five seconds come back. */
   take(options: TakeOptions): Promise<TakenJob[]>
   /** They are in somebody's hands, or nothing is due in them. */
   done(jobs: readonly TakenJob[]): Promise<void>
@@ -46,19 +46,20 @@ export interface HostQueue extends ConversationQueue {
 
 const DEFAULT_SCHEMA = 'byref_queue'
 
-/** Not taken for so long, it is another's. */
-const EXPIRES_SECONDS = 10
+/** A job that was taken and is not done after this time is given to another: its worker died before it had the lease. */
+const EXPIRES_SECONDS = 5
 
 /** A job that nobody takes: while it is there, nobody has emptied the tables. */
 const WHOLE = { queue: 'whole', at: new Date('2100-01-01T00:00:00Z') }
 
 const WORDS = { what: 'queue', failed: 'log_failed' } as const
 
-/** How often its tables are looked after. */
-const SUPERVISE_MS = 5000
+/** How often its tables are looked after, in milliseconds. */
+const SUPERVISE_MS = 2000
 
 /** Opens a queue; its tables are made at its first use. */
 export function createQueue(options: HostQueueOptions): HostQueue {
+  checkOptions('createQueue', options, POSTGRES_OPTIONS)
   const schema = options.schema ?? DEFAULT_SCHEMA
   const channel = `${schema}_due`.slice(-63)
   const { pool, isOwn } = poolOf(options)
@@ -67,21 +68,12 @@ export function createQueue(options: HostQueueOptions): HostQueue {
   const listeners = new Set<() => void>()
   let opening: Promise<PgBoss> | null = null
   let supervising: NodeJS.Timeout | undefined
-  /** Of the last statement that failed: pg-boss keeps to itself why it fetched nothing. */
-  let failure: unknown = null
   let closed = false
   let listening: ReturnType<Database['listen']> | null = null
 
   async function start(): Promise<PgBoss> {
     const { PgBoss } = await loadPgBoss()
-    const executeSql = async (text: string, values?: unknown[]) => {
-      try {
-        return await pool.query(text, values)
-      } catch (error) {
-        failure = error
-        throw error
-      }
-    }
+    const executeSql = (text: string, values?: unknown[]) => pool.query(text, values)
     const boss = new PgBoss({
       ...{ db: { executeSql }, schema, schedule: false, supervise: false },
       ...{ monitorIntervalSeconds: SUPERVISE_MS / 1000, maintenanceIntervalSeconds: 60 },
@@ -113,7 +105,7 @@ export function createQueue(options: HostQueueOptions): HostQueue {
       known.get(queue) ??
       boss.createQueue(queue, {
         // One that waits, however often it is asked for; that one process advances it is the log's to see to.
-        ...{ policy: 'short', expireInSeconds: EXPIRES_SECONDS, retryLimit: 1000, retryDelay: 1 },
+        ...{ policy: 'short', expireInSeconds: EXPIRES_SECONDS, retryLimit: 1000, retryDelay: 0 },
         ...{ deleteAfterSeconds: 60 },
       })
     known.set(queue, made)
@@ -168,21 +160,22 @@ export function createQueue(options: HostQueueOptions): HostQueue {
         }
         if (due.length > 0) await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
       }),
-    take: ({ agents, limit, perNamespace, without }) =>
+    take: ({ agents, limit, without }) =>
       saying(async () => {
         const taken: TakenJob[] = []
         for (const agent of agents) {
-          const left = limit - taken.length
-          if (left <= 0) break
-          const { boss, queue } = await queueOf(agent)
-          failure = null
-          const jobs = await boss.fetch<JobData>(queue, {
-            batchSize: left,
-            groupConcurrency: perNamespace,
-            ignoreGroups: without.length > 0 ? without.map(groupOf) : null,
-          })
-          if (failure) throw failure
-          taken.push(...jobs.map(({ id, data }) => ({ ...readJob(data), queue, id })))
+          const batchSize = limit - taken.length
+          if (batchSize <= 0) break
+          try {
+            const { boss, queue } = await queueOf(agent)
+            const ignoreGroups = without.length > 0 ? without.map(groupOf) : null
+            const jobs = await boss.fetch<JobData>(queue, { batchSize, ignoreGroups })
+            taken.push(...jobs.map(({ id, data }) => ({ ...readJob(data), queue, id })))
+          } catch (error) {
+            // What has been taken is taken; who takes again meets the error again.
+            if (taken.length === 0) throw error
+            break
+          }
         }
         return taken
       }),
@@ -218,7 +211,9 @@ export function createQueue(options: HostQueueOptions): HostQueue {
         begun: tell,
       })
       listeners.add(listener)
-      return () => void listeners.delete(listener)
+      return () => {
+        listeners.delete(listener)
+      }
     },
     async close() {
       if (closed) return

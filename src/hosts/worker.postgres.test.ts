@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { PgBoss } from 'pg-boss'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import type { Agent, AgentOptions } from '../agent/agent-contract.ts'
@@ -149,7 +150,7 @@ describe('a worker', () => {
   it('goes on where another one died', async () => {
     const { agent, queue, log } = host()
     const run = await agent.start({ conversation: 'c', messages: say() })
-    const [job] = await queue.take({ agents: [null], limit: 1, perNamespace: 1, without: [] })
+    const [job] = await queue.take({ agents: [null], limit: 1, without: [] })
     await queue.done(job ? [job] : [])
     await log.append('c', [], { lease: { owner: 'dead', ms: 300 } })
     await worker()
@@ -281,6 +282,41 @@ describe('a worker', () => {
     await expect.poll(() => executions).toContain('single')
     expect(executions).toHaveLength(7)
     open()
+  })
+
+  it('has room for a namespace of which others were taken and dropped', async () => {
+    const { agent, queue } = host()
+    const many = agent.scoped('many')
+    for (let n = 0; n < 6; n++) await many.send(`dropped${n}`, say()[0] as never)
+    expect(await queue.take({ agents: [null], limit: 6, without: [] })).toHaveLength(6)
+    const { tool, executions, open, model } = gate()
+    open()
+    // Nothing comes back meanwhile.
+    await queue.markWhole()
+    vi.spyOn(PgBoss.prototype, 'supervise').mockResolvedValue(undefined as never)
+    await worker({ tools: [tool], model }, { concurrency: 8 })
+    await many.send('next', say()[0] as never)
+    await expect.poll(() => executions).toEqual(['next'])
+    vi.restoreAllMocks()
+  })
+
+  it('is kept from nothing by damaged conversations, which are set aside', async () => {
+    const { agent } = host()
+    const tenant = agent.scoped('tenant')
+    for (let n = 0; n < 60; n++) await tenant.send(`damaged${n}`, say()[0] as never)
+    await sql.query(`UPDATE "${place.schema}".records SET sum = 0`)
+    const onError = vi.fn()
+    await worker({}, { concurrency: 4, onError })
+    const run = await tenant.start({ conversation: 'sound', messages: say() })
+    expect(await run.result).toMatchObject({ text: 'done' })
+    await expect.poll(jobs).toBe(0)
+    const { conversations } = await tenant.log.list({ limit: 100 })
+    const damaged = conversations.filter(({ damage }) => damage?.position === 1)
+    expect(damaged).toHaveLength(60)
+    expect((await tenant.log.list({ due: true })).conversations).toEqual([])
+    expect(String(onError.mock.calls[0])).toContain(
+      'is damaged at position 1: its checksum is wrong',
+    )
   })
 
   it('takes what is for its agents', async () => {

@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from '../agent/agent-contract.ts'
+import { AGENTS } from '../agent/agent-options.ts'
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
+import { DamagedError } from '../content/damaged-error.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
+import { inBackground } from '../in-background.ts'
 import type { HostQueue, TakenJob } from './queue.ts'
 import { enqueueAbandoned, rebuildQueue } from './recover.ts'
 
@@ -21,6 +26,14 @@ export interface WorkerOptions {
   onError?(error: unknown): void
 }
 
+const OPTIONS: OptionTable<WorkerOptions> = {
+  agents: is.required(AGENTS),
+  queue: is.required(is.having<HostQueue>('a queue, made by createQueue', 'take', 'enqueue')),
+  ...is.all(is.count, 'concurrency', 'perNamespace'),
+  graceMs: is.notNegative,
+  onError: is.callback(),
+}
+
 /** A process that advances the conversations that its queue names. */
 export interface Worker {
   /** How many conversations it advances now. */
@@ -39,12 +52,19 @@ const WHOLE_MS = 60_000
 const GATHER_MS = 5
 
 /**
+ * Pauses before a conversation whose log failed is tried again, in milliseconds: its lease may be ours already, and then everybody
+ * else would wait until it is over.
+ */
+const AGAIN_MS = [100, 400, 1600]
+
+/**
  * Makes a worker, which does nothing until it is started. Any number of them may share a queue; each conversation is advanced by
  * one at a time, which the log sees to.
  *
  * @throws ByrefError `config_invalid` where the log of the agents does not have the queue
  */
 export function createWorker(options: WorkerOptions): Worker {
+  checkOptions('createWorker', options, OPTIONS)
   const { queue, concurrency = 50, graceMs = 10_000, onError = sayOnStderr() } = options
   const { perNamespace = Math.max(1, Math.ceil(concurrency * 0.75)) } = options
   const agents = [options.agents].flat() as Agent[]
@@ -86,10 +106,9 @@ export function createWorker(options: WorkerOptions): Worker {
     for (const most of new Set([share, perNamespace])) {
       while (active.size < concurrency && !leaving.signal.aborted) {
         const { crowded, room } = crowd(most)
-        const jobs = await queue.take({
-          ...{ agents: names, without: crowded, perNamespace: room },
-          limit: concurrency - active.size,
-        })
+        // All of them may be of one namespace.
+        const limit = Math.min(room, concurrency - active.size)
+        const jobs = await queue.take({ agents: names, without: crowded, limit })
         for (const job of jobs) begin(job)
         if (jobs.length > 0) continue
         if (crowded.length === 0) return
@@ -116,19 +135,35 @@ export function createWorker(options: WorkerOptions): Worker {
   function begin(job: TakenJob): void {
     const work = advance(job).catch(onError)
     active.set(work, job.namespace)
-    void work.then(() => {
+    const ended = work.then(() => {
       active.delete(work)
       fill()
     })
+    inBackground('Taking jobs', ended)
   }
 
   async function advance(job: TakenJob): Promise<void> {
-    const agent = byName.get(job.agent) ?? (first as Agent)
     let isDone = false
     const done = (): void => {
       if (!isDone) finish(job)
       isDone = true
     }
+    for (const pause of [...AGAIN_MS, null]) {
+      try {
+        return await give(job, done)
+      } catch (error) {
+        // The log has set it aside: to try again would only keep a place from others.
+        if (error instanceof DamagedError) done()
+        const isAway = error instanceof ByrefError && error.code === 'log_failed'
+        if (pause === null || !isAway || leaving.signal.aborted) throw error
+        onError(error)
+        await sleep(pause)
+      }
+    }
+  }
+
+  async function give(job: TakenJob, done: () => void): Promise<void> {
+    const agent = byName.get(job.agent) ?? (first as Agent)
     const release = await agent.advance(job.conversation, {
       ...{ namespace: job.namespace, onTaken: done },
       ...{ leave: leaving.signal, signal: stopping.signal },
@@ -140,7 +175,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function finish(job: TakenJob): void {
     finished.push(job)
-    flushing ??= setTimeout(() => void flush(), GATHER_MS)
+    flushing ??= setTimeout(() => inBackground('Telling the queue', flush()), GATHER_MS)
   }
 
   function flush(): Promise<void> {
@@ -157,8 +192,8 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function look(): Promise<void> {
     try {
-      if (Date.now() - looked > WHOLE_MS) {
-        looked = Date.now()
+      if (performance.now() - looked > WHOLE_MS) {
+        looked = performance.now()
         await rebuildQueue(log, queue)
       }
       await enqueueAbandoned(log, queue)
@@ -180,7 +215,7 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     async start() {
       await queue.supervise()
-      looked = Date.now()
+      looked = performance.now()
       await rebuildQueue(log, queue)
       unhear = queue.onDue(fill)
       looking = look()
@@ -208,10 +243,10 @@ function notItsQueue(): ByrefError {
 }
 
 function sayOnStderr(): (error: unknown) => void {
-  let said = 0
+  let said = Number.NEGATIVE_INFINITY
   return (error) => {
-    if (Date.now() - said < 60_000) return
-    said = Date.now()
+    if (performance.now() - said < 60_000) return
+    said = performance.now()
     process.stderr.write(`byref worker: ${errorMessage(error)}\n`)
   }
 }

@@ -1,9 +1,34 @@
+import { is, type MethodTables, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
+import type { ConversationLog, Lease } from './conversation-log.ts'
+
+const LEASE: OptionTable<Lease> = {
+  owner: is.required(is.string),
+  ms: is.required(is.number),
+}
 
 const MAX_LENGTH = 200
 const MAX_PAGE = 1000
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+
+/** The options of a log's methods. Which numbers and ids there may be is checked where they are read, as `bad_request`. */
+export const LOG_METHODS: MethodTables<ConversationLog> = {
+  list: {
+    0: {
+      limit: is.number,
+      cursor: is.nullable(is.string),
+      search: is.string,
+      due: is.either(is.boolean, is.oneOf('abandoned')),
+      allNamespaces: is.boolean,
+    },
+  },
+  append: { 2: { after: is.number, lease: is.group(LEASE), debug: is.recordOf(is.anything) } },
+  renew: { 1: LEASE },
+  read: { 1: is.all(is.number, 'after', 'limit') },
+  import: { 1: { id: is.string } },
+  subscribe: { 1: { allNamespaces: is.boolean, wants: is.callback() }, throws: true },
+}
 
 /** @throws ByrefError `bad_request` for an id that no conversation can have */
 export function checkId(id: unknown): string {

@@ -1,3 +1,4 @@
+import type { Damage } from '../content/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { ByrefError } from '../errors.ts'
 import type { ConversationQueue } from './conversation-queue.ts'
@@ -33,6 +34,39 @@ export interface ConversationSummary {
    * it has run out. Null where nobody does.
    */
   lease: { owner: string; expiresIn: number } | null
+  /** Where it cannot be read, and why, for a conversation that was set aside for that; else null. */
+  damage: Damage | null
+}
+
+/** A record as it is stored, sound or not. */
+export interface StoredRecord {
+  position: number
+  /** Milliseconds since 1970. */
+  at: number
+  /** JSON, if it is sound. */
+  event: string
+  /** What is wrong with it; null where its checksum is right. */
+  problem: string | null
+}
+
+/** What finds and mends conversations that a disk or a program has damaged. */
+export interface LogUpkeep {
+  /**
+   * Sets a conversation aside, or takes it back for null. Lists show one that is set aside with its damage, and it is never
+   * due: nobody is kept busy by it. Nothing is changed in what it holds.
+   */
+  setAside(conversation: string, damage: Damage | null): Promise<void>
+  /** The records behind a position as they are stored. */
+  stored(conversation: string, options: Required<ReadOptions>): Promise<StoredRecord[]>
+  /**
+   * Removes all records behind a position, makes the summary anew from those that are left, ends the lease and takes the
+   * conversation back. Gives how many records it removed.
+   *
+   * @throws DamagedError where one that would be left is damaged: then nothing is changed
+   */
+  cut(conversation: string, after: number): Promise<number>
+  /** What is wrong with the storage as a whole, in its own words; absent where it looks after that itself. */
+  check?(): Promise<readonly string[]>
 }
 
 /** What a writer says beside its events. */
@@ -156,7 +190,8 @@ export interface ConversationLog {
    * it was). What resolves is on disk: a crash after that loses nothing. Appends at once never interleave.
    *
    * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` where `after` is not 0 and the
-   *   conversation is shorter or gone; `TypeError` for an event that is not durable or no JSON
+   *   conversation is shorter or gone, `bad_request` for an event that lacks a field or has one of a wrong type; `TypeError`
+   *   for an event that is not durable or no JSON
    */
   append(
     conversation: string,
@@ -170,7 +205,11 @@ export interface ConversationLog {
    */
   renew(conversation: string, lease: Lease): Promise<boolean>
 
-  /** The records behind `after` in order; empty at the end and for an unknown conversation. */
+  /**
+   * The records behind `after` in order; empty at the end and for an unknown conversation.
+   *
+   * @throws DamagedError where one of them is damaged or missing
+   */
   read(conversation: string, options?: ReadOptions): Promise<LogRecord[]>
 
   /**
@@ -219,6 +258,9 @@ export interface ConversationLog {
    * that ends it.
    */
   subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
+
+  /** What mends damaged conversations; absent where none can be. */
+  readonly upkeep?: LogUpkeep
 
   /** Enqueues a conversation by hand, where there is a {@link queue} and it is due. */
   enqueue?(conversation: string): Promise<void>

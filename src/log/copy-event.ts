@@ -1,10 +1,12 @@
+import { eventProblem } from '../content/event-schema.ts'
 import { type ConversationEvent, isDurable } from '../content/events.ts'
 import { isPlainObject, putKey } from '../content/json.ts'
+import { ByrefError } from '../errors.ts'
 import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
 /** As deep as an event may be nested: no reader of a log runs out of stack. */
-const MAX_DEPTH = 1000
+export const MAX_DEPTH = 1000
 
 /** Events and debug data as a log stores them. */
 export interface LogEntry {
@@ -17,7 +19,8 @@ export interface LogEntry {
  * What an append stores: copies of the events, each what `JSON.parse(JSON.stringify(event))` would give at a fraction of its
  * cost, and the debug data, redacted, those that came in a message's metadata among them. Every log stores what this gives.
  *
- * @throws TypeError for an event that is not durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
+ * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that is not
+ *   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
  */
 export function logEntry(
   events: readonly ConversationEvent[],
@@ -28,7 +31,12 @@ export function logEntry(
     if (!isDurable(event)) {
       throw new TypeError(`${event.type} is not durable and has no place in the log`)
     }
-    const split = splitDebug(copyJsonValue(event, '', 0) as ConversationEvent)
+    const copy = copyJsonValue(event, '', 0) as ConversationEvent
+    const problem = eventProblem(copy)
+    if (problem !== null) {
+      throw new ByrefError('bad_request', `Invalid event ${event.type}: ${problem}`)
+    }
+    const split = splitDebug(copy)
     if (split.debug) debug.set(...split.debug)
     return split.event
   })

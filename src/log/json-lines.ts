@@ -18,8 +18,7 @@ export interface ExportHeader {
  * the same, and else keeps what else it has.
  */
 export function headerLine(header: ExportHeader, kept: string | null = null): string {
-  const before: unknown = kept === null ? {} : JSON.parse(kept)
-  if (!isPlainObject(before)) throw new TypeError('A kept header is an object')
+  const before = kept === null ? {} : readHeader(kept)
   if (kept !== null && saysSame(before, header)) return kept
   return JSON.stringify({
     ...before,
@@ -40,6 +39,16 @@ export function recordLine(position: number, at: number, event: string): string 
 /** The line of the debug data of one message. `value` is JSON. */
 export function debugLine(message: string, value: string): string {
   return `{"debug":${JSON.stringify(message)},"value":${value}}`
+}
+
+/** What a kept header says; nothing where that is damaged. */
+function readHeader(kept: string): Record<string, unknown> {
+  try {
+    const header: unknown = JSON.parse(kept)
+    return isPlainObject(header) ? header : {}
+  } catch {
+    return {}
+  }
 }
 
 function saysSame(line: Record<string, unknown>, header: ExportHeader): boolean {

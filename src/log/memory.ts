@@ -1,3 +1,4 @@
+import { checkMethods } from '../check-options.ts'
 import { newId } from '../content/new-id.ts'
 import { leaseAfter } from './admit.ts'
 import {
@@ -7,6 +8,7 @@ import {
   checkNamespace,
   checkPosition,
   checkTitle,
+  LOG_METHODS,
 } from './check-arguments.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import { type Listeners, listeners } from './listeners.ts'
@@ -49,7 +51,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     return made
   }
 
-  return {
+  const log: ConversationLog = {
     namespace,
     scoped: (other) => logOf(storage, checkNamespace(other)),
     async create(id = newId()) {
@@ -132,4 +134,5 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       storage.closed = true
     },
   }
+  return checkMethods('log', log, LOG_METHODS)
 }

@@ -254,7 +254,7 @@ describe('createPostgresLog', () => {
     expect(rows).toEqual([{ records: '0', debug: '0', leftovers: '0' }])
     // What a process left that was killed in the middle of it.
     await beside.query(`INSERT INTO leftovers VALUES (7777, 0);
-      INSERT INTO records (conversation, position, at, event) VALUES (7777, 1, 0, '{"type":"X"}')`)
+      INSERT INTO records (conversation, position, at, event, sum) VALUES (7777, 1, 0, '{"type":"X"}', 0)`)
     await log.import(lines.slice(0, 1), { id: 'd' })
     expect((await beside.query('SELECT FROM records')).rowCount).toBe(0)
     await close()

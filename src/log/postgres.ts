@@ -1,10 +1,11 @@
+import { checkMethods, checkOptions, is } from '../check-options.ts'
 import type { LogRecord } from '../content/events.ts'
 import { createTurns } from '../content/in-turn.ts'
 import { newId } from '../content/new-id.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { keyOf } from '../postgres/plain-text.ts'
-import type { PostgresOptions } from '../postgres/postgres-options.ts'
+import { POSTGRES_OPTIONS, type PostgresOptions } from '../postgres/postgres-options.ts'
 import { checkAppend } from './admit.ts'
 import {
   checkId,
@@ -13,6 +14,7 @@ import {
   checkNamespace,
   checkPosition,
   checkTitle,
+  LOG_METHODS,
 } from './check-arguments.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import type { ConversationQueue } from './conversation-queue.ts'
@@ -44,6 +46,8 @@ import { postgresExport } from './postgres/postgres-export.ts'
 import { postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { readRecords } from './postgres/read-records.ts'
 import { type Recent, recent } from './postgres/recent.ts'
+import { cutRecords, setAside, storedRecords } from './postgres/upkeep.ts'
+import { debugOf } from './record-rows.ts'
 
 /** Options of {@link createPostgresLog}. */
 export type PostgresLogOptions = PostgresOptions & {
@@ -64,6 +68,7 @@ interface Shared {
   hasTrigrams(): Promise<boolean>
 }
 
+const QUEUE = is.having<ConversationQueue>('a queue, made by createQueue', 'enqueue')
 const MOST_KNOWN = 10_000
 
 /**
@@ -75,6 +80,7 @@ const MOST_KNOWN = 10_000
  * @throws ByrefError `config_invalid`. Every use rejects with `log_failed` where the database cannot be used
  */
 export function createPostgresLog(options: PostgresLogOptions): ConversationLog {
+  checkOptions('createPostgresLog', options, { ...POSTGRES_OPTIONS, queue: QUEUE })
   const owner = { what: 'conversation log', failed: 'log_failed' } as const
   const database = openDatabase(options, {
     owner,
@@ -144,7 +150,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
     return records
   }
 
-  return {
+  const log: ConversationLog = {
     namespace,
     ...(queue && {
       queue,
@@ -193,12 +199,15 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
     deleted: (id) => use(() => deletedIn(query, [namespace ?? '', id])),
     debug: (id, messageId) =>
       use(async () => {
-        const { rows } = await query<{ value: string }>(
-          `SELECT d.value FROM byref.conversations c JOIN byref.debug d ON d.conversation = c.key
+        const { rows } = await query<{ position: number; value: string }>(
+          `SELECT c.position, d.value FROM byref.conversations c JOIN byref.debug d ON d.conversation = c.key
            WHERE c.namespace = $1 AND c.id = $2 AND d.message = $3`,
           [namespace ?? '', id, keyOf(messageId)],
         )
-        return rows[0] ? JSON.parse(rows[0].value) : null
+        const [found] = rows
+        if (!found) return null
+        const { position } = found
+        return JSON.parse(debugOf(found.value, { id, position, message: messageId }))
       }),
     rename: (id, title) =>
       use(async () => {
@@ -230,6 +239,22 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
           })
         })
       }),
+    upkeep: {
+      setAside: (id, damage) => use(() => setAside(query, placeOf(id), damage)),
+      stored: (id, page) => use(() => storedRecords(query, placeOf(id), page)),
+      cut: (id, after) =>
+        use(() => {
+          const place = placeOf(id)
+          return inTurn(place, async () => {
+            known.delete(keyOfPlace(place))
+            const done = await cutRecords(database, place, after)
+            if (!done) return 0
+            await changes.tell({ ...place, ...done.gone, kind: 'deleted' })
+            await changes.tell({ ...place, ...done.made, kind: 'made', position: after })
+            return done.removed
+          })
+        }),
+    },
     subscribe(listener, options) {
       if (database.closed) throw closedError()
       return changes.subscribe(listener, { ...options, namespace })
@@ -243,6 +268,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
         await its.flush()
       }),
   }
+  return checkMethods('log', log, LOG_METHODS)
 }
 
 async function findTrigrams({ query, schema }: Database): Promise<boolean> {

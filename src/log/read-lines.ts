@@ -1,8 +1,10 @@
+import { eventProblem } from '../content/event-schema.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { isoTime } from '../content/iso-time.ts'
 import { isPlainObject } from '../content/json.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
+import { MAX_DEPTH } from './copy-event.ts'
 import {
   debugLine,
   type ExportHeader,
@@ -95,10 +97,12 @@ function parseRecord(
     throw new Error(`position must be ${position}, not ${JSON.stringify(value.position)}`)
   }
   const at = time(value, 'timestamp')
-  if (!isPlainObject(value.event) || typeof value.event.type !== 'string') {
-    throw new Error('event must be an object with a type')
+  if (isDeeper(value.event, MAX_DEPTH)) {
+    throw new Error(`event is nested more than ${MAX_DEPTH} levels deep`)
   }
-  const given = value.event as unknown as ConversationEvent
+  const problem = eventProblem(value.event)
+  if (problem !== null) throw new Error(`Invalid event ${Object(value.event).type}: ${problem}`)
+  const given = value.event as ConversationEvent
   const { event, debug } = splitDebug(given)
   const json = JSON.stringify(event)
   const said = event === given ? line : JSON.stringify({ ...value, event })
@@ -123,6 +127,11 @@ function parseDebug(
   const said =
     redacted === value ? line : JSON.stringify({ debug: message, value: redacted, ...rest })
   return { type: 'debug', message, json, kept: keptLine(said, debugLine(message, json)) }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
 function time(value: Record<string, unknown>, key: string): number {

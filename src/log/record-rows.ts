@@ -1,14 +1,118 @@
+import { crc32 } from 'node:zlib'
+import { DamagedError } from '../content/damaged-error.ts'
+import { eventProblem } from '../content/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { errorMessage } from '../errors.ts'
+import { recordLine } from './json-lines.ts'
 
 /** A row of the records, as the logs in databases store them. */
 export interface RecordRow {
   position: number
   at: number
+  /** JSON. */
   event: string
+  /** {@link eventSum} and the time together. */
+  sum: number
 }
 
-/** The record that a row holds. */
-export function recordOf({ position, at, event }: RecordRow): LogRecord {
-  const timestamp = new Date(at).toISOString()
-  return { v: 1, position, timestamp, event: JSON.parse(event) as ConversationEvent }
+/** The checksum of an event at its position. The time is added to it where that is known. */
+export function eventSum(position: number, event: string): number {
+  return crc32(event, position)
+}
+
+/** What is wrong with a row, without reading its event; null where its checksum is right. */
+export function rowProblem({ position, at, event, sum }: RecordRow): string | null {
+  return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
+}
+
+/** The record that a row of a conversation holds. @throws DamagedError */
+export function recordOf(row: RecordRow, conversation: string): LogRecord {
+  const { position } = row
+  const broken = (reason: string, cause?: unknown) =>
+    new DamagedError(conversation, { position, reason }, { cause })
+  const problem = rowProblem(row)
+  if (problem !== null) throw broken(problem)
+  let event: unknown
+  try {
+    event = JSON.parse(row.event)
+  } catch (cause) {
+    throw broken(`it is not JSON (${errorMessage(cause)})`, cause)
+  }
+  const invalid = eventProblem(event)
+  if (invalid !== null) throw broken(invalid)
+  return { v: 1, position, timestamp: isoText(row.at), event: event as ConversationEvent }
+}
+
+let last = { at: 0, text: new Date(0).toISOString() }
+
+/** The records of one append have one time, so that it is mostly that of the last record. */
+function isoText(at: number): string {
+  if (last.at !== at) last = { at, text: new Date(at).toISOString() }
+  return last.text
+}
+
+/** The records of rows behind a position; `end` is the conversation's last position. @throws DamagedError where one is missing */
+export function recordsOf(
+  rows: readonly RecordRow[],
+  conversation: string,
+  { after, end, limit }: { after: number; end: number; limit: number },
+): LogRecord[] {
+  const count = Math.max(rows.length, Math.min(limit, end - after))
+  const records: LogRecord[] = []
+  for (let i = 0; i < count; i++) {
+    const position = after + i + 1
+    const row = rows[i]
+    if (row?.position !== position) {
+      throw new DamagedError(conversation, { position, reason: 'the record is missing' })
+    }
+    records.push(recordOf(row, conversation))
+  }
+  return records
+}
+
+/** The event of a row, for lists and searches: null where it is damaged, so that one record spoils nothing for others. */
+export function eventIn(json: unknown): ConversationEvent | null {
+  try {
+    const event: unknown = JSON.parse(String(json))
+    return eventProblem(event) === null ? (event as ConversationEvent) : null
+  } catch {
+    return null
+  }
+}
+
+const SEAL_LENGTH = 8
+
+/** Text with its checksum before it. */
+export function seal(text: string): string {
+  return crc32(text).toString(16).padStart(SEAL_LENGTH, '0') + text
+}
+
+/** What {@link seal} was given; null where it is damaged. */
+export function unseal(sealed: string): string | null {
+  const text = sealed.slice(SEAL_LENGTH)
+  return seal(text) === sealed ? text : null
+}
+
+/** The line of an export that a row holds: as it came, where it was imported. @throws DamagedError */
+export function exportedLine(
+  row: RecordRow & { line: string | null },
+  conversation: string,
+  expected: number,
+): string {
+  const { position, at, event, line } = row
+  const kept = line === null ? recordLine(position, at, event) : unseal(line)
+  if (position === expected && kept !== null && rowProblem(row) === null) return kept
+  const reason = position === expected ? 'its checksum is wrong' : 'the record is missing'
+  throw new DamagedError(conversation, { position: expected, reason })
+}
+
+/** Debug data of a conversation with so many records, as JSON. @throws DamagedError behind the last record */
+export function debugOf(
+  sealed: string,
+  { id, position, message }: { id: string; position: number; message: string },
+): string {
+  const text = unseal(sealed)
+  if (text !== null) return text
+  const reason = `the debug data of the message "${message}" are damaged`
+  throw new DamagedError(id, { position: position + 1, reason })
 }

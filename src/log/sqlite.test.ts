@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../content/events.ts'
-import { toMessage } from '../content/to-message.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import { createSqliteLog } from './sqlite.ts'
@@ -46,29 +45,6 @@ describe('createSqliteLog', () => {
     const [later] = await second.append('c', [started])
     expect(later?.position).toBe(2)
     await second.close()
-  })
-
-  it('brings a file from before messages could be deleted up to now', async () => {
-    const path = file()
-    const said = (id: string): ConversationEvent => ({
-      type: 'NEW_MESSAGE',
-      payload: toMessage({ id, content: `said ${id}` }),
-    })
-    const before = createSqliteLog(path)
-    await before.append('c', [said('a'), said('b')])
-    expect((await before.list({ search: 'said a' })).conversations).toHaveLength(1)
-    await before.close()
-    const database = new DatabaseSync(path)
-    database.exec(`DROP INDEX records_deleted; ALTER TABLE records DROP COLUMN deleted;
-      DROP INDEX records_by_message; ALTER TABLE records DROP COLUMN message;
-      ALTER TABLE conversations DROP COLUMN agent; PRAGMA user_version = 1`)
-    database.close()
-    const log = createSqliteLog(path)
-    expect(await log.deleted('c')).toEqual([])
-    await log.append('c', [{ type: 'MESSAGE_DELETED', messageId: 'a' }])
-    expect(await log.deleted('c')).toEqual(['a'])
-    expect((await log.list({ search: 'said a' })).conversations).toEqual([])
-    await log.close()
   })
 
   it('is written by two at once without loss', async () => {
@@ -172,7 +148,7 @@ describe('createSqliteLog', () => {
     const log = createSqliteLog(path)
     const db = new DatabaseSync(path)
     db.exec(`INSERT INTO leftovers VALUES (77, 0);
-      INSERT INTO records (conversation, position, at, event) VALUES (77, 1, 0, '{"type":"X"}');
+      INSERT INTO records (conversation, position, at, event, sum) VALUES (77, 1, 0, '{"type":"X"}', 0);
       INSERT INTO debug (conversation, message, value) VALUES (77, 'm', '1')`)
     await log.import(manyLines(1), { id: 'c' })
     const count = (table: string): unknown =>

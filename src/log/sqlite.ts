@@ -1,3 +1,4 @@
+import { checkMethods, checkOptions, is } from '../check-options.ts'
 import { newId } from '../content/new-id.ts'
 import { connect } from '../sqlite/connection.ts'
 import { checkAppend } from './admit.ts'
@@ -8,10 +9,12 @@ import {
   checkNamespace,
   checkPosition,
   checkTitle,
+  LOG_METHODS,
 } from './check-arguments.ts'
 import type { ConversationLog, LogChange } from './conversation-log.ts'
 import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
+import { debugOf } from './record-rows.ts'
 import { forget, giveName, renewLease } from './sqlite/change-row.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
@@ -22,6 +25,7 @@ import { createRow, findRow, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { sqliteExport } from './sqlite/sqlite-export.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import { LOG_FILE, type LogConnection } from './sqlite/statements.ts'
+import { sqliteUpkeep } from './sqlite/upkeep.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
@@ -39,7 +43,9 @@ export interface SqliteLogOptions {
  *   `storage_full`
  */
 export function createSqliteLog(path: string, options: SqliteLogOptions = {}): ConversationLog {
-  const { busyTimeoutMs } = options
+  const { busyTimeoutMs } = checkOptions('createSqliteLog', options, {
+    busyTimeoutMs: is.notNegative,
+  })
   const owner = { path, what: 'conversation log', failed: 'log_failed' } as const
   const changes = feed()
   return logOf(connect({ owner, kind: LOG_FILE, hooks: changes, busyTimeoutMs }), changes, null)
@@ -55,7 +61,7 @@ function logOf(
   const tell = (id: string, change: Partial<LogChange> = {}): void =>
     changes.tell({ conversation: id, namespace, records: [], ...change })
 
-  return {
+  const log: ConversationLog = {
     namespace,
     scoped: (other) => logOf(connection, changes, checkNamespace(other)),
     create: (id = newId()) =>
@@ -105,7 +111,7 @@ function logOf(
         const page = { after: checkPosition(after), limit: checkLimit(limit) }
         return read((sql) => {
           const row = findRow(sql, placeOf(id))
-          return row ? readRecords(sql, row.key, page) : []
+          return row ? readRecords(sql, row, page) : []
         })
       }),
     deleted: (id) =>
@@ -117,11 +123,13 @@ function logOf(
       ),
     debug: (id, messageId) =>
       use(async () => {
-        const found = await read((sql) => {
+        return read((sql) => {
           const row = findRow(sql, placeOf(id))
-          return row && sql.debug.get(row.key, messageId)
+          const found = row && sql.debug.get(row.key, messageId)
+          if (!found) return null
+          const { position } = row
+          return JSON.parse(debugOf(String(found.value), { id, position, message: messageId }))
         })
-        return found ? JSON.parse(String(found.value)) : null
       }),
     rename: (id, title) =>
       use(async () => {
@@ -160,6 +168,11 @@ function logOf(
       if (connection.closed) throw closedError()
       return changes.subscribe(connection, listener, { ...options, namespace })
     },
+    upkeep: sqliteUpkeep(connection, placeOf, (id) => {
+      tell(id, { deleted: true })
+      tell(id)
+    }),
     close: connection.close,
   }
+  return checkMethods('log', log, LOG_METHODS)
 }

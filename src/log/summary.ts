@@ -1,3 +1,4 @@
+import type { Damage } from '../content/damaged-error.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import { resultCall } from '../content/results.ts'
 import { chatText } from './chat-text.ts'
@@ -42,6 +43,7 @@ export interface StoredSummary {
   position: number
   state: ConversationState
   lease: { owner: string; until: number } | null
+  damage: Damage | null
 }
 
 /**
@@ -81,7 +83,7 @@ export function messageIn(event: ConversationEvent): string | null {
 
 /** The summary as readers see it at a time, in milliseconds since 1970. */
 export function summaryOf(stored: StoredSummary, now: number): ConversationSummary {
-  const { id, namespace, name, position, state, lease } = stored
+  const { id, namespace, name, position, state, lease, damage } = stored
   return {
     id,
     namespace,
@@ -90,11 +92,34 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
     updatedAt: new Date(stored.updated).toISOString(),
     messages: state.messages,
     position,
-    status: statusOf(state),
+    status: damage ? 'failed' : statusOf(state),
     openRun: state.openRun,
     queued: state.queued.length,
     agent: state.agent,
     lease: lease && { owner: lease.owner, expiresIn: lease.until - now },
+    damage,
+  }
+}
+
+/** A list of ids as databases store it; empty where that is damaged, so that one row spoils no list of conversations. */
+export function readIds(stored: string | null): string[] {
+  const ids: unknown = stored === null ? [] : readJson(stored)
+  return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
+}
+
+/** The damage of a conversation as databases store it; null for none. */
+export function readDamage(stored: string | null): Damage | null {
+  if (stored === null) return null
+  const { position, reason } = Object(readJson(stored))
+  return { position: Number(position) || 0, reason: String(reason) }
+}
+
+/** Null where it is not JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }
 

@@ -6,14 +6,7 @@ import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './languag
 import { streamModel } from './language-model.ts'
 import { busyMs, ModelBusyError, noteBusy } from './model-busy.ts'
 import { onAbort } from './on-abort.ts'
-
-/** How often a call that failed before its first word is tried again. */
-export interface RetryOptions {
-  /** Further tries; default 2. */
-  maxRetries?: number
-  /** Wait before the first further try in milliseconds, doubled each time; default 500. A `retry-after` header wins. */
-  retryDelayMs?: number
-}
+import type { RetryOptions } from './retry-options.ts'
 
 /** One model call. */
 export interface ModelCallRequest {

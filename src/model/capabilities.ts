@@ -1,3 +1,4 @@
+import { is, type OptionTable } from '../check-options.ts'
 import { catalogueEntry, type ModelPrice } from './catalogue.ts'
 import type { LanguageModel } from './language-model.ts'
 import type { ModelCapabilities } from './model-capabilities.ts'
@@ -15,6 +16,19 @@ export interface CapabilityOverrides {
   price?: ModelPrice
   cacheMarks?: ModelCapabilities['cacheMarks']
   systemAnywhere?: boolean
+}
+
+const TAKEN = is.either(is.listOf(is.string), is.recordOf(is.positive))
+export const CAPABILITIES: OptionTable<CapabilityOverrides> = {
+  ...is.all(TAKEN, 'takes', 'takesInResults'),
+  urls: is.recordOf(is.listOf(is.having<RegExp>('a RegExp', 'test'))),
+  contextWindow: is.positive,
+  price: is.group({
+    ...is.all(is.required(is.notNegative), 'input', 'output'),
+    ...is.all(is.notNegative, 'cacheRead', 'cacheWrite'),
+  }),
+  cacheMarks: is.nullable(is.oneOf('anthropic', 'bedrock')),
+  systemAnywhere: is.boolean,
 }
 
 /** Of types that are given without a limit, and of all bodies in one call where no limit is known: 20 MB. */

@@ -9,9 +9,19 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
+import { type Check, is } from '../check-options.ts'
 
 /** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
 export type LanguageModel = LanguageModelV4 | LanguageModelV3
+
+/** The check of an option that is a model. */
+export const MODEL: Check<LanguageModel> = is.checked(
+  'a model of the AI SDK (provider interface v3 or v4), such as openai("gpt-5-mini") of @ai-sdk/openai',
+  (value) => {
+    const { doStream, specificationVersion } = Object(value) as Partial<LanguageModel>
+    return typeof doStream === 'function' && /^v[34]$/.test(String(specificationVersion))
+  },
+)
 
 /** What one model call is given; the prompt in the shapes of provider interface v4. */
 export type ModelCallOptions = LanguageModelV4CallOptions

@@ -11,15 +11,15 @@ export class ModelBusyError extends Error {
   }
 }
 
-/** Until when the providers of models want to be left alone, in milliseconds since 1970. */
+/** Until when the providers of models want to be left alone, by `performance.now()`, which nobody sets. */
 const busyUntil = new WeakMap<LanguageModel, number>()
 
 /** Notes that a provider wants to be left alone for a time: by everybody in this process who asks that model. */
 export function noteBusy(model: LanguageModel, ms: number): void {
-  busyUntil.set(model, Math.max(busyUntil.get(model) ?? 0, Date.now() + ms))
+  busyUntil.set(model, Math.max(busyUntil.get(model) ?? 0, performance.now() + ms))
 }
 
 /** Milliseconds for which a model's provider still wants to be left alone; 0 for none. */
 export function busyMs(model: LanguageModel): number {
-  return Math.max(0, (busyUntil.get(model) ?? 0) - Date.now())
+  return Math.max(0, (busyUntil.get(model) ?? 0) - performance.now())
 }

@@ -37,6 +37,7 @@ async function ask(
   env: Record<string, string>,
 ): Promise<{ result: RunResult; events: ConversationEvent[] }> {
   const model = await modelFromEnvironment(env)
+  if (!model) throw new Error('The environment names no model')
   const agent = createAgent({ model, tools: [add], retry: { retryDelayMs: 1 } })
   const run = agent.run({ messages: [{ role: 'user', content: 'What is 2 + 3?' }] })
   const events: ConversationEvent[] = []
@@ -286,10 +287,10 @@ describe('modelFromEnvironment', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('chooses the demo model without a key, and a model by its name', async () => {
-    expect((await modelFromEnvironment({})).provider).toBe('byref.demo')
+  it('chooses nothing without a key, and a model by its name', async () => {
+    expect(await modelFromEnvironment({})).toBeNull()
     const named = await modelFromEnvironment({ ANTHROPIC_API_KEY: 'k', BYREF_MODEL: 'claude-x' })
-    expect([named.provider, named.modelId]).toEqual(['anthropic.messages', 'claude-x'])
+    expect([named?.provider, named?.modelId]).toEqual(['anthropic.messages', 'claude-x'])
   })
 
   it('refuses a base URL without a model', async () => {

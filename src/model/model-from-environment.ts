@@ -1,6 +1,5 @@
 import { ByrefError, errorMessage } from '../errors.ts'
 import type { CapabilityOverrides } from './capabilities.ts'
-import { demoModel } from './demo-model.ts'
 import type { LanguageModel } from './language-model.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -8,12 +7,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 /**
  * The model that environment variables ask for: `OPENAI_BASE_URL` with `BYREF_MODEL` (any server that speaks OpenAI's
  * chat completions), else the provider whose key is set (OpenAI, Anthropic, Google; `BYREF_MODEL` picks its model),
- * else the demo model.
+ * else null.
  *
  * @throws ByrefError `config_invalid` for a base URL without a model, `dependency_missing` for a provider's package
  *   that is not installed.
  */
-export async function modelFromEnvironment(env: Environment): Promise<LanguageModel> {
+export async function modelFromEnvironment(env: Environment): Promise<LanguageModel | null> {
   const model = env.BYREF_MODEL?.trim()
   if (env.OPENAI_BASE_URL && !model && !env.OPENAI_API_KEY) {
     throw new ByrefError(
@@ -57,7 +56,7 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
       baseURL: env.GOOGLE_GENERATIVE_AI_BASE_URL || undefined,
     })(model || 'gemini-2.5-flash')
   }
-  return demoModel()
+  return null
 }
 
 /**

@@ -1,5 +1,5 @@
+import { is, type OptionTable } from '../check-options.ts'
 import type { JsonObject } from '../content/json.ts'
-import { ByrefError } from '../errors.ts'
 import type { ModelCallOptions } from './language-model.ts'
 
 /**
@@ -21,47 +21,23 @@ export type ModelSettings = Pick<
   | 'providerOptions'
 >
 
-const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0
-const isInteger = (value: unknown): boolean => Number.isSafeInteger(value)
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-
-/** What each may be, in words and as a test. */
-const FORMS: Record<keyof ModelSettings, readonly [string, (value: unknown) => boolean]> = {
-  maxOutputTokens: ['a positive integer', isCount],
-  temperature: ['a number', isNumber],
-  topP: ['a number', isNumber],
-  topK: ['a positive integer', isCount],
-  presencePenalty: ['a number', isNumber],
-  frequencyPenalty: ['a number', isNumber],
-  stopSequences: ['a list of texts', isTexts],
-  seed: ['an integer', isInteger],
-  reasoning: ['a level such as "low"', (value) => typeof value === 'string'],
-  toolChoice: ['an object such as { type: "auto" }', isObject],
-  providerOptions: ['an object by provider', isObject],
+/** The check of each. */
+export const MODEL_SETTINGS: OptionTable<ModelSettings> = {
+  ...is.all(is.count, 'maxOutputTokens', 'topK'),
+  ...is.all(is.finite, 'temperature', 'topP', 'presencePenalty', 'frequencyPenalty'),
+  stopSequences: is.listOf(is.string),
+  seed: is.integer,
+  reasoning: is.checked('a level such as "low"', (value) => typeof value === 'string'),
+  toolChoice: is.group({
+    type: is.required(is.oneOf('auto', 'none', 'required', 'tool')),
+    toolName: is.string,
+  }),
+  providerOptions: is.having('an object by provider'),
 }
 
-/**
- * The settings as plain data, without what is undefined.
- *
- * @throws ByrefError `config_invalid` for a setting that there is not, or that is of another kind
- */
+/** The settings as plain data, without what is undefined. */
 export function modelSettings(given: ModelSettings = {}): ModelSettings {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
-  for (const [key, value] of entries) {
-    if (!Object.hasOwn(FORMS, key)) {
-      const known = Object.keys(FORMS).join(', ')
-      throw new ByrefError('config_invalid', `There is no "${key}" in settings; there are ${known}`)
-    }
-    const [form, fits] = FORMS[key as keyof ModelSettings]
-    if (!fits(value)) {
-      throw new ByrefError('config_invalid', `settings.${key} is ${form}, not ${shown(value)}`)
-    }
-  }
-  return JSON.parse(JSON.stringify(Object.fromEntries(entries))) as ModelSettings
+  return JSON.parse(JSON.stringify(given)) as ModelSettings
 }
 
 /** The options of a call: an agent's settings, and before them those of its run. `toolChoice` only where there are tools. */
@@ -72,8 +48,4 @@ export function callSettings(
 ): ModelSettings {
   const { toolChoice, ...rest }: ModelSettings = { ...own, ...(ofRun as ModelSettings) }
   return hasTools && toolChoice ? { ...rest, toolChoice } : rest
-}
-
-function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value)
 }

@@ -87,21 +87,18 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     }
   }
 
-  async function withClient<T>(work: (query: Query) => Promise<T>): Promise<T> {
+  async function withClient<T>(
+    work: (query: Query, spoiled: { yes: boolean }) => Promise<T>,
+  ): Promise<T> {
     const spoiled = { yes: false }
     const client = await pool.connect().catch((error) => {
       throw databaseError(error, owner)
     })
-    // A connection that dies between two statements says so to its listener, and to the next statement.
-    const died = () => {
-      spoiled.yes = true
-    }
-    client.on('error', died)
     try {
-      return await work(queryOn(client, spoiled))
+      return await work(queryOn(client, spoiled), spoiled)
     } finally {
+      // One that died between two statements is not taken back either: the pool sees that by itself.
       client.release(spoiled.yes)
-      client.off('error', died)
     }
   }
 
@@ -109,16 +106,23 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     schema,
     query: (text, values) => withClient((query) => query(text, values)),
     transaction: (work) =>
-      withClient(async (query) => {
+      withClient(async (query, spoiled) => {
         await query('BEGIN')
+        // Not taken back before it has ended: whoever is next would store something that is never committed.
+        spoiled.yes = true
         let value: Awaited<ReturnType<typeof work>>
         try {
           value = await work(query)
         } catch (error) {
-          await query('ROLLBACK').catch(() => {})
+          const isOver = await query('ROLLBACK').then(
+            () => true,
+            () => false,
+          )
+          spoiled.yes = !isOver
           throw error
         }
         await query('COMMIT')
+        spoiled.yes = false
         return value
       }),
     async use(run) {

@@ -1,4 +1,5 @@
 import type { Client, Pool } from 'pg'
+import { inBackground } from '../in-background.ts'
 import { ownConnection, unref } from './own-connection.ts'
 
 /** What is listened to. */
@@ -54,10 +55,13 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
     which.end().catch(() => {})
     if (ended) return
     const wait = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** failures++)
-    timer = setTimeout(() => void connect(), wait * (0.5 + Math.random() / 2)).unref()
+    timer = setTimeout(
+      () => inBackground('Connecting', connect()),
+      wait * (0.5 + Math.random() / 2),
+    ).unref()
   }
 
-  void connect()
+  inBackground('Connecting', connect())
   return {
     get isUp() {
       return isUp

@@ -12,9 +12,14 @@ export function toPlain(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).slice(1, -1)
 }
 
-/** What {@link toPlain} was given. */
+/** What {@link toPlain} was given; text that it never made, since it was damaged, as it is. */
 export function fromPlain(plain: string): string {
-  return plain.includes('\\') ? JSON.parse(`"${plain}"`) : plain
+  if (!plain.includes('\\')) return plain
+  try {
+    return JSON.parse(`"${plain}"`)
+  } catch {
+    return plain
+  }
 }
 
 /** A key for any text, the text itself where that is short and plain; another for every text. */

@@ -72,6 +72,12 @@ export function endsConnection(error: unknown): boolean {
   return !isOfServer || error.severity === 'FATAL' || error.severity === 'PANIC'
 }
 
+/** Whether a part of a table cannot be read, whoever reads it: XX001 is a damaged page, XX002 a damaged index. */
+export function isCorrupt(error: unknown): boolean {
+  const code = codeOf(error instanceof ByrefError ? error.cause : error)
+  return code === 'XX001' || code === 'XX002'
+}
+
 /** The SQLSTATE, or Node's code; '' for none. */
 export function codeOf(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error]

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import pg from 'pg'
+import { is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 
 /** Which database, and where in it. */
@@ -17,6 +18,13 @@ export type PostgresOptions = (
 ) & {
   /** The schema that holds the tables, made if it is not there: lower case letters, digits and `_`. Default: `byref`. */
   schema?: string
+}
+
+export const POSTGRES_OPTIONS: OptionTable<PostgresOptions> = {
+  connectionString: is.string,
+  maxConnections: is.count,
+  pool: is.having('a pool of pg', 'query', 'connect'),
+  schema: is.string,
 }
 
 /** What a server does not do for longer, in milliseconds, so that neither a lock nor a lost network holds anybody up for ever. */
@@ -65,8 +73,21 @@ function isReadable(connectionString: string): boolean {
   }
 }
 
-/** A connection that dies while nobody uses it leaves the pool by itself; without a listener it would end the process. */
+const heardPools = new WeakSet<Pool>()
+
+/**
+ * Listens for the errors of a pool and of each of its connections, from the first moment of each. An error that nobody listens
+ * for would end the process; whoever uses a lost connection next is told by a rejection.
+ */
 function withErrorListener(pool: Pool): Pool {
-  if (pool.listenerCount('error') === 0) pool.on('error', () => {})
+  if (heardPools.has(pool)) return pool
+  heardPools.add(pool)
+  pool.on('error', ignore)
+  // The pool emits it before it takes its own listener away, also for connections that are older than ours.
+  pool.on('acquire', (client) => {
+    if (client.listenerCount('error', ignore) === 0) client.on('error', ignore)
+  })
   return pool
 }
+
+function ignore(): void {}

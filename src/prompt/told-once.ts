@@ -48,6 +48,8 @@ export function createToldOnce(
       const text = metasBlock(fresh)
       return [...topic('assets'), ...(text === null ? [] : [{ type: 'text' as const, text }])]
     },
-    seen: (name) => void shown.add(name),
+    seen(name) {
+      shown.add(name)
+    },
   }
 }

@@ -1,4 +1,5 @@
 import { type Board, createBoard } from '../content/board.ts'
+import { partType } from '../content/canonical-part.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
 import { isData } from '../content/data-block.ts'
 import type { AssetCreated } from '../content/events.ts'
@@ -221,10 +222,10 @@ function veilNames(message: Message, { hides }: Veiling): Message {
 
 function veilPart(part: unknown, hides: Veil['hides']): unknown {
   if (!isPlainObject(part)) return part
-  const { type, [String(type)]: holder } = part
+  const { type, [partType(part)]: holder } = part
   if (type === 'text' || !isPlainObject(holder)) return part
   const url = isPlainObject(holder.url) ? holder.url.assetRef : holder.url
-  if (typeof url === 'string' && hides(url)) return { type, [String(type)]: { url } }
+  if (typeof url === 'string' && hides(url)) return { type, [partType(part)]: { url } }
   return part
 }
 

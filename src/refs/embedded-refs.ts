@@ -1,3 +1,4 @@
+import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
 import { codeScanner, finder, isEscaped } from './code-scanner.ts'
 
@@ -18,10 +19,8 @@ export interface FindOptions {
  * The references between `<|` and `|>` on one line, in order: URLs or JSON objects (spec R9). `\<|` is literal, and so
  * is everything between marks that is no reference (`<|im_start|>`). Linear in the text; never throws.
  */
-export function findEmbeddedRefs(
-  text: string,
-  { markdown = true }: FindOptions = {},
-): EmbeddedRef[] {
+export function findEmbeddedRefs(text: string, options?: FindOptions): EmbeddedRef[] {
+  const { markdown = true } = checkOptions('findEmbeddedRefs', options, { markdown: is.boolean })
   const found: EmbeddedRef[] = []
   const code = markdown ? codeScanner(text) : null
   const close = finder(text, '|>')

@@ -1,3 +1,4 @@
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { isAssetId } from './asset-id.ts'
 import { formatAssetRef } from './asset-ref.ts'
@@ -31,6 +32,8 @@ export interface ResolveOptions {
   format?: (path: readonly FieldKey[]) => string
 }
 
+const RESOLVE: OptionTable<ResolveOptions> = { format: is.callback() }
+
 /**
  * The value at the path: through own enumerable keys, items of lists and typed arrays, entries of Maps, and nothing
  * else: no prototype, method or getter (spec R5). A null that is there is a value. Throws {@link FieldPathError}.
@@ -38,8 +41,9 @@ export interface ResolveOptions {
 export function resolveFieldPath(
   value: unknown,
   path: readonly FieldKey[],
-  { format = formatter(value) }: ResolveOptions = {},
+  options?: ResolveOptions,
 ): unknown {
+  const { format = formatter(value) } = checkOptions('resolveFieldPath', options, RESOLVE)
   let current = value
   for (const [depth, key] of path.entries()) {
     const next = ownField(current, key)

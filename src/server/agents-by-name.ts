@@ -10,9 +10,9 @@ const ONLY = 'agent'
  * @throws ByrefError `config_invalid` for none, and for several that have not a name each
  */
 export function agentsByName(given: Agent | readonly Agent[]): Map<string, Agent> {
-  const list = Array.isArray(given) ? (given as readonly Agent[]) : [given as Agent]
+  const list = [given].flat() as Agent[]
   const agents = new Map(list.map((agent) => [agent.name ?? ONLY, agent]))
-  if (list.length === 0 || list.includes(undefined as never)) {
+  if (list.length === 0) {
     throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
   }
   const isNamed = list.length === 1 || list.every(({ name }) => name !== null)

@@ -1,12 +1,14 @@
 import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
+import { AGENTS } from '../agent/agent-options.ts'
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { agentsByName } from './agents-by-name.ts'
 import { appFiles } from './app-files.ts'
-import { type AuthOptions, createAuth } from './auth/auth.ts'
+import { AUTH_OPTIONS, type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
-import { type Caller, requireRole } from './caller.ts'
+import { type Caller, mayAs, requireRole } from './caller.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { drainingAnswer } from './draining.ts'
 import { createHub } from './events/hub.ts'
@@ -46,6 +48,11 @@ export interface ServerOptions {
    * agents that trust less than others. A conversation of another agent can be read, and not gone on with. Default: all.
    */
   agentsOf?: (caller: Caller) => readonly string[]
+  /**
+   * Who may send messages as the system, as the assistant and as other people, with times of their own. Default: owners; without
+   * `auth` everybody is one.
+   */
+  speakAs?: (caller: Caller) => boolean
   /** Who may use it; without, everybody who reaches it, and then it listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
@@ -59,6 +66,19 @@ export interface ServerOptions {
   uploads?: string
   /** Told of each request and each failure; pino's interface. Default: nothing, and failures to stderr. */
   log?: ServerLogger
+}
+
+const OPTIONS: OptionTable<ServerOptions> = {
+  agents: is.required(AGENTS),
+  agentsOf: is.callback(),
+  speakAs: is.callback(),
+  auth: is.group(AUTH_OPTIONS),
+  limits: is.group({ requestsPerMinute: is.count, uploadBytes: is.positive }),
+  allowedHosts: is.listOf(is.string),
+  allowedOrigins: is.listOf(is.string),
+  app: is.nullable(is.string),
+  uploads: is.string,
+  log: is.having<ServerLogger>('a logger, such as pino()', 'info', 'error'),
 }
 
 /** HTTP around agents: the API of docs/http-api.md and the workbench. */
@@ -82,7 +102,9 @@ const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
  * @throws ByrefError `config_invalid` for no agent, and auth that names no way in
  */
 export function createServer(options: ServerOptions): Server {
+  checkOptions('createServer', options, OPTIONS)
   const { allowedHosts = [], allowedOrigins = [], log = silent } = options
+  const { speakAs = (caller) => mayAs(caller, 'owner') } = options
   const agents = agentsByName(options.agents)
   const first = [...agents.values()][0] as Agent
   const auth = createAuth(options.auth)
@@ -176,6 +198,12 @@ export function createServer(options: ServerOptions): Server {
     tries: createTries(),
     authenticate,
     reader: (caller) => readers?.of(caller.subject) ?? null,
+    speaker: (caller) => ({
+      speaksAsOthers: speakAs(caller),
+      ...(auth.required
+        ? { sender: { participant_id: caller.subject, participant_role: 'user' } }
+        : {}),
+    }),
     agent(caller, { asked, before } = {}) {
       const theirs = agentsOf(caller)
       // An only agent goes on with what one of another name left.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../agent/tools/tool.ts'
+import { ByrefError } from '../errors.ts'
 import { openApi, refusal } from './fixtures/api.ts'
 
 describe('a server that is about to stop', () => {
@@ -57,6 +58,28 @@ describe('a server that is about to stop', () => {
     await closed
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
     expect((await agent.log.find(id))?.status).not.toBe('idle')
+  })
+})
+
+describe('a server whose agent is closed', () => {
+  it('sends requests that are under way to others', async () => {
+    const { agent, ask } = openApi([])
+    await agent.close()
+    const said = await ask(`/api/conversations/${await agent.log.create()}/messages`, {
+      ...{ method: 'POST', json: { content: 'go' } },
+    })
+    expect(said.headers.get('retry-after')).toBe('1')
+    expect(await refusal(said)).toEqual({ status: 503, code: 'interrupted' })
+  })
+})
+
+describe('a server whose storage is away', () => {
+  it('asks for another try', async () => {
+    const { agent, ask } = openApi([])
+    agent.assets.list = () => Promise.reject(new ByrefError('storage_failed', 'No server there'))
+    const listed = await ask('/api/assets')
+    expect(listed.headers.get('retry-after')).toBe('1')
+    expect(await refusal(listed)).toEqual({ status: 503, code: 'storage_failed' })
   })
 })
 

@@ -26,16 +26,18 @@ export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
 /** Whether somebody here should hear of a failure, and not only who asked. */
 export function isOurFault(error: unknown): boolean {
   const code = codeOf(error)
-  return code !== 'shutting_down' && (code === null || HTTP_STATUS[code] >= 500)
+  const isStopping = code === 'shutting_down' || code === 'interrupted'
+  return !isStopping && (code === null || HTTP_STATUS[code] >= 500)
 }
 
 /** The answer to a request that failed, with the headers that the context was given until then. */
 export function errorResponse(error: unknown, c: Context): Response {
   const code = codeOf(error)
-  if (code === 'rate_limited' || code === 'shutting_down') c.header('retry-after', '1')
+  const status = code === null ? 500 : HTTP_STATUS[code]
+  if (status === 429 || status === 503) c.header('retry-after', '1')
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')
-  return c.json(failureOf(error), code === null ? 500 : HTTP_STATUS[code])
+  return c.json(failureOf(error), status)
 }
 
 function codeOf(error: unknown): ByrefErrorCode | null {

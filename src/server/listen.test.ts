@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { Server } from 'node:http'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createServer } from './create-server.ts'
@@ -16,5 +17,15 @@ describe('listen', () => {
     expect(await new Response('abc').bytes()).toEqual(new Uint8Array([97, 98, 99]))
     const fetched = await fetch(`${listening.url}/healthz`)
     expect((await fetched.bytes()).length).toBeGreaterThan(0)
+  })
+  it('goes on where a connection cannot be taken', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen')
+    const agents = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agents }).listen({ port: 0 })
+    const server = listen.mock.contexts[0] as Server
+    listen.mockRestore()
+    const refused = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+    for (const _ of [1, 2]) server.emit('error', refused)
+    expect((await fetch(`${listening.url}/healthz`)).status).toBe(200)
   })
 })

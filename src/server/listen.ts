@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { cutStalled } from './stalled-body.ts'
 
@@ -15,6 +16,13 @@ export interface ListenOptions {
   stalledMs?: number
   /** How long open requests may take to end when it closes, in milliseconds; default 3,000. */
   graceMs?: number
+}
+
+const OPTIONS: OptionTable<ListenOptions> = {
+  port: is.wholeNumber,
+  hostname: is.string,
+  stalledMs: is.positive,
+  graceMs: is.notNegative,
 }
 
 /** A server that listens. */
@@ -39,9 +47,11 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 /** Listens on Node. Throws ByrefError `config_invalid`. */
 export function listen(
   app: Hono,
-  { port = 4114, hostname = '127.0.0.1', stalledMs = 60_000, graceMs = 3000 }: ListenOptions = {},
+  options: ListenOptions | undefined,
   { needsToken, drain }: Listener,
 ): Promise<Listening> {
+  checkOptions('server.listen', options, OPTIONS)
+  const { port = 4114, hostname = '127.0.0.1', stalledMs = 60_000, graceMs = 3000 } = options ?? {}
   if (!needsToken && !LOOPBACK.test(hostname)) {
     throw new ByrefError(
       'config_invalid',
@@ -55,7 +65,8 @@ export function listen(
   server.requestTimeout = 0
   server.on('request', (request, response) => cutStalled(request, response, stalledMs))
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    // Later ones are of a connection that could not be taken (no file descriptor is left): the others go on.
+    server.on('error', (error: NodeJS.ErrnoException) => {
       reject(cannotListen(error, hostname, port))
     })
     server.listen(port, hostname, () => {

@@ -1,4 +1,5 @@
-import { Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { stalledRuns } from '../agent/stalled-runs.ts'
 import type { Hub } from './events/hub.ts'
 
 /** Counts for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
@@ -33,6 +34,15 @@ export function createMetrics(hub: Pick<Hub, 'readers'>): Metrics {
     registers: [registry],
     collect() {
       this.set(process.memoryUsage.rss())
+    },
+  })
+  new Counter({
+    name: 'byref_runs_stalled_total',
+    help: 'Runs of this process that stopped making progress and were started over',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(stalledRuns())
     },
   })
   return {

@@ -58,10 +58,10 @@ function tooLarge(): ByrefError {
 export function parse<T>(schema: z.ZodType<T>, value: unknown, what: 'query' | 'body'): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const issues = result.error.issues.map(({ path, message }) => ({
-    path: path.join('.'),
-    message,
-  }))
+  const all = result.error.issues.flatMap((issue) =>
+    issue.code === 'invalid_union' ? issue.errors.flat() : issue,
+  )
+  const issues = all.map(({ path, message }) => ({ path: path.join('.'), message }))
   throw new RequestError(`The ${what} of the request is not as it must be`, issues)
 }
 

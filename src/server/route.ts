@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
+import type { Speaker } from '../content/spoken-by.ts'
 import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 import type { Caller, Role } from './caller.ts'
 import { type FoundConversation, foundConversation } from './found-conversation.ts'
@@ -39,6 +40,8 @@ export interface Call<Query, Body> {
   caller: Caller
   /** What the caller may read; null where no agent has trust on: then all of their namespace. */
   reader: Reader | null
+  /** Whom the caller's messages are from. */
+  speaker: Speaker
   query: Query
   body: Body
   /** The first agent, in the caller's namespace. All have the same log and assets. */
@@ -71,6 +74,7 @@ export interface RouteHost {
   /** Throws `unauthorized` where a token is needed and there is none that holds. */
   authenticate(c: Context, route: RouteSpec): Promise<Caller>
   reader(caller: Caller): Reader | null
+  speaker(caller: Caller): Speaker
   /** The agent that was asked for, else who answered before, else the first, in the caller's namespace. Throws `agent_not_found`. */
   agent(caller: Caller, names?: { asked?: string; before?: string }): Agent
 }
@@ -89,6 +93,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
           c,
           caller,
           reader: host.reader(caller),
+          speaker: host.speaker(caller),
           query: query as never,
           body: body as never,
           agent: () => agentOf(),

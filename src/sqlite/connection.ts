@@ -48,13 +48,13 @@ export function connect<S extends TransactionStatements>(
 
   /** Calls what meets a busy file until it does not, with pauses, no longer than the limit. */
   async function read<T>(work: (sql: S) => T): Promise<T> {
-    const since = Date.now()
+    const since = performance.now()
     for (let attempt = 0; ; attempt++) {
       try {
         return work(open().sql)
       } catch (error) {
         if (!isBusy(error)) throw fileError(error, owner)
-        if (Date.now() - since >= busyTimeoutMs) throw busyError(error, owner)
+        if (performance.now() - since >= busyTimeoutMs) throw busyError(error, owner)
         await backOff(attempt)
       }
     }

@@ -3,6 +3,7 @@ import { ByrefError, type ByrefErrorCode } from '../errors.ts'
 const FULL = 13
 /** The file beside the database that its readers share found no room. */
 const SHARED_MEMORY_FULL = 4874
+const CORRUPT = 11
 const BUSY = 5
 const LOCKED = 6
 
@@ -32,6 +33,11 @@ export function isBusy(error: unknown): boolean {
 /** Whether the disk has no room. */
 export function isFull(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode === FULL || error.errcode === SHARED_MEMORY_FULL)
+}
+
+/** Whether a part of the file cannot be read, whoever reads it. */
+export function isCorrupt(error: unknown): error is SqliteError {
+  return isSqliteError(error) && (error.errcode & 0xff) === CORRUPT
 }
 
 /** What the owner throws for a failure of the storage; anything else as it is. */

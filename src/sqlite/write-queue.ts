@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inBackground } from '../in-background.ts'
 import { makeRoom, type OpenFile } from './open-file.ts'
 import {
   busyError,
@@ -57,7 +58,12 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await settle(waiting, options)
+      try {
+        await settle(waiting, options)
+      } catch (error) {
+        // Whatever it was, nobody waits for ever, and the next have their turn.
+        for (const job of waiting.splice(0)) job.failed(error)
+      }
       await nextTurn()
     }
     running = false
@@ -69,10 +75,10 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
         committed?.(value as Awaited<ReturnType<typeof work>>)
         resolve(value as never)
       }
-      waiting.push({ since: Date.now(), work, done, failed: reject })
+      waiting.push({ since: performance.now(), work, done, failed: reject })
       if (running) return
       running = true
-      queueMicrotask(() => void run())
+      queueMicrotask(() => inBackground('Writing to SQLite', run()))
     })
 }
 
@@ -108,7 +114,7 @@ function expire<S>(
   { busyTimeoutMs, owner }: QueueOptions<S>,
   cause: unknown,
 ): void {
-  const limit = Date.now() - busyTimeoutMs
+  const limit = performance.now() - busyTimeoutMs
   while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, owner))
 }
 

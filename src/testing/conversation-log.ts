@@ -1,3 +1,4 @@
+import { checkOptions, is } from '../check-options.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { testAppends } from './conversation-log/appends.ts'
 import type { Check } from './conversation-log/check.ts'
@@ -33,8 +34,11 @@ export interface ConversationLogMedium {
 export function testConversationLog(
   create: () => ConversationLog | Promise<ConversationLog>,
   test: TestFunction,
-  { again }: ConversationLogMedium = {},
+  medium?: ConversationLogMedium,
 ): void {
+  const { again } = checkOptions<ConversationLogMedium>('testConversationLog', medium, {
+    again: is.callback(),
+  })
   const check: Check = (name, run) => {
     test(name, async () => {
       const log = await create()

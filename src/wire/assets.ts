@@ -27,7 +27,10 @@ export const assetInfo = z
   .meta({ id: 'Asset' })
 
 /** `GET /api/assets` */
-export const assetsQuery = z.object({ limit: limit(1000, 200), cursor: z.string().optional() })
+export const assetsQuery = z.strictObject({
+  limit: limit(1000, 200),
+  cursor: z.string().optional(),
+})
 
 /** A page of assets, newest first; `next` is the cursor of the next one, null at the end. */
 export const assetsPage = z.object({ assets: z.array(assetInfo), next: z.string().nullable() })
@@ -36,7 +39,7 @@ export const assetsPage = z.object({ assets: z.array(assetInfo), next: z.string(
 export const assetDetails = z.object({ asset: assetInfo, meta: jsonObject })
 
 /** `POST /api/assets` */
-export const uploadQuery = z.object({
+export const uploadQuery = z.strictObject({
   /** Of the file; its extension helps to tell its type. */
   name: z.string().max(1000).optional(),
 })
@@ -60,8 +63,8 @@ export const structuredAsset = z.strictObject({
 /** One asset. */
 export const assetAnswer = z.object({ asset: assetInfo })
 
-/** `GET /api/assets/:id/content` */
-export const contentQuery = z.object({
+/** `GET /api/assets/:id/content`. Pages and caches add parameters of their own to such addresses: they are ignored. */
+export const contentQuery = z.looseObject({
   /** A field from the asset's first level on (`content/rows/0`), its keys as in an asset URL. */
   path: z.string().max(10_000).optional(),
   /** As an attachment under its name; of a table the file as it came. */
@@ -71,7 +74,7 @@ export const contentQuery = z.object({
 })
 
 /** `GET /api/assets/:id/rows` */
-export const rowsQuery = z.object({
+export const rowsQuery = z.strictObject({
   offset: z.coerce.number().int().min(0).default(0),
   limit: limit(1000, 100),
   /** Names of columns as a JSON list; all by default. */

@@ -22,13 +22,17 @@ export const conversationSummary = z
     status: runStatus,
     /** Messages that wait for a run or a step of their own. */
     queued: z.int(),
+    damage: z
+      .object({ position: z.int(), reason: z.string() })
+      .nullable()
+      .describe('Where the conversation cannot be read, and why; null for a sound one.'),
     /** The name of the agent that answers, where it has one and has begun to. */
     agent: z.string().nullable(),
   })
   .meta({ id: 'Conversation' })
 
 /** `GET /api/conversations` */
-export const conversationsQuery = z.object({
+export const conversationsQuery = z.strictObject({
   limit: limit(500, 50),
   /** `next` of the page before. */
   cursor: z.string().optional(),
@@ -57,10 +61,10 @@ export const created = z.object({ id: z.string() })
 export const forkAsk = z.strictObject({ at: id.optional(), id: id.optional() })
 
 /** `GET /api/conversations/:id/export` */
-export const exportQuery = z.object({
+export const exportQuery = z.strictObject({
   /** With the debug data, for those who may see them. */
   debug: z.stringbool().default(false),
 })
 
 /** `POST /api/conversations/import` */
-export const importQuery = z.object({ id: id.optional() })
+export const importQuery = z.strictObject({ id: id.optional() })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id, jsonObject } from './common.ts'
+import { sentMetadata } from './messages.ts'
 
 /** What the board holds for one kind and instance. */
 export const boardEntry = z
@@ -16,7 +17,7 @@ export const boardEntry = z
   .meta({ id: 'BoardEntry' })
 
 /** `GET /api/conversations/:id/data`: now, or after a message. */
-export const dataQuery = z.object({
+export const dataQuery = z.strictObject({
   at: id.optional(),
   /** Only the value of this variable reference, such as `†state.total`. */
   ref: z.string().max(10_000).optional(),
@@ -38,6 +39,7 @@ export const dataEdit = z.looseObject({
   _instance: z.string().max(200).optional(),
   _path: z.union([z.string(), z.array(z.union([z.string(), z.number()]))]).optional(),
   _outputMethod: z.enum(['set', 'merge', 'assign', 'push', 'concat', 'delete']).optional(),
+  metadata: sentMetadata,
 })
 
 /** The edit as a message. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { limit, time } from './common.ts'
 
 /** `GET /api/conversations/:id/events` */
-export const eventsQuery = z.object({
+export const eventsQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0),
   limit: limit(1000, 500),
 })
@@ -21,4 +21,4 @@ export const logRecord = z
 export const eventsPage = z.object({ records: z.array(logRecord), next: z.int().nullable() })
 
 /** `GET /api/conversations/:id/stream`: `Last-Event-ID` comes before `after`. */
-export const streamQuery = z.object({ after: z.coerce.number().int().min(0).optional() })
+export const streamQuery = z.strictObject({ after: z.coerce.number().int().min(0).optional() })

@@ -9,13 +9,13 @@ export const writtenLabel = z.object({
 })
 
 /** `GET /api/conversations/:id/lineage` */
-export const lineageQuery = z.object({
+export const lineageQuery = z.strictObject({
   /** `†…`, `asset://…`, `call:<id>`, `message:<id>`, `data:<id>`. */
   ref: z.string().min(1).max(10_000),
 })
 
 /** `GET /api/conversations/:id/labels` */
-export const labelsQuery = z.object({ after: z.coerce.number().int().min(0).default(0) })
+export const labelsQuery = z.strictObject({ after: z.coerce.number().int().min(0).default(0) })
 
 /**
  * What is not trusted and public: of messages that came behind `after`, by their ids; of all assets by theirs, and of data

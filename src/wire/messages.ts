@@ -26,7 +26,7 @@ export const messageEntry = z.object({ position: z.int(), message })
 
 /** `GET /api/conversations/:id/messages`: those behind `after` in order, or the last ones before `before`. */
 export const messagesQuery = z
-  .object({
+  .strictObject({
     after: z.coerce.number().int().min(0).optional(),
     before: z.coerce.number().int().min(1).optional(),
     limit: limit(500, 100),
@@ -46,7 +46,15 @@ export const messagesPage = z.object({
 })
 
 /** What only the agent says of a message. */
-const AGENTS_OWN = ['tool_calls', 'tool_result', 'has_debug_data'] as const
+const AGENTS_OWN = ['tool_calls', 'tool_result', 'has_debug_data', 'reasoning', 'incomplete']
+
+/** Metadata as a person sends them. */
+export const sentMetadata = z
+  .looseObject({})
+  .refine((given) => !AGENTS_OWN.some((key) => key in given), {
+    error: `${AGENTS_OWN.join(', ')} are the agent's to say`,
+  })
+  .optional()
 
 /** A message in any of the forms that `toMessage` takes; what it lacks gets a default. */
 export const messageInput = z
@@ -63,12 +71,7 @@ export const messageInput = z
       .array(z.looseObject({ assetRef: z.string() }))
       .max(100)
       .optional(),
-    metadata: z
-      .looseObject({})
-      .refine((given) => !AGENTS_OWN.some((key) => key in given), {
-        error: `${AGENTS_OWN.join(', ')} are the agent's to say`,
-      })
-      .optional(),
+    metadata: sentMetadata,
   })
   .refine(({ content, attachments = [] }) => !isBlank(content) || attachments.length > 0, {
     error: 'a message needs text or an attachment',
@@ -103,8 +106,10 @@ const ask = {
 
 /** `POST /api/conversations/:id/messages`: one message by its own keys, or several; they start one run. */
 export const sendBody = z.union([
-  z.looseObject({ messages: z.array(messageInput).min(1).max(100), ...ask }),
-  messageInput.safeExtend(ask),
+  z.strictObject({ messages: z.array(messageInput).min(1).max(100), ...ask }),
+  messageInput
+    .safeExtend(ask)
+    .refine((given) => !('messages' in given), { error: 'messages stand alone, in a list' }),
 ])
 
 /** What was taken: the messages, and the run that they start, wait for or join. */

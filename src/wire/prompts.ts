@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id } from './common.ts'
 
 /** `GET /api/conversations/:id/prompts/:messageId` */
-export const promptQuery = z.object({
+export const promptQuery = z.strictObject({
   /** The answer whose prompt it is held against; by default the one before. */
   against: id.optional(),
 })

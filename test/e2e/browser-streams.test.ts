@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG } from '../../src/assets/fixtures/stores.ts'
 import type { LogRecord } from '../../src/content/events.ts'
-import { browserPath, openBrowser } from './browser.ts'
+import { hasBrowser, openBrowser } from './browser.ts'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
 // The browser's, in functions that run there.
@@ -19,7 +19,7 @@ interface Watching {
   records: { id: string; data: string }[]
 }
 
-describe.skipIf(!browserPath)("a browser's EventSource, fetch and pictures, with tokens", () => {
+describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with tokens", () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
@@ -91,7 +91,7 @@ describe.skipIf(!browserPath)("a browser's EventSource, fetch and pictures, with
     expect(await signIn(page, token)).toBe(204)
     expect(await page.evaluate('document.cookie')).toBe('')
     expect(await statusOf(page, '/api/conversations')).toBe(200)
-    expect(await widthOf(page, `${picture}?again`)).toBeGreaterThan(0)
+    expect(await widthOf(page, `${picture}?download=again`)).toBeGreaterThan(0)
   })
 
   it('lose nothing and get nothing twice when the server starts anew', async () => {

@@ -81,15 +81,17 @@ export interface ServeOptions {
   channel?: boolean
   /** More arguments; the port is a free one unless they say another. */
   args?: readonly string[]
+  /** A file descriptor for its standard error; default: a pipe that is read. */
+  stderr?: number
 }
 
 /** Starts `byref serve` and waits until it says where. */
 export function serve(
   data: string,
   env: Record<string, string> = {},
-  { channel = false, args = [] }: ServeOptions = {},
+  { channel = false, args = [], stderr }: ServeOptions = {},
 ): Promise<ServerProcess> {
-  const stdio = ['ignore', 'pipe', 'pipe', ...(channel ? ['ipc'] : [])] as StdioOptions
+  const stdio = ['ignore', 'pipe', stderr ?? 'pipe', ...(channel ? ['ipc'] : [])] as StdioOptions
   return started(launch(['serve', '--port', '0', '--data', data, ...args], env, { stdio }))
 }
 

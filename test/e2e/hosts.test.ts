@@ -114,6 +114,17 @@ describe('a fleet that is killed again and again', () => {
   })
 })
 
+describe('a fleet whose database restarts, crashes, cuts connections and stands still', () => {
+  it('loses no process, ends every conversation once, and repeats nothing', async () => {
+    const report = await torture({
+      ...{ restarts: 4, seconds: 0, conversations: 20, killEveryMs: 0 },
+      ...{ workers: 2, servers: 1, bodies: 'folder' },
+    })
+    expect(report).toMatchObject({ databaseKills: 4, kills: 0, cuts: 8 })
+    expect(report.effects).toBeGreaterThanOrEqual(20 * STEPS - report.interrupted)
+  })
+})
+
 describe('a worker that is frozen for longer than its lease', () => {
   it('stops when it goes on, and its calls abort', async () => {
     const world: FleetWorldOptions = {

@@ -24,7 +24,8 @@ describe('a server that is killed', () => {
     for (let round = 0; round < KILLS; round++) {
       const server = await serve(folder.path)
       const api = `${server.url}/api/conversations`
-      const first = Promise.withResolvers<void>()
+      const begun = Promise.withResolvers<void>()
+      let answered = 0
       const talk = async (): Promise<void> => {
         for (let n = 0; ; n++) {
           const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
@@ -33,12 +34,12 @@ describe('a server that is killed', () => {
           const sent = await fetch(`${api}/${id}/messages`, { method: 'POST', headers: json, body })
           const { messageId } = (await sent.json()) as { messageId: string }
           accepted.get(id)?.push(messageId)
-          first.resolve()
+          if (++answered === 2) begun.resolve()
         }
       }
       const talking = [talk(), talk(), talk()].map((work) => work.catch(() => {}))
       // A different moment each time, and each time in the middle of runs.
-      await first.promise
+      await begun.promise
       setTimeout(() => server.process.kill('SIGKILL'), 20 + ((round * 37) % 200))
       await Promise.all(talking)
       await server.stop('SIGKILL')

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkView, type Ids } from '../../scripts/look/check-view.ts'
 import { openSamples } from '../../scripts/look/open-samples.ts'
 import { THEMES, VIEWS, WIDTHS } from '../../scripts/look/views.ts'
-import { browserPath, openBrowser } from './browser.ts'
+import { hasBrowser, openBrowser } from './browser.ts'
 import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
 // Some views, each in one theme and at one width; `node scripts/look/look.ts` goes through all of them.
 
-describe.skipIf(!browserPath)('every screen and dialog', () => {
+describe.skipIf(!hasBrowser)('every screen and dialog', () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess

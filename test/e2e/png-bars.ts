@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs'
-import { BAR_COLOR } from '../../src/starter/bar-chart.ts'
+import { BAR_COLOR } from '../../demo/bar-chart.ts'
 
 /** The heights in pixels of the bars in a chart, from left to right, read from the pixels themselves. */
 export function barHeights(png: Uint8Array): number[] {

@@ -48,8 +48,7 @@ export async function scriptedServer(): Promise<ScriptedServer> {
     ...{ name: 'echo', log },
     model: scriptedModel(turns),
     tools: [work, pay],
-    assets: { namespacing: { mode: 'context' } },
-  } as never)
+  })
   const wary = createAgent({
     ...{ name: 'wary', log, trust: 'track', tools: [readMail, sendMail] },
     model: scriptedModel(Array.from({ length: 100 }, () => mailed)),

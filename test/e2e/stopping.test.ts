@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openAgent } from '../../src/cli/open-agent.ts'
@@ -67,5 +67,24 @@ describe.skipIf(process.platform === 'win32')('byref serve by npx', () => {
     } finally {
       if (groupOf(pid).length > 0) process.kill(-pid, 'SIGKILL')
     }
+  })
+})
+
+describe.skipIf(!existsSync('/dev/full'))('byref serve whose log cannot be written', () => {
+  it('answers all the same', async () => {
+    const full = openSync('/dev/full', 'w')
+    const server = await serve(
+      mkdtempSync(join(folder.path, 'full-')),
+      {},
+      {
+        args: ['--log', 'info'],
+        stderr: full,
+      },
+    )
+    closeSync(full)
+    for (let n = 0; n < 3; n++) {
+      expect((await fetch(`${server.url}/api/conversations`)).status).toBe(200)
+    }
+    expect(await server.stop()).toBe(0)
   })
 })

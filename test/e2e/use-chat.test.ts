@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG } from '../../src/assets/fixtures/stores.ts'
 import { createChatHandler, uiMessages } from '../../src/join/ai-sdk/index.ts'
-import { browserPath, openBrowser } from './browser.ts'
+import { hasBrowser, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
 /** An app that serves its page, its files and an agent. */
@@ -42,7 +42,7 @@ async function openApp({ agent }: ScriptedServer) {
   }
 }
 
-describe.skipIf(!browserPath)('useChat, in a browser', () => {
+describe.skipIf(!hasBrowser)('useChat, in a browser', () => {
   let browser: Browser
   let scripted: ScriptedServer
   let app: Awaited<ReturnType<typeof openApp>>

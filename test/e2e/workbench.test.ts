@@ -2,12 +2,12 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/server/index.ts'
-import { browserPath, openBrowser } from './browser.ts'
+import { hasBrowser, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
 type Json = Record<string, unknown>
 
-describe.skipIf(!browserPath)('the workbench in a browser', () => {
+describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
   let browser: Browser
   let server: ScriptedServer
   let count = 0
@@ -385,7 +385,7 @@ describe.skipIf(!browserPath)('the workbench in a browser', () => {
       },
       { content: long, metadata: { tool_result: { tool_call_id: long } } },
       { content_type: 'data', content: { type: 'data', kind: 'state', data: 1, _path: [long] } },
-      { content: { [long]: long } },
+      { content_type: 'application/json', content: { [long]: long } },
     )
     const screens = [
       { width: 1440, height: 900, colorScheme: 'dark', scale: 1 },

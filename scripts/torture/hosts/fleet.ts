@@ -1,3 +1,6 @@
+// node scripts/torture/hosts/fleet.ts restarts [restarts=100] [conversations=200]: no process is killed, but PostgreSQL restarts,
+// crashes, cuts all connections and stands still, in turn, and the clock of one worker is set back and forth by hours; no process
+// may end.
 // node scripts/torture/hosts/fleet.ts [seconds=180] [conversations=200] [killEveryMs=1500]: three workers and two servers on one
 // PostgreSQL and one S3 server are killed again and again; PostgreSQL is killed twice and S3 cut while 200 conversations of ten
 // steps with effects go on.
@@ -8,6 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { emptyConversation } from '../../../src/content/conversation-state.ts'
 import { foldAll } from '../../../src/content/fold.ts'
 import {
@@ -32,6 +36,8 @@ export interface FleetOptions {
   servers?: number
   /** Where bodies are: a real S3 server, or a folder that all share. */
   bodies?: 's3' | 'folder'
+  /** Harms only the database, so often; then no process may end. */
+  restarts?: number
 }
 
 /** What came of it. */
@@ -40,6 +46,8 @@ export interface FleetReport {
   kills: number
   databaseKills: number
   cuts: number
+  /** From the end of a harm to the database until a message that was said then was answered, in milliseconds; the slowest. */
+  slowestMs: number
   claims: number
   records: number
   effects: number
@@ -80,11 +88,15 @@ export async function torture(options: FleetOptions): Promise<FleetReport> {
   }
   const members: Member[] = []
   try {
-    for (const role of roles(workers, servers)) members.push(begin(role, world))
+    // The first, a worker, has a clock that is set back and forth.
+    for (const [i, role] of roles(workers, servers).entries()) {
+      members.push(begin(role, world, options.restarts && i === 0 ? JUMPING_CLOCK : []))
+    }
     await Promise.all(members.map(({ child }) => once(child, 'message')))
     const until = Date.now() + options.seconds * 1000
     const accepting = accept(members, conversations)
-    const done = await harm({ ...options, members, world, database, gate, until })
+    const told = { ...options, members, world, database, gate, until }
+    const done = await (options.restarts ? harmDatabase(told) : harm(told))
     const accepted = await accepting
     const begun = Date.now()
     const { log, store, effects, close } = openFleetWorld(world)
@@ -108,6 +120,8 @@ export async function torture(options: FleetOptions): Promise<FleetReport> {
 
 const ZERO = { claims: 0, records: 0, effects: 0, assets: 0, interrupted: 0 }
 
+const JUMPING_CLOCK = ['--import', new URL('./jumping-clock.ts', import.meta.url).href]
+
 function roles(workers: number, servers: number): Member['role'][] {
   return [
     ...Array.from({ length: workers }, () => 'worker' as const),
@@ -115,8 +129,11 @@ function roles(workers: number, servers: number): Member['role'][] {
   ]
 }
 
-function begin(role: Member['role'], world: FleetWorldOptions): Member {
-  const child = fork(join(import.meta.dirname, 'fleet-child.ts'), [role, JSON.stringify(world)])
+function begin(role: Member['role'], world: FleetWorldOptions, execArgv: string[] = []): Member {
+  const args = [role, JSON.stringify(world)]
+  const child = fork(join(import.meta.dirname, 'fleet-child.ts'), args, {
+    execArgv: [...process.execArgv, ...execArgv],
+  })
   const member: Member = { role, child, url: null }
   child.once('message', (message) => {
     if (role === 'server') member.url = String(message)
@@ -178,7 +195,7 @@ interface Harm extends FleetOptions {
 /** Kills until the time is up and enough is done, and starts again what it killed. */
 async function harm({ members, world, database, gate, until, ...options }: Harm) {
   const { killEveryMs, seconds } = options
-  const done = { kills: 0, databaseKills: 0, cuts: 0 }
+  const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
   const began = Date.now()
   const isDue = (share: number): boolean => Date.now() - began > share * seconds * 1000
   // Where the machine is busy, less is done in the time.
@@ -201,6 +218,73 @@ async function harm({ members, world, database, gate, until, ...options }: Harm)
     }
   }
   return done
+}
+
+/** Restarts, crashes, cuts and freezes the database in turn, and looks that no process has ended. */
+async function harmDatabase({ members, database, restarts = 0 }: Harm) {
+  const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
+  const harms = [
+    async () => {
+      await database.stop()
+      await database.start()
+    },
+    async () => {
+      await database.kill()
+      await sleep(200)
+      await database.start()
+    },
+    () => cutAll(database),
+    async () => {
+      await database.pause()
+      await sleep(1000 + Math.random() * 2000)
+      await database.resume()
+    },
+  ]
+  for (let n = 0; n < restarts; n++) {
+    // Every second one is a restart, so that there are as many as were asked for.
+    for (const harm of [harms[n % 2], harms[2 + (n % 2)]]) {
+      await sleep(200 + Math.random() * 400)
+      await harm?.()
+      done.cuts++
+    }
+    done.databaseKills++
+    const began = performance.now()
+    const probe = {
+      id: `probe${n}`,
+      message: { id: `message-probe${n}`, role: 'user', content: 'do it' },
+    }
+    while (!(await isAccepted(members, probe.id, probe.message))) await sleep(50)
+    while (!(await isAnswered(members, probe.id))) await sleep(50)
+    done.slowestMs = Math.max(done.slowestMs, Math.round(performance.now() - began))
+    for (const { role, child } of members) {
+      assert.equal(child.exitCode ?? child.signalCode, null, `a ${role} has ended`)
+    }
+  }
+  return done
+}
+
+/** Ends all connections to the database, its own last. */
+async function cutAll({ connectionString }: PostgresServer): Promise<void> {
+  const client = new pg.Client({ connectionString })
+  client.on('error', () => {})
+  await client.connect()
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+  )
+  await client.end().catch(() => {})
+}
+
+async function isAnswered(members: readonly Member[], id: string): Promise<boolean> {
+  const { url } = members.find((one) => one.url !== null) ?? {}
+  try {
+    const answer = await fetch(`${url}/api/conversations/${id}`, {
+      signal: AbortSignal.timeout(5000),
+    })
+    const { status, queued } = (await answer.json()) as { status: string; queued: number }
+    return status === 'idle' && queued === 0
+  } catch {
+    return false
+  }
 }
 
 type World = ReturnType<typeof openFleetWorld>
@@ -266,6 +350,14 @@ async function bucketIn(s3: {
 }
 
 if (import.meta.main) {
-  const [seconds = 180, conversations = 200, killEveryMs = 1500] = process.argv.slice(2).map(Number)
-  console.log(await torture({ seconds, conversations, killEveryMs }))
+  if (process.argv[2] === 'restarts') {
+    const [restarts = 100, conversations = 200] = process.argv.slice(3).map(Number)
+    const calm = { seconds: 0, killEveryMs: 0, bodies: 'folder' } as const
+    console.log(await torture({ ...calm, restarts, conversations }))
+  } else {
+    const [seconds = 180, conversations = 200, killEveryMs = 1500] = process.argv
+      .slice(2)
+      .map(Number)
+    console.log(await torture({ seconds, conversations, killEveryMs }))
+  }
 }

@@ -5,8 +5,11 @@ import {
 } from '../../../src/content/conversation-state.ts'
 import type { LogRecord } from '../../../src/content/events.ts'
 import { foldAll } from '../../../src/content/fold.ts'
+import { listAll } from '../../../src/log/conversation-log.ts'
+import { allRecords } from './all-records.ts'
 import type { Effect } from './effects.ts'
 import { type Called, type Execution, executionsOf } from './executions.ts'
+import type { World } from './play.ts'
 import { ITEMS, SCENARIO } from './scenario.ts'
 import { isIdempotent } from './tools.ts'
 
@@ -34,6 +37,23 @@ export function assertSoundRun({ records, effects, accepted }: Outcome): Convers
   assertInOrder(called)
   assertAssets(state)
   return state
+}
+
+/** Everything that has to hold of the conversations of sub-agents that a conversation called. */
+export async function assertSoundSubRuns(
+  { log, effects }: Pick<World, 'log' | 'effects'>,
+  parent: string,
+): Promise<void> {
+  for await (const { id } of listAll(log)) {
+    if (!id.startsWith(`${parent}/`)) continue
+    const records = await allRecords(log, id)
+    assertOneRun(records, foldAll(emptyConversation, records))
+    const own = effects.all().filter(({ conversation }) => conversation === id)
+    for (const { id: execution, tool, begun } of executionsOf(records, own).executions) {
+      if (isIdempotent(tool)) continue
+      assert.ok(begun.length <= 1, `${execution} (${tool}) of a sub-agent was begun again`)
+    }
+  }
 }
 
 function assertOneRun(records: readonly LogRecord[], state: ConversationState): void {

@@ -2,6 +2,7 @@
 // node crash-child.ts <folder> on <name> <moment>: plays it again and again, and what is left of others, until it is killed.
 // Writes a line when it is ready, or when its first message is accepted.
 import { writeSync } from 'node:fs'
+import { referencedInLog } from '../../../src/agent/referenced-in-log.ts'
 import { openDiskWorld } from './disk-world.ts'
 import { createLife } from './life.ts'
 import { play, scenarioAgent, type World } from './play.ts'
@@ -28,6 +29,11 @@ async function onAndOn(): Promise<void> {
   const { conversations } = await world.log.list({ due: true, limit: 1000 })
   reached('ready')
   const left = conversations.map(({ id }) => play(agent, world, id))
+  // Whatever sweeps find, they free nothing that is needed.
+  const referenced = referencedInLog(world.log)
+  const sweep = (): Promise<void> => agent.assets.sweep({ referenced }).then(() => sweepLater())
+  const sweepLater = (): void => void setTimeout(() => void sweep(), 20)
+  sweepLater()
   for (let i = 0; ; i++)
     await play(agent, { ...world, accepted }, `${name} ${i}`).then(() => Promise.all(left))
 }

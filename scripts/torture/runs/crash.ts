@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../../src/log/conversation-log.ts'
 import { allRecords } from './all-records.ts'
-import { assertSoundRun } from './assert-sound-run.ts'
+import { assertSoundRun, assertSoundSubRuns } from './assert-sound-run.ts'
 import { type DiskWorld, openDiskWorld } from './disk-world.ts'
 import { play, scenarioAgent, within } from './play.ts'
 import { CONVERSATION } from './scenario.ts'
@@ -77,7 +77,7 @@ export async function crashAtRandom(
   }
   const world = openDiskWorld(folder)
   const ids: string[] = []
-  for await (const { id } of listAll(world.log)) ids.push(id)
+  for await (const { id } of listAll(world.log)) if (!id.includes('/')) ids.push(id)
   await world.log.close()
   await goOn(folder, ids)
   return { kills, conversations: ids.length }
@@ -119,6 +119,7 @@ async function assertSound(world: DiskWorld, conversation: string): Promise<void
   const accepted = world.acceptedIn(conversation)
   const { assets } = assertSoundRun({ records, effects, accepted })
   for (const { assetId } of assets) assert.ok(await world.store.get(assetId), 'the asset is whole')
+  await assertSoundSubRuns(world, conversation)
 }
 
 if (import.meta.main) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { createAgent } from '../../../src/agent/agent.ts'
 import type { Agent } from '../../../src/agent/agent-contract.ts'
 import type { RunResult } from '../../../src/agent/run-result.ts'
@@ -15,8 +16,8 @@ import { createLife, type Life } from './life.ts'
 import { mortalLog } from './mortal-log.ts'
 import { mortalStore } from './mortal-store.ts'
 import { plannedModel } from './planned-model.ts'
-import { answerAbout, MESSAGES, SCENARIO } from './scenario.ts'
-import { effectTools } from './tools.ts'
+import { answerAbout, MESSAGES, SCENARIO, SUB_SCENARIO } from './scenario.ts'
+import { effectTools, helperTool, inputSchema } from './tools.ts'
 
 /** What outlives a process. */
 export interface World {
@@ -36,23 +37,35 @@ export interface Played {
   messages: readonly Message[]
 }
 
-/** The agent of the scenario, in a life of its own. Its approvals are answered by a handler of its events. */
+/**
+ * The agent of the scenario, in a life of its own, with trust tracked and a sub-agent. Its approvals are answered by a
+ * handler of its events.
+ */
 export function scenarioAgent(world: World, life: Life = createLife()): Agent {
+  function asked(prompt: LanguageModelV4Prompt): void {
+    try {
+      assertValidPrompt(prompt)
+    } catch (error) {
+      world.invalid(error)
+    }
+  }
+  const tools = effectTools(world.effects, life)
+  const log = mortalLog(world.log, life)
+  const assets = { store: mortalStore(world.store, life) }
+  const helper = createAgent({
+    model: plannedModel({ plan: () => SUB_SCENARIO, pass: life.pass, asked }),
+    tools,
+    log,
+    assets,
+    trust: 'track',
+  })
+  const sub = helper.asTool({ id: 'helper', description: 'Helps', inputSchema })
   const agent = createAgent({
-    model: plannedModel({
-      plan: () => SCENARIO,
-      pass: life.pass,
-      asked(prompt) {
-        try {
-          assertValidPrompt(prompt)
-        } catch (error) {
-          world.invalid(error)
-        }
-      },
-    }),
-    tools: effectTools(world.effects, life),
-    log: mortalLog(world.log, life),
-    assets: { store: mortalStore(world.store, life) },
+    model: plannedModel({ plan: () => SCENARIO, pass: life.pass, asked }),
+    tools: [...tools, helperTool(sub, world.effects)],
+    log,
+    assets,
+    trust: 'track',
     callbacks: {
       async onEvent(event, { conversation }) {
         if (event.type !== 'APPROVAL_REQUESTED' || conversation === null) return

@@ -6,15 +6,11 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { emptyConversation } from '../../../src/content/conversation-state.ts'
-import type { LogRecord } from '../../../src/content/events.ts'
-import { foldAll } from '../../../src/content/fold.ts'
 import { allRecords } from './all-records.ts'
-import { type DiskWorld, openDiskWorld } from './disk-world.ts'
-import { executionsOf } from './executions.ts'
+import { assertSoundConversation } from './assert-sound-conversation.ts'
+import { openDiskWorld } from './disk-world.ts'
 import { within } from './play.ts'
 import { digestOf, type ProcessReport } from './process-report.ts'
-import { isIdempotent } from './tools.ts'
 
 /** Options of {@link processes}. */
 export interface ProcessesOptions {
@@ -57,7 +53,12 @@ export async function processes(options: ProcessesOptions): Promise<ProcessesRep
       const records = await allRecords(world.log, `c${i}`)
       found.records += records.length
       found.claims += records.filter(({ event }) => event.type === 'RUN_CLAIMED').length
-      assertSound(world, `c${i}`, { records, reports })
+      const id = `c${i}`
+      const effects = world.effects.all().filter(({ conversation }) => conversation === id)
+      const accepted = world.acceptedIn(id)
+      const { messages } = assertSoundConversation({ records, effects, accepted })
+      const digests = [digestOf(messages), ...reports.map(({ digests: all }) => all[id])]
+      assert.equal(new Set(digests).size, 1, `${id} is the same to all`)
     }
     await world.log.close()
     const sum = (key: keyof ProcessReport['counts']): number =>
@@ -92,58 +93,6 @@ async function messageOf(child: ChildProcess): Promise<unknown> {
   const [message] = await Promise.race([once(child, 'message'), exit])
   exit.catch(() => {})
   return message
-}
-
-function assertSound(
-  world: DiskWorld,
-  conversation: string,
-  { records, reports }: { records: readonly LogRecord[]; reports: readonly ProcessReport[] },
-): void {
-  assertOneAtATime(records)
-  const state = foldAll(emptyConversation, records)
-  assert.deepEqual(state.inbox, [], 'no message waits')
-  const ids = state.messages.map(({ id }) => id)
-  for (const id of world.acceptedIn(conversation)) {
-    assert.equal(ids.filter((one) => one === id).length, 1, `the message ${id}`)
-  }
-  const { calls, executions } = executionsOf(
-    records,
-    world.effects.all().filter((effect) => effect.conversation === conversation),
-  )
-  for (const { id, tool, begun } of executions) {
-    if (!isIdempotent(tool)) assert.ok(begun.length <= 1, `${id} (${tool}) was begun again`)
-  }
-  const cancelled = new Set(
-    state.runs.flatMap((run) => (run.reason === 'cancelled' ? run.runId : [])),
-  )
-  for (const { id, status, runId = '' } of Object.values(state.calls)) {
-    assert.ok(/^(done|failed)$/.test(status) || cancelled.has(runId), `the call ${id} is ${status}`)
-  }
-  if (cancelled.size === 0) {
-    const tasks = new Set(calls.map(({ label }) => label))
-    assert.deepEqual([...tasks].toSorted(), world.acceptedIn(conversation).toSorted(), 'every task')
-  }
-  const digests = [
-    digestOf(state.messages),
-    ...reports.map(({ digests: all }) => all[conversation]),
-  ]
-  assert.equal(new Set(digests).size, 1, `${conversation} is the same to all`)
-}
-
-/** A run begins when no other is open, and ends once, with success or cancelled. */
-function assertOneAtATime(records: readonly LogRecord[]): void {
-  let open: string | null = null
-  for (const { event } of records) {
-    if (event.type === 'RUN_STARTED') {
-      assert.equal(open, null, 'a run began during another')
-      open = event.runId
-    } else if (event.type === 'RUN_FINISHED') {
-      assert.equal(event.runId, open, 'a run ended that was not open')
-      assert.match(event.result.reason, /^(done|cancelled)$/)
-      open = null
-    } else if (event.type === 'RUN_ERROR') assert.fail(`${event.code}: ${event.message}`)
-  }
-  assert.equal(open, null, 'a run did not end')
 }
 
 if (import.meta.main) {

@@ -8,8 +8,9 @@ export const ITEMS = { idempotent: 30, once: 5 }
 const LIST = Array.from({ length: ITEMS.idempotent }, (_, i) => `item ${i}`)
 
 /**
- * A run of twelve calls in four answers: in parallel, one reading what another writes, two mapped (over 30 items, and over
- * 5 by a tool that may run only once for each), two that need a person, one with an asset, one whose result spills.
+ * A run of thirteen calls in four answers: in parallel, one reading what another writes, two mapped (over 30 items, and over
+ * 5 by a tool that may run only once for each), two that need a person, one with an asset, one whose result is offloaded, one
+ * to a sub-agent.
  */
 export const SCENARIO: readonly (readonly PlannedCall[])[] = [
   [
@@ -39,6 +40,15 @@ export const SCENARIO: readonly (readonly PlannedCall[])[] = [
     },
     { name: 'add', arguments: { label: 'other', value: '†state.list[3]' } },
     { name: 'put', arguments: { label: 'last', value: '†state.indices' } },
+    { name: 'helper', arguments: { label: 'helped' } },
+  ],
+]
+
+/** What the sub-agent calls, in a conversation of its own. */
+export const SUB_SCENARIO: readonly (readonly PlannedCall[])[] = [
+  [
+    { name: 'add', arguments: { label: 'sub add', value: 1 } },
+    { name: 'put', arguments: { label: 'sub put', value: '†item', _each: [1, 2] } },
   ],
 ]
 

@@ -9,7 +9,8 @@ interface Input {
   value?: unknown
 }
 
-const inputSchema = {
+/** What every tool takes. */
+export const inputSchema = {
   type: 'object',
   properties: { label: { type: 'string' }, value: {} },
   required: ['label'],
@@ -17,7 +18,7 @@ const inputSchema = {
 } as const
 
 /** The tools that may be run twice. */
-const IDEMPOTENT: ReadonlySet<string> = new Set(['put', 'photo', 'report'])
+const IDEMPOTENT: ReadonlySet<string> = new Set(['put', 'photo', 'report', 'helper'])
 
 /** Whether a tool of {@link effectTools} may be run twice. */
 export function isIdempotent(tool: string): boolean {
@@ -37,6 +38,8 @@ export function effectTools(effects: Effects, life: Life, takes: () => number = 
   function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
     return {
       ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
+      // Labels are followed, and nobody is asked because of them.
+      ...{ openWorld: false, accepts: { integrity: 'untrusted', confidentiality: 'private' } },
       ...more,
       async execute(input: unknown, context: ToolContext) {
         const { label, value } = input as Input
@@ -63,4 +66,17 @@ export function effectTools(effects: Effects, life: Life, takes: () => number = 
 
 function rowOf(_: unknown, n: number): { n: number; name: string } {
   return { n, name: `row ${n}` }
+}
+
+/** A sub-agent as a tool of this kind. */
+export function helperTool(sub: Tool, effects: Effects): Tool {
+  return {
+    ...sub,
+    async execute(input: unknown, context: ToolContext) {
+      const { label } = input as Input
+      const { conversation, toolCallId: execution, attempt } = context
+      effects.add({ conversation, execution, attempt, tool: 'helper', label, value: null })
+      return sub.execute(input, context)
+    },
+  }
 }

@@ -75,9 +75,9 @@ export function createApprovalDesk(
       const before = labels && callLabels(labels, plan)
       const items = plan.each === undefined ? null : await mappedArguments(scope, plan)
       const all = items ?? [{ arguments: await argumentsOf(plan) }]
-      const verdict = before && (await judge(scope, plan, { before, all }))
+      const verdict = before && (await scope.during(() => judge(scope, plan, { before, all })))
       if (verdict?.decision === 'refuse') throw flowRefused(plan, verdict.violations)
-      const wanted = await Promise.all(all.map((item) => isWanted(plan, item)))
+      const wanted = await scope.during(() => Promise.all(all.map((item) => isWanted(plan, item))))
       if (!wanted.includes(true) && verdict?.decision !== 'ask') return all
       asked.set(plan.id, plan)
       const shown = (items ? plan.arguments : all[0]?.arguments) as JsonValue

@@ -111,9 +111,18 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   /** @param begun Its beginning is in the log already, and it has a place among those that run. */
   function start({ plan, error }: ReadyCall, begun = false): void {
     work(async () => {
-      const outcome = error ? failed(error) : await run(plan, begun)
+      const outcome = error ? failed(error) : await withOwnSlot(begun, () => run(plan, begun))
       if (outcome) await finish(plan, outcome)
     }).catch(() => {})
+  }
+
+  /** Gives the slot of a call that has one back, whatever comes of the call. */
+  async function withOwnSlot<T>(has: boolean, job: () => Promise<T>): Promise<T> {
+    try {
+      return await job()
+    } finally {
+      if (has) scope.slots.free()
+    }
   }
 
   /** Runs a call as far as it goes: to its outcome, or null where a person is asked. */
@@ -165,19 +174,19 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     { begun, attempts, labels }: { begun: boolean; attempts: number; labels: CallLabels | null },
   ): Promise<CallOutcome> {
     if (!begun) await scope.slots.take()
-    return withRetries(scope, plan, attempts, async (attempt) => {
-      if (!begun || attempt > 1) await scope.append({ events: [started(plan.id, attempt)] })
-      return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt, labels })
-    }).finally(scope.slots.free)
+    return withOwnSlot(!begun, () =>
+      withRetries(scope, plan, attempts, async (attempt) => {
+        if (!begun || attempt > 1) await scope.append({ events: [started(plan.id, attempt)] })
+        return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt, labels })
+      }),
+    )
   }
 
   /** The arguments with the values of their variables; bodies that the model wrote as it wrote them. */
   function argumentsOf(plan: CallPlan): Promise<Record<string, unknown>> {
-    const reader = createDataReader(scope, plan)
-    return resolveVariables(plan.tool as Tool, given.get(plan.id) ?? plan.arguments, {
-      reader,
-      assets: () => scope.assets,
-    })
+    const source = { reader: createDataReader(scope, plan), assets: () => scope.assets }
+    const own = given.get(plan.id) ?? plan.arguments
+    return scope.during(() => resolveVariables(plan.tool as Tool, own, source))
   }
 
   /** Whether what the call is given has to be looked at before it begins. */

@@ -31,7 +31,9 @@ export function createEndedCalls(
   }
 
   return {
-    expect: (id) => void order.set(id, order.size),
+    expect(id) {
+      order.set(id, order.size)
+    },
     add(result) {
       const place = placeOf(result)
       const at = ended.findLastIndex((one) => placeOf(one) < place)

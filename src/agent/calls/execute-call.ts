@@ -18,11 +18,12 @@ import { withInput } from './with-input.ts'
  * @throws the signal's reason, where the run is over
  */
 export function executeCall(scope: RunScope, execution: Execution): Promise<CallOutcome> {
-  const { around } = scope.settings
+  const { aroundCall } = scope.settings.around
   const perform = (): Promise<CallOutcome> => execute(scope, execution)
-  if (!around.aroundCall) return perform()
+  if (!aroundCall) return scope.during(perform)
   const { plan, ...rest } = execution
-  return around.aroundCall({ ...workOf(scope), ...rest, tool: plan.tool as Tool }, perform)
+  const work = { ...workOf(scope), ...rest, tool: plan.tool as Tool }
+  return scope.during(() => aroundCall(work, perform))
 }
 
 async function execute(scope: RunScope, execution: Execution): Promise<CallOutcome> {
@@ -30,7 +31,9 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
   const tool = plan.tool as Tool
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const
   const events: ConversationEvent[] = []
-  const onEvent = (event: ConversationEvent): void => void events.push(event)
+  const onEvent = (event: ConversationEvent): void => {
+    events.push(event)
+  }
   const labelling = labelExecution(scope, execution, events)
   const label = labelling ? { label: labelling.saved } : {}
   const assets = once(() => scope.assets.scoped({ ...maker, onEvent, ...label }))

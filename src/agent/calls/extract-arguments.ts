@@ -21,7 +21,9 @@ export async function extractArguments(
     by: 'agent',
     tool: call.name,
     toolCallId: call.id,
-    onEvent: (event) => void events.push(event),
+    onEvent: (event) => {
+      events.push(event)
+    },
   })
   try {
     const { value } = await extractAssets(call.arguments, { assets: scoped, by: 'agent' })

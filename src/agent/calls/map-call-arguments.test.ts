@@ -33,7 +33,11 @@ const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
 /** The arguments of each item; of one that has none the code of what is wrong. */
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
   // What a mapped call's arguments are made of.
-  const scope = { thread: { board }, assets } as unknown as RunScope
+  const scope = {
+    thread: { board },
+    assets,
+    during: (work: () => unknown) => work(),
+  } as unknown as RunScope
   const items = await mappedArguments(scope, planOf(args, tool))
   return items.map((item) => item.arguments ?? item.error?.code)
 }

@@ -34,7 +34,9 @@ const MAX_ITEMS = 100_000
  * @throws ByrefError where there is no list
  */
 export async function mappedArguments(scope: RunScope, plan: CallPlan): Promise<MappedArguments[]> {
-  const items = await listOf(plan.each, createDataReader(scope, plan), scope.assets)
+  const items = await scope.during(() =>
+    listOf(plan.each, createDataReader(scope, plan), scope.assets),
+  )
   const resolve = async (item: unknown, index: number): Promise<MappedArguments> => {
     const reader = createDataReader(scope, plan, { item, index })
     try {
@@ -44,7 +46,7 @@ export async function mappedArguments(scope: RunScope, plan: CallPlan): Promise<
       return { error: callError(error) }
     }
   }
-  return Promise.all(items.map(resolve))
+  return scope.during(() => Promise.all(items.map(resolve)))
 }
 
 async function listOf(
@@ -141,7 +143,9 @@ async function outcomeOf(
     const execution = { plan, toolCallId, arguments: args.arguments, attempt, labels }
     const executed = await executeCall(scope, execution)
     if ('error' in executed) return executed
-    const spilled = await spill(executed, plan, { assets: scope.assets, toolCallId })
+    const spilled = await scope.during(() =>
+      spill(executed, plan, { assets: scope.assets, toolCallId }),
+    )
     const { labels: tree } = executed
     return tree ? { ...spilled, events: labelledSpill(spilled.events, tree) } : spilled
   }).finally(scope.slots.free)

@@ -7,6 +7,7 @@ import type { OutputTarget } from '../../content/output-path.ts'
 import { isSpilled } from '../../content/spilled.ts'
 import { toMessage } from '../../content/to-message.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { inBackground } from '../../in-background.ts'
 import { formatVariable } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
 import { labelledSpill } from '../trust/result-labels.ts'
@@ -42,16 +43,18 @@ export async function recordCalls(
   { isLast, patient }: { isLast: boolean; patient: boolean },
   ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
-  const ready = await Promise.all(results.map((result) => shortened(result, scope)))
+  const ready = await scope.during(() =>
+    Promise.all(results.map((result) => shortened(result, scope))),
+  )
   const appending: Promise<void>[] = []
   for (const [i, result] of ready.entries()) {
     const { plan } = result
     const followed = isLast && i === ready.length - 1
     const how = { followed, patient: patient && plan.outputs.length === 0 }
     const appended = append(scope, result, how).then((end) => ended(plan, end))
-    // What the data may refuse is known before the next one is appended.
-    if (plan.outputs.length > 0) await appended
     appending.push(appended)
+    // What the data may refuse is known before the next one is appended. All are awaited, so that no rejection is lost.
+    if (plan.outputs.length > 0) await Promise.all(appending)
   }
   await Promise.all(appending)
 }
@@ -103,13 +106,14 @@ async function appendOutcome(
   const label = outcome.labels && writeLabelTree(outcome.labels)
   const events = [...outcome.events, ...[...written, message].map((one) => created(one, label))]
   await scope.append({ events }, how)
-  void scope.stream({
+  const told = scope.stream({
     type: 'TOOL_CALL_RESULT',
     messageId: message.id,
     toolCallId: plan.id,
     role: 'tool',
     content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
   })
+  inBackground('Telling handlers of a result', told)
   return { failed: 'error' in outcome, written: targets }
 }
 

@@ -8,7 +8,7 @@ const FIRST_PAUSE_MS = 250
 
 /** Executes, and again while it fails and its tool has retries. `begun` is how often it was begun before. */
 export async function withRetries<T extends CallOutcome>(
-  { signal }: RunScope,
+  { signal, during }: RunScope,
   { tool }: CallPlan,
   begun: number,
   execute: (attempt: number) => Promise<T>,
@@ -20,7 +20,7 @@ export async function withRetries<T extends CallOutcome>(
     if (!('error' in outcome) || tries >= retries || FINAL.has(outcome.error.code))
       return used.length > 0 ? { ...outcome, events: [...used, ...outcome.events] } : outcome
     used.push(...outcome.events.filter(({ type }) => type === 'TOOL_USAGE'))
-    await sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal })
+    await during(() => sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal }))
   }
 }
 

@@ -40,7 +40,9 @@ export async function spill<T extends Valued>(
   const { value } = outcome
   if (!isTooLong(value, plan)) return outcome
   const events: ConversationEvent[] = [...outcome.events]
-  const onEvent = (event: ConversationEvent): void => void events.push(event)
+  const onEvent = (event: ConversationEvent): void => {
+    events.push(event)
+  }
   const { labels } = outcome
   const scoped = assets.scoped({
     ...{ by: 'tool', tool: plan.name, toolCallId, onEvent },

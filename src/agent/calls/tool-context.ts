@@ -1,7 +1,9 @@
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { addUsage } from '../../content/add-usage.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { ByrefError } from '../../errors.ts'
+import { inBackground } from '../../in-background.ts'
 import { onAbort } from '../../model/on-abort.ts'
 import { parseVariableRef } from '../../refs/variable-ref.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -42,13 +44,16 @@ export function openContext(
     progress(message, fraction) {
       if (over) return
       const payload = { toolCallId: plan.id, message: String(message) }
-      void scope.stream({
+      const told = scope.stream({
         type: 'TOOL_PROGRESS',
         payload: fraction === undefined ? payload : { ...payload, fraction },
       })
+      inBackground('Telling handlers of progress', told)
     },
     addUsage(usage) {
-      if (!over) events.push({ type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage })
+      // A tool may say anything: only what can be counted is logged.
+      const counted = addUsage({ inputTokens: null, outputTokens: null }, usage)
+      if (!over) events.push({ type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage: counted })
     },
     get assets() {
       return assets()

@@ -1,8 +1,9 @@
+import { checkValue, is, type OptionTable } from '../../check-options.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import { schemaIssues } from '../calls/validate.ts'
-import { defineTool, type Tool, type ToolContext } from '../tools/tool.ts'
+import { defineTool, TOOL_OPTIONS, type Tool, type ToolContext } from '../tools/tool.ts'
 import { readPluginYaml, type YamlCommand } from './plugin-yaml.ts'
 
 /** Does the work of a command: given its parameter, valid and with its references resolved. */
@@ -23,6 +24,16 @@ export type PluginHandler =
       | 'maxResultChars'
       | 'variables'
     >)
+
+const HANDLER: OptionTable<Exclude<PluginHandler, PluginExecute>> = {
+  ...is.all(is.boolean, 'idempotent', 'mappable', 'variables'),
+  ...is.all(is.positive, 'timeoutMs', 'maxResultChars'),
+  retries: TOOL_OPTIONS.retries,
+  needsApproval: TOOL_OPTIONS.needsApproval,
+  outputPath: TOOL_OPTIONS.outputPath,
+  outputMethod: TOOL_OPTIONS.outputMethod,
+  execute: TOOL_OPTIONS.execute,
+}
 
 /** One command of a plugin. */
 export interface PluginCommand {
@@ -58,6 +69,12 @@ export async function loadPlugin(
   yaml: string,
   handlers: Readonly<Record<string, PluginHandler>>,
 ): Promise<Plugin> {
+  checkValue(is.string, yaml, 'The first argument of loadPlugin')
+  checkValue(
+    is.recordOf(is.either(is.callback(), is.group(HANDLER))),
+    handlers,
+    'loadPlugin.handlers',
+  )
   const { name, title, description, commands } = await readPluginYaml(yaml)
   const names = commands.map((command) => command.name)
   for (const handler of Object.keys(handlers)) {

@@ -1,5 +1,5 @@
 import { isPlainObject, putKey } from '../../content/json.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
 import type { JsonSchema } from '../tools/describe-schema.ts'
 
 /** A command as its YAML describes it. */
@@ -41,7 +41,7 @@ export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
     const { line, col } = lines.linePos(start ?? 0)
     throw invalid(`The plugin's YAML, line ${line}, column ${col}: ${pathText(path)} ${what}`)
   }
-  const root: unknown = document.toJS()
+  const root = toJs(document)
   if (!isPlainObject(root)) fail([], 'must have info and commands')
   const { info, commands, ...more } = root as Record<string, unknown>
   const [odd] = Object.keys(more)
@@ -183,6 +183,15 @@ function pathText(path: Path): string {
   return path
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : i > 0 ? `.${key}` : key))
     .join('')
+}
+
+/** An alias without an anchor fails only here. */
+function toJs(document: { toJS(): unknown }): unknown {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    throw invalid(`The plugin's YAML cannot be read: ${errorMessage(cause)}`)
+  }
 }
 
 function invalid(message: string): ByrefError {

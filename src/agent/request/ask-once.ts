@@ -1,12 +1,13 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
-import { callModel, type RetryOptions } from '../../model/call-model.ts'
+import { callModel } from '../../model/call-model.ts'
 import type { ModelPrice } from '../../model/catalogue.ts'
 import { withCost } from '../../model/cost.ts'
 import { jsonAnswer } from '../../model/json-answer.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import { callSettings, type ModelSettings } from '../../model/model-settings.ts'
+import type { RetryOptions } from '../../model/retry-options.ts'
 import { createResponseReader } from '../steps/read-response.ts'
 
 /** What a model is asked with, beside its prompt. */

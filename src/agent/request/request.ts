@@ -1,16 +1,15 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { addUsage } from '../../content/add-usage.ts'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonObject } from '../../content/json.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
-import type { RetryOptions } from '../../model/call-model.ts'
-import type { CapabilityOverrides } from '../../model/capabilities.ts'
-import type { LanguageModel } from '../../model/language-model.ts'
-import { type ModelSettings, modelSettings } from '../../model/model-settings.ts'
-import { asLanguageModel } from '../as-language-model.ts'
-import { knownOptions } from '../known-options.ts'
+import { CAPABILITIES, type CapabilityOverrides } from '../../model/capabilities.ts'
+import { type LanguageModel, MODEL } from '../../model/language-model.ts'
+import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../model/model-settings.ts'
+import { RETRY_OPTIONS, type RetryOptions } from '../../model/retry-options.ts'
 import {
   type OutputOf,
   type OutputSchema,
@@ -58,18 +57,18 @@ export interface Solution<Output = unknown> {
   tries: number
 }
 
-const OPTIONS: readonly (keyof RequestConfig)[] = [
-  'model',
-  'instructions',
-  'settings',
-  'instances',
-  'assets',
-  'capabilities',
-  'retry',
-  'modelMs',
-  'signal',
-  'onUsage',
-]
+const OPTIONS: OptionTable<RequestConfig> = {
+  model: is.required(MODEL),
+  instructions: is.string,
+  settings: is.group(MODEL_SETTINGS),
+  instances: is.boolean,
+  assets: is.having('assets, made by createAssets', 'resolve', 'scoped'),
+  capabilities: is.group(CAPABILITIES),
+  retry: is.group(RETRY_OPTIONS),
+  modelMs: is.positive,
+  signal: is.signal,
+  onUsage: is.callback(),
+}
 
 /**
  * One model call without tools (data-messages.md's `Agent.Request`): messages in any form in, with data as the model sees it
@@ -94,8 +93,8 @@ export async function request(
   schema: OutputSchema | null,
   messages: readonly MessageInput[],
 ): Promise<Solution> {
-  knownOptions('request', config, OPTIONS)
-  const model = asLanguageModel(config.model)
+  checkOptions('request', config, OPTIONS)
+  const { model } = config
   const settings = modelSettings(config.settings)
   const [{ requestPrompt }, { askOnce }] = await Promise.all([
     import('./request-prompt.ts'),

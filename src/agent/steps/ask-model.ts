@@ -1,14 +1,16 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { openRun, type RunState } from '../../content/conversation-state.ts'
-import type { CompactionReason } from '../../content/events.ts'
+import type { CompactionReason, ConversationEvent } from '../../content/events.ts'
 import { writeLabel } from '../../content/label.ts'
 import { newId } from '../../content/new-id.ts'
+import { inBackground } from '../../in-background.ts'
 import { callModel } from '../../model/call-model.ts'
 import { withCost } from '../../model/cost.ts'
 import { jsonAnswer } from '../../model/json-answer.ts'
 import type { ModelCallOptions } from '../../model/language-model.ts'
 import { callSettings } from '../../model/model-settings.ts'
+import { callError } from '../calls/call-error.ts'
 import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { extractArguments } from '../calls/extract-arguments.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
@@ -37,19 +39,21 @@ export async function askModel(
   const answer = createAnswer(scope, messageId)
   try {
     const response = await around(scope, messageId, async () => {
-      await callModel({
-        model,
-        options: {
-          prompt,
-          tools: shown.length > 0 ? [...shown] : undefined,
-          ...optionsOf(scope, shown.length > 0),
-        },
-        signal,
-        retry,
-        silenceMs: limits.modelMs,
-        patienceMs: settings.patienceMs,
-        onPart: answer.reader.take,
-      })
+      await scope.during(() =>
+        callModel({
+          model,
+          options: {
+            prompt,
+            tools: shown.length > 0 ? [...shown] : undefined,
+            ...optionsOf(scope, shown.length > 0),
+          },
+          signal,
+          retry,
+          silenceMs: limits.modelMs,
+          patienceMs: settings.patienceMs,
+          onPart: answer.reader.take,
+        }),
+      )
       answer.reader.end()
       await answer.accepted()
       const { response } = answer.reader
@@ -73,17 +77,30 @@ function around(
   perform: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
   const { around, model } = scope.settings
-  return around.aroundStep
-    ? around.aroundStep({ ...workOf(scope), messageId, model }, perform)
-    : perform()
+  const { aroundStep } = around
+  if (!aroundStep) return perform()
+  return scope.during(() => aroundStep({ ...workOf(scope), messageId, model }, perform))
 }
 
-/** The prompt of the step, compacted first where bodies that it showed are gone. */
+/** The prompt of the step, compacted first where bodies that it showed are gone. What could not be read is logged. */
 async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
-  const { prompt, stale } = await prompts.next(scope.thread)
+  const derive = async () => {
+    const derived = await scope.during(() => prompts.next(scope.thread))
+    if (derived.unread.size > 0) await scope.append({ events: unreadEvents(derived.unread) })
+    return derived
+  }
+  const { prompt, stale } = await derive()
   if (!stale) return prompt
   await compactPrompt(scope, prompts, 'gone', { followed: false })
-  return (await prompts.next(scope.thread)).prompt
+  return (await derive()).prompt
+}
+
+/** What a person is told of bodies that could not be read. */
+function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[] {
+  return [...unread].map(([ref, error]) => {
+    const { code, message } = callError(error)
+    return { type: 'ASSET_ERROR', payload: { code, message, by: 'system', ref } }
+  })
 }
 
 /** Logs how what there is by now is shown from now on; `followed`: with the step that is due then. */
@@ -94,7 +111,7 @@ export async function compactPrompt(
   { followed }: { followed: boolean },
 ): Promise<void> {
   const { thread, runId } = scope
-  const compaction = await prompts.plan(thread, reason)
+  const compaction = await scope.during(() => prompts.plan(thread, reason))
   if (!compaction) return
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
   await scope.append({ events }, { followed })
@@ -118,7 +135,9 @@ function createAnswer(scope: RunScope, messageId: string) {
   let speaking = false
 
   async function accept(call: ModelCall): Promise<void> {
-    const extracted = await extractArguments(call, () => modelAssets(scope, messageId))
+    const extracted = await scope.during(() =>
+      extractArguments(call, () => modelAssets(scope, messageId)),
+    )
     calls ??= createCallRunner(scope)
     await calls.accept({ ...extracted, messageId })
   }
@@ -127,7 +146,8 @@ function createAnswer(scope: RunScope, messageId: string) {
     text(delta) {
       if (!speaking) {
         speaking = true
-        void scope.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+        const told = scope.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+        inBackground('Telling handlers of an answer', told)
       }
       return scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
     },
@@ -170,9 +190,9 @@ async function logAnswer(
   const { thread, runId, signal } = scope
   const { events, attachments } =
     response.files.length > 0
-      ? await saveModelFiles(response.files, {
-          assets: modelAssets(scope, messageId),
-          ...{ signal, messageId },
+      ? await scope.during(() => {
+          const assets = modelAssets(scope, messageId)
+          return saveModelFiles(response.files, { assets, signal, messageId })
         })
       : { events: [], attachments: [] }
   const { usage, finishReason } = response

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { inTime } from '../../assets/in-time.ts'
 import type { Board } from '../../content/board.ts'
 import { type ConversationState, openRun } from '../../content/conversation-state.ts'
 import type { Compaction, CompactionReason } from '../../content/events.ts'
@@ -40,10 +41,16 @@ export interface StepPrompts {
   compaction(conversation: PromptedConversation, after: ConversationState): CompactionReason | null
   /** How what there is by now is shown from now on; null where there is nothing. */
   plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
-  /** The prompt of the next step, and whether it has to be compacted before, since what it showed is gone. */
-  next(
-    conversation: PromptedConversation,
-  ): Promise<{ prompt: LanguageModelV4Prompt; stale: boolean }>
+  next(conversation: PromptedConversation): Promise<StepPrompt>
+}
+
+/** The prompt of the next step. */
+export interface StepPrompt {
+  prompt: LanguageModelV4Prompt
+  /** It has to be compacted first, since what it showed is gone. */
+  stale: boolean
+  /** Why bodies could not be read, by reference: since the last prompt. */
+  unread: ReadonlyMap<string, unknown>
 }
 
 /** What is not known of a model's context window may be as long as this, in tokens. */
@@ -69,6 +76,8 @@ export function createStepPrompts(
   }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
+  /** What could not be read in the run that is under way: it is not tried again before the next one. */
+  let unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
   const untrusted = trust?.mode === 'quarantine'
   const guide = referenceGuide({ ...bookkeepingOf([...tools.values()]), untrusted }) ?? ''
   let capabilities: ModelCapabilities | null = null
@@ -95,16 +104,20 @@ export function createStepPrompts(
       media: mediaFor(assets),
       capabilities: known,
       ...{ assets, namespace, cache: how.cache },
-      options: { imageMaxSide: how.media.imageMaxSide },
-      gone,
-      onMissing: (ref) => void gone.add(ref),
+      options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
+      gone: { has: (ref) => gone.has(ref) || unread.errors.has(ref) },
+      onMissing(ref, error) {
+        if (error !== undefined) unread.errors.set(ref, error)
+        else if (!unread.errors.has(ref)) gone.add(ref)
+      },
     }
   }
 
   /** The assets that are not there any more, as they were found when the run began. */
   async function missingIn(state: ConversationState): Promise<readonly string[]> {
     const runId = openRun(state)?.runId ?? ''
-    if (lookedFor?.runId !== runId) lookedFor = { runId, missing: await missingOf(state, assets) }
+    if (lookedFor?.runId !== runId)
+      lookedFor = { runId, missing: await missingOf(state, assets, how.media.timeoutMs) }
     return lookedFor.missing
   }
 
@@ -160,6 +173,8 @@ export function createStepPrompts(
     async next(conversation) {
       const { state } = conversation
       const known = await ready()
+      const runId = openRun(state)?.runId ?? ''
+      if (unread.runId !== runId) unread = { runId, errors: new Map(), told: 0 }
       const missing = state.assets.length > 0 ? await missingIn(state) : []
       for (const ref of missing) gone.add(ref)
       const shown = shownOf(conversation)
@@ -170,7 +185,9 @@ export function createStepPrompts(
       const { items } = builder.transcript.shown
       const names = (item: TranscriptItem): boolean =>
         mediaOfItem(item).some(({ ref }) => lost.has(ref))
-      return { prompt, stale: lost.size > 0 && items.some(names) }
+      const news = [...unread.errors].slice(unread.told)
+      unread.told = unread.errors.size
+      return { prompt, stale: lost.size > 0 && items.some(names), unread: new Map(news) }
     },
   }
 }
@@ -242,18 +259,19 @@ function wasShown(
 async function missingOf(
   { assets: created }: ConversationState,
   assets: Assets,
+  timeoutMs: number,
 ): Promise<string[]> {
   const refs = new Set(created.slice(-MAX_LOOKED_FOR).map(({ ref }) => ref))
-  const found = await Promise.all([...refs].map((ref) => isThere(assets, ref)))
+  const found = await Promise.all([...refs].map((ref) => isThere(assets, ref, timeoutMs)))
   return [...refs].filter((_, i) => !found[i])
 }
 
-async function isThere(assets: Assets, ref: string): Promise<boolean> {
+async function isThere(assets: Assets, ref: string, timeoutMs: number): Promise<boolean> {
   try {
-    await assets.info(ref)
+    await inTime(`Looking for ${ref}`, timeoutMs, () => assets.info(ref))
     return true
   } catch (error) {
-    if (error instanceof ByrefError && error.code === 'asset_not_found') return false
-    throw error
+    // A store that fails says nothing of the asset: reading its body will.
+    return !(error instanceof ByrefError && error.code === 'asset_not_found')
   }
 }

@@ -1,5 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { mapParts } from '../../content/schema-keywords.ts'
+import { checkOptions, is } from '../../check-options.ts'
+import { mapParts, mapSubschemas } from '../../content/schema-keywords.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 
 /** A JSON Schema (2020-12) as plain data. */
@@ -24,6 +25,19 @@ export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema)
   const known = described.get(inputSchema) ?? describe(id, inputSchema)
   described.set(inputSchema, known)
   return known
+}
+
+/** Keywords about references, and what these may become. */
+const REFERENCE_KEYWORDS = {
+  asset_ref_acceptable: is.boolean,
+  asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows'),
+}
+
+/** @throws ByrefError `config_invalid` for a misspelt keyword about references, or an unknown form */
+export function checkReferenceKeywords(where: string, schema: JsonSchema): void {
+  const said = Object.entries(schema).filter(([key]) => /^asset_?ref/i.test(key))
+  checkOptions<object>(where, Object.fromEntries(said), REFERENCE_KEYWORDS)
+  mapSubschemas(schema, (one) => checkReferenceKeywords(where, one))
 }
 
 /** Whether a tool's schema is a library's, which validates by itself. */

@@ -1,8 +1,9 @@
 import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
+import { type Check, is } from '../../check-options.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
-import type { Tool } from './tool.ts'
+import { checkTool, TOOL_OPTIONS, type Tool } from './tool.ts'
 
 /** Tools that come with byref, by the names that `tools` takes (binary-assets.md, "Native Asset Tools"). */
 export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
@@ -22,6 +23,12 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   } as Tool,
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
+
+/** A tool of the application's own, or the name of one that comes with byref. */
+export const TOOL: Check<Tool | NativeToolName> = is.either(
+  is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables'),
+  is.group(TOOL_OPTIONS),
+)
 
 /** Without the model getting bytes by itself, it saves and fetches (binary-assets.md). */
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
@@ -52,20 +59,17 @@ export interface ResolvedTools {
  * bytes by itself (`resolveInLLM: false`); and those that read large results, which come with the first of these, because
  * their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
  *
- * @throws ByrefError `config_invalid` for a name that is none, and for two tools with one id.
+ * @throws ByrefError `config_invalid` for a tool that is not valid, and for two tools with one id.
  */
 export function resolveTools(
   tools: readonly (Tool | NativeToolName)[],
   { resolveInLLM, reading }: NativeToolOptions,
 ): ResolvedTools {
-  const resolved = tools.map((tool) => {
-    if (typeof tool !== 'string') return tool
-    if (Object.hasOwn(NATIVE, tool)) return NATIVE[tool]
-    const known = Object.keys(NATIVE).join(', ')
-    throw new ByrefError('config_invalid', `There is no native tool "${tool}"; there are ${known}`)
-  })
+  const resolved = tools.map((tool) => (typeof tool === 'string' ? NATIVE[tool] : tool))
   const ids = new Set<string>()
-  for (const { id } of resolved) {
+  for (const tool of resolved) {
+    const { id } = tool
+    checkTool(tool)
     if (ids.has(id)) {
       throw new ByrefError('config_invalid', `Two tools have the id "${id}": ids must be unique`)
     }

@@ -1,13 +1,25 @@
 import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { type Check, checkOptions, is, type OptionTable } from '../../check-options.ts'
 import type { TokenUsage } from '../../content/events.ts'
 import type { JsonValue } from '../../content/json.ts'
-import { type Clearance, isClearance, type Label, type LabelInput } from '../../content/label.ts'
-import type { LabelTreeInput } from '../../content/label-tree.ts'
+import {
+  CLEARANCE_OPTIONS,
+  type Clearance,
+  type Label,
+  type LabelInput,
+} from '../../content/label.ts'
+import { LABEL_TREE, type LabelTreeInput } from '../../content/label-tree.ts'
 import type { OutputMethod } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
-import { describeSchema, type JsonSchema, type ToolSchema } from './describe-schema.ts'
+import { parseVariableRef } from '../../refs/variable-ref.ts'
+import {
+  checkReferenceKeywords,
+  describeSchema,
+  type JsonSchema,
+  type ToolSchema,
+} from './describe-schema.ts'
 
 /** What a tool is given beside its input. */
 export interface ToolContext {
@@ -149,10 +161,42 @@ export interface Tool<Input = unknown> {
   execute(input: Input, context: ToolContext): unknown
 }
 
+const VARIABLE: Check<string> = is.checked(
+  'a † path, such as "†state.user"',
+  (value) => typeof value === 'string' && parseVariableRef(value) !== null,
+)
+const SCHEMA = is.having<JsonSchema | ToolSchema>(
+  'JSON Schema or a schema of a library such as zod',
+)
+export const TOOL_OPTIONS: OptionTable<Tool> = {
+  ...is.all(is.required(is.string), 'id', 'description'),
+  inputSchema: is.required(SCHEMA),
+  outputSchema: SCHEMA,
+  outputPath: is.either(is.boolean, VARIABLE),
+  outputMethod: is.oneOf('set', 'merge', 'assign', 'push', 'concat', 'delete'),
+  ...is.all(
+    is.boolean,
+    'variables',
+    'instances',
+    'idempotent',
+    'mappable',
+    'readOnly',
+    'openWorld',
+  ),
+  ...is.all(is.positive, 'maxResultChars', 'timeoutMs'),
+  retries: is.wholeNumber,
+  needsApproval: is.either(is.boolean, is.callback<ApprovalRule<unknown>['decide']>()),
+  returns: is.either(LABEL_TREE, is.callback<LabelRule<unknown>['label']>()),
+  accepts: is.group(CLEARANCE_OPTIONS),
+  toModelOutput: is.callback(),
+  execute: is.required(is.callback()),
+}
+
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 
 /** A tool; without `execute`, one whose calls are answered from outside. */
 type ToolDefinition<Input> = Omit<Tool<Input>, 'execute'> & Partial<Pick<Tool<Input>, 'execute'>>
+const DEFINITION: OptionTable<ToolDefinition<unknown>> = { ...TOOL_OPTIONS, execute: is.callback() }
 
 /**
  * Checks a tool and gives its input the type of its schema. Calls of one without `execute` wait, as for an approval, until
@@ -167,8 +211,15 @@ export function defineTool(
   tool: ToolDefinition<Record<string, unknown>> & { inputSchema: JsonSchema },
 ): Tool<Record<string, unknown>>
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input> {
+  checkOptions<ToolDefinition<unknown>>('defineTool', definition, DEFINITION)
   const { execute } = definition
   const tool = (execute ? definition : answeredOutside(definition)) as Tool<Input>
+  checkTool(tool)
+  return tool
+}
+
+/** What holds beyond the types of a tool's options. @throws ByrefError `config_invalid` */
+export function checkTool(tool: Tool): void {
   if (!ID.test(tool.id)) {
     throw new ByrefError(
       'config_invalid',
@@ -181,25 +232,14 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input
       `The tool "${tool.id}" has retries and is not idempotent: say idempotent: true if running it again does no harm`,
     )
   }
-  if (jsonSchemaOf(tool).type !== 'object') {
+  const schema = jsonSchemaOf(tool)
+  if (schema.type !== 'object') {
     throw new ByrefError(
       'config_invalid',
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
-  if (tool.accepts !== undefined) {
-    checkClearance(`The accepts of the tool "${tool.id}"`, tool.accepts)
-  }
-  return tool
-}
-
-/** @throws ByrefError `config_invalid` for what would be read as taking more, or less, than somebody meant */
-export function checkClearance(what: string, given: unknown): void {
-  if (isClearance(given)) return
-  throw new ByrefError(
-    'config_invalid',
-    `${what} cannot be read: it is { integrity?: trusted or untrusted, confidentiality?: public or private, readers?: names }`,
-  )
+  checkReferenceKeywords(`The input schema of the tool "${tool.id}"`, schema)
 }
 
 /** What stands for the `execute` of tools that have none. */

@@ -83,7 +83,7 @@ describe('defineTool', () => {
     for (const accepts of ['untrusted', { integrity: 'untrust' }, { readers: 'ann' }, { all: 1 }]) {
       const tool = { id: 'post', description: '', inputSchema: { type: 'object' }, accepts }
       const make = () => defineTool({ ...tool, execute: () => 1 } as never)
-      expect(make).toThrow('The accepts of the tool "post" cannot be read')
+      expect(make).toThrow(/defineTool.accepts/)
     }
   })
 })

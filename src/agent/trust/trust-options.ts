@@ -1,7 +1,6 @@
+import { is, type OptionTable } from '../../check-options.ts'
 import type { FlowViolation, TrustMode } from '../../content/events.ts'
 import type { Label } from '../../content/label.ts'
-import { ByrefError } from '../../errors.ts'
-import { knownOptions, oneOf } from '../known-options.ts'
 
 /** A call as a policy sees it, before it begins. */
 export interface JudgedCall {
@@ -40,28 +39,18 @@ export interface TrustSettings extends Required<Omit<TrustOptions, 'mode' | 'dec
   decide: TrustOptions['decide']
 }
 
-const OPTIONS: readonly (keyof TrustOptions)[] = [
-  'mode',
-  'onViolation',
-  'decide',
-  'budgetBits',
-  'attachments',
-]
+export const TRUST_MODE = is.oneOf('off', 'track', 'quarantine')
+export const TRUST_OPTIONS: OptionTable<TrustOptions> = {
+  mode: is.required(TRUST_MODE),
+  onViolation: is.oneOf('ask', 'refuse'),
+  decide: is.callback(),
+  budgetBits: is.notNegative,
+  attachments: is.oneOf('trusted', 'untrusted'),
+}
 
-/**
- * Fills in the defaults; null for `off`.
- *
- * @throws ByrefError `config_invalid` for unknown options and values
- */
+/** Fills in the defaults; null for `off`. */
 export function resolveTrust(given: TrustMode | TrustOptions = 'off'): TrustSettings | null {
   const options = typeof given === 'string' ? { mode: given } : given
-  knownOptions('trust', options, OPTIONS)
   const { mode, onViolation = 'ask', decide, budgetBits = 64, attachments = 'untrusted' } = options
-  oneOf('trust', mode, ['off', 'track', 'quarantine'])
-  oneOf('trust.onViolation', onViolation, ['ask', 'refuse'])
-  oneOf('trust.attachments', attachments, ['trusted', 'untrusted'])
-  if (!(budgetBits >= 0)) {
-    throw new ByrefError('config_invalid', 'trust.budgetBits is a number of bits, from 0 on')
-  }
   return mode === 'off' ? null : { mode, onViolation, decide, budgetBits, attachments }
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { checkOptions, is } from '../../check-options.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
 import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
 import { createFolderMaker, syncFolder } from './folder-sync.ts'
@@ -19,6 +20,7 @@ const READ_SIZE = 256 * 1024
  * be read. Any number of processes may share it.
  */
 export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodyStore {
+  checkOptions('fsBodies', options, { baseUrl: is.string })
   const root = resolve(folder)
   const baseUrl = options.baseUrl?.replace(/\/+$/, '')
   const folders = createFolderMaker()

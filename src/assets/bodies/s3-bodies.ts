@@ -1,6 +1,12 @@
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import type { BodyStore } from './body-store.ts'
-import { createS3Connector, type S3Connector, type S3ConnectorOptions } from './s3/connector.ts'
+import {
+  CONNECTOR_OPTIONS,
+  createS3Connector,
+  type S3Connector,
+  type S3ConnectorOptions,
+} from './s3/connector.ts'
 import { checkedConnector } from './s3/errors.ts'
 import { streamResumed } from './s3/stream-resumed.ts'
 
@@ -18,13 +24,31 @@ export interface S3BodiesOptions extends S3BucketOptions {
   publicBaseUrl?: string
 }
 
+export const BUCKET_OPTIONS: OptionTable<S3BucketOptions> = {
+  ...CONNECTOR_OPTIONS,
+  bucket: is.required(is.string),
+  connector: is.having('a connector, such as createS3Connector(…)', 'put', 'get'),
+  keyPrefix: is.string,
+}
+export const S3_OPTIONS: OptionTable<S3BodiesOptions> = {
+  ...BUCKET_OPTIONS,
+  publicBaseUrl: is.string,
+}
+
+/** The connector of a bucket. */
+export function connectorOf(options: S3BodiesOptions): S3Connector {
+  const { bucket: _, connector, keyPrefix: __, publicBaseUrl: ___, ...own } = options
+  return connector ?? createS3Connector(own)
+}
+
 /**
  * Bodies in a bucket of any S3-compatible server, below `bodies/`. They stream both ways; a download that is cut goes on
  * where it stopped.
  */
 export function s3Bodies(options: S3BodiesOptions): BodyStore {
   const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
-  const connector = checkedConnector(options.connector ?? createS3Connector(options))
+  checkOptions('s3Bodies', options, S3_OPTIONS)
+  const connector = checkedConnector(connectorOf(options))
   const folder = `${keyPrefix}bodies/`
   const at = (key: string) => ({ bucket, key: folder + key })
 

@@ -1,3 +1,5 @@
+import { inBackground } from '../../in-background.ts'
+
 interface Waiting<T> {
   item: T
   done(): void
@@ -18,14 +20,23 @@ export function together<T>(
     while (waiting.length > 0) {
       const group = waiting
       waiting = []
+      await settle(group)
+    }
+    isRunning = false
+  }
+
+  /** Never rejects: whoever waits in the group hears what went wrong, and the next group has its turn. */
+  async function settle(group: typeof waiting): Promise<void> {
+    try {
       const results = await run(group.map(({ item }) => item))
       for (const [i, { done, failed }] of group.entries()) {
         const result = results[i]
         if (result?.status === 'rejected') failed(result.reason)
         else done()
       }
+    } catch (error) {
+      for (const { failed } of group) failed(error)
     }
-    isRunning = false
   }
 
   return (item) =>
@@ -33,6 +44,6 @@ export function together<T>(
       waiting.push({ item, done, failed })
       if (isRunning) return
       isRunning = true
-      queueMicrotask(() => void work())
+      queueMicrotask(() => inBackground('Writing bodies', work()))
     })
 }

@@ -162,6 +162,35 @@ describe('extractAssets, where something is wrong', () => {
     ])
   })
 
+  it('refuses more small bodies than somebody means, who sends little and has much kept', async () => {
+    const tiny = (count: number) => Array.from({ length: count }, (_, i) => `data:text/plain,${i}`)
+    const many = tiny(9_500)
+    for (const value of [many, many.join(' '), many.map((dataUrl) => ({ dataUrl }))]) {
+      const assets = createAssets()
+      await expect(extract(value, { assets })).rejects.toMatchObject({
+        ...{ code: 'too_many_assets', message: expect.stringContaining('limits.smallItems') },
+      })
+      expect((await assets.usage()).assets).toBe(0)
+    }
+    const large = Array.from({ length: 5 }, () => new Blob(['x'.repeat(1_024)]))
+    const config = { limits: { smallItems: 3 } }
+    expect((await extract([...tiny(3), ...large], { config })).created).toHaveLength(8)
+  })
+
+  it('lets others have their turn', async () => {
+    const config = { limits: { smallItems: 5_000 } }
+    const text = Array.from({ length: 5_000 }, (_, i) => `data:text/plain,${i}`).join(' ')
+    let turns = 0
+    const turn = (): void => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    await extract({ text }, { config })
+    clearImmediate(next)
+    expect(turns).toBeGreaterThan(3)
+  })
+
   it('ends when it is aborted', async () => {
     const abort = new AbortController()
     const assets = createAssets({

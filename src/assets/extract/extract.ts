@@ -1,5 +1,7 @@
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import type { AssetCreated, AssetFailed, AssetOrigin } from '../../content/events.ts'
 import type { Assets } from '../assets-contract.ts'
+import { MAKER, NAMESPACE } from '../assets-options.ts'
 import { findAssets, type Leaf } from './find-assets.ts'
 import { saveFindings } from './save-findings.ts'
 import { rebuild } from './value-tree.ts'
@@ -15,6 +17,15 @@ export interface ExtractOptions {
   /** How many bodies are saved at once, as long as they are small; large ones take several places. Default: 256. */
   concurrency?: number
   signal?: AbortSignal
+}
+
+const OPTIONS: OptionTable<ExtractOptions> = {
+  ...NAMESPACE,
+  assets: is.required(is.having('assets, made by createAssets', 'save', 'saveAsset')),
+  by: MAKER.by,
+  ...is.all(is.string, 'tool', 'toolCallId'),
+  concurrency: is.count,
+  signal: is.signal,
 }
 
 /** What {@link extractAssets} gives back. */
@@ -36,6 +47,7 @@ export interface Extracted {
  * streams turn out to be too long. What `onEvent` throws, and the signal's reason, as they are. Streams are ended then
  */
 export async function extractAssets(value: unknown, options: ExtractOptions): Promise<Extracted> {
+  checkOptions('extractAssets', options, OPTIONS)
   const { assets, by, tool, toolCallId, namespace, concurrency = 256, signal } = options
   const { nodes, findings } = findAssets(value, assets.config.limits)
   const scope = { by, tool, toolCallId, namespace }

@@ -2,7 +2,7 @@ import { ByrefError } from '../../errors.ts'
 import { type DataUrl, mayHoldDataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import { carriesRef, type Fields } from './asset-shapes.ts'
-import { cancelFound, type FoundBody } from './found-body.ts'
+import { cancelFound, type FoundBody, sizeOf } from './found-body.ts'
 import { type FoundNumbers, isObject, lookAt, type SeenContents } from './look-at.ts'
 import {
   type Contents,
@@ -51,19 +51,30 @@ export interface FoundAssets {
 
 type Node = TreeNode<Leaf>
 
+/** What a value may hold. */
+interface FindLimits {
+  depth: number
+  items: number
+  smallItems: number
+}
+
+/** Bytes below which a body is small: what is kept of an asset beside its body takes more. */
+const SMALL_BYTES = 1_024
+
 /**
  * Finds everything in a value that becomes an asset, and typed arrays, which become lists. Iterative, so that neither
  * depth nor cycles end it; changes nothing, and reads each field once, unless one beside it throws. What has a `toJSON`
  * is what that gives, as in the log; what throws when it is read is a body that cannot be saved. Keys are left alone,
  * also where they are base64. When it throws, the streams that it found are ended.
  *
- * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items`, `result_too_large` for a list that
+ * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items` and `smallItems`, `result_too_large` for a list that
  * JSON could not hold
  */
-export function findAssets(value: unknown, limits: { depth: number; items: number }): FoundAssets {
+export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
   const nodes = new Map<object, Node>()
   const findings: Finding[] = []
   let count = 0
+  let small = 0
 
   function enter(item: object, contents: Contents, parent: Node | null, position: number): Node {
     const node = createNode<Leaf>(item, contents, parent, position)
@@ -74,8 +85,13 @@ export function findAssets(value: unknown, limits: { depth: number; items: numbe
 
   function addFinding(finding: Finding): Finding {
     findings.push(finding)
-    count += finding.type === 'text' ? finding.urls.length : 1
-    if (count > limits.items) throw tooMany(limits.items)
+    const sizes = finding.type === 'text' ? finding.urls.map(lengthOf) : [sizeOf(finding.body)]
+    count += sizes.length
+    small += sizes.filter((size) => size > 0 && size < SMALL_BYTES).length
+    if (count > limits.items) throw tooMany(`${limits.items} assets (limits.items)`)
+    if (small > limits.smallItems) {
+      throw tooMany(`${limits.smallItems} assets of less than 1 kB (limits.smallItems)`)
+    }
     return finding
   }
 
@@ -188,9 +204,10 @@ function tooDeep(depth: number): ByrefError {
   )
 }
 
-function tooMany(items: number): ByrefError {
-  return new ByrefError(
-    'too_many_assets',
-    `The result holds more than ${items} assets (limits.items).`,
-  )
+function tooMany(what: string): ByrefError {
+  return new ByrefError('too_many_assets', `The result holds more than ${what}.`)
+}
+
+function lengthOf({ start, end }: DataUrlMatch): number {
+  return end - start
 }

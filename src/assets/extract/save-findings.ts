@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AssetCreated, AssetEvent, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { AssetInfo, AssetMaker } from '../asset-info.ts'
@@ -45,6 +46,8 @@ type SaveBody = (body: BodyToSave) => Promise<Saved>
 
 /** 256 places of this size: what is decoded and not yet saved stays below 64 MiB, or is one body. */
 const BYTES_PER_PLACE = 256 * 1024
+/** Bodies that are begun before others have their turn. */
+const AT_ONCE = 100
 
 /**
  * Saves bodies, many at once, and tells of them in their order. One that cannot be saved becomes an error in its place.
@@ -57,6 +60,10 @@ export async function saveFindings(
   options: SaveFindingsOptions,
 ): Promise<SavedFindings> {
   const { assets, concurrency: limit, signal } = options
+  let bodies = 0
+  const pause = async (): Promise<void> => {
+    if (++bodies % AT_ONCE === 0) await setImmediate()
+  }
   const saved: SavedFindings = { results: new Map(), created: [], errors: [] }
   const stop = new AbortController()
   const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
@@ -66,7 +73,7 @@ export async function saveFindings(
     const places = ({ finding }: InTurn) => 1 + Math.floor(sizeOfFinding(finding) / BYTES_PER_PLACE)
     await inParallel(inTurn(findings), { limit, places }, async ({ finding, turn, end }) => {
       const saveBody: SaveBody = (body) =>
-        saveInTurn(body, { ...options, signal: either, saved, meter, turn })
+        saveInTurn(body, { ...options, signal: either, saved, meter, pause, turn })
       try {
         const isText = finding.type === 'text'
         const saving = isText ? saveText(finding, saveBody) : saveValue(finding, saveBody, streams)
@@ -116,11 +123,20 @@ async function saveText({ text, urls, origin }: FoundText, saveBody: SaveBody): 
   return result + text.slice(at)
 }
 
+interface Saving extends SaveFindingsOptions {
+  saved: SavedFindings
+  meter: ResultMeter
+  pause: () => Promise<void>
+  turn: Promise<void>
+}
+
 async function saveInTurn(
   { load, size, mime, name, origin }: BodyToSave,
-  context: SaveFindingsOptions & { saved: SavedFindings; meter: ResultMeter; turn: Promise<void> },
+  context: Saving,
 ): Promise<Saved> {
-  const { assets, scope, signal, saved, meter, turn } = context
+  const { assets, scope, signal, saved, meter, pause, turn } = context
+  // Small bodies in memory give nobody else a turn.
+  await pause()
   let isTold = false
   const scoped = assets.scoped({
     ...scope,

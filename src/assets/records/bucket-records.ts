@@ -1,10 +1,10 @@
+import { checkOptions } from '../../check-options.ts'
 import { createTurns } from '../../content/in-turn.ts'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
-import { createS3Connector } from '../bodies/s3/connector.ts'
 import { checkedConnector } from '../bodies/s3/errors.ts'
-import type { S3BucketOptions } from '../bodies/s3-bodies.ts'
+import { BUCKET_OPTIONS, connectorOf, type S3BucketOptions } from '../bodies/s3-bodies.ts'
 import { nonce } from '../nonce.ts'
 import { assetOfPlace, type BucketSpace, bucketSpace, parseUse } from './bucket-layout.ts'
 import {
@@ -35,7 +35,8 @@ const ATTEMPTS = 5
  */
 export function bucketRecords(options: S3BucketOptions): RecordIndex {
   const { bucket, keyPrefix = '' } = options
-  const connector = checkedConnector(options.connector ?? createS3Connector(options))
+  checkOptions('bucketRecords', options, BUCKET_OPTIONS)
+  const connector = checkedConnector(connectorOf(options))
   const at = { connector, bucket }
   const root = `${keyPrefix}records/`
   const uses = createBodyUses(at)

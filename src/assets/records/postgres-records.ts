@@ -1,6 +1,7 @@
+import { checkOptions } from '../../check-options.ts'
 import { type Database, openDatabase, type Query, type Row } from '../../postgres/database.ts'
 import { migrate } from '../../postgres/migrate.ts'
-import type { PostgresOptions } from '../../postgres/postgres-options.ts'
+import { POSTGRES_OPTIONS, type PostgresOptions } from '../../postgres/postgres-options.ts'
 import { assetExists } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import { recordTables } from './postgres-tables.ts'
@@ -21,6 +22,7 @@ const FIRST = '\u{10ffff}'
  * @throws ByrefError `config_invalid`
  */
 export function postgresRecords(options: PostgresRecordsOptions): RecordIndex {
+  checkOptions('postgresRecords', options, POSTGRES_OPTIONS)
   const owner = { what: 'index of assets', failed: 'storage_failed' } as const
   const tables = recordTables()
   const database = openDatabase(options, { owner, migrate: (opened) => migrate(opened, tables) })

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { checkOptions, is } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { assetExists } from '../asset-record.ts'
@@ -25,6 +26,7 @@ const FIRST = '\u{10ffff}'
  * @param path A file's path, or `:memory:`.
  */
 export function sqliteRecords(path: string, options: SqliteRecordsOptions = {}): RecordIndex {
+  checkOptions('sqliteRecords', options, { busyTimeoutMs: is.notNegative })
   let connection: Connection<RecordStatements> | null = null
 
   function open(): Connection<RecordStatements> {

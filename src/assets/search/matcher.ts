@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ByrefError } from '../../errors.ts'
+import { inBackground } from '../../in-background.ts'
 import type { Piece } from './piece.ts'
 
 /** What is looked for. */
@@ -77,7 +78,7 @@ export async function createMatcher(
   const workerData = expressionOf(regex ? query : escaped(query), caseSensitive)
   signal?.throwIfAborted()
   const worker = new Worker(SOURCE, { eval: true, workerData, execArgv: [], env: {} })
-  const stop = (): void => void worker.terminate()
+  const stop = (): void => inBackground('Ending a search', worker.terminate())
   signal?.addEventListener('abort', stop, { once: true })
   // Text is found in linear time; only expressions can go astray.
   let left = totalMs

@@ -1,5 +1,7 @@
+import { checkMethods, checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { isExpired, objectsUnsupported } from '../asset-record.ts'
 import type { AssetRecord, FullAssetStore, StoreOptions } from '../asset-store.ts'
+import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { readBytes } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
@@ -25,6 +27,12 @@ export interface StoreParts {
   recordFiles?: boolean
 }
 
+export const PARTS: OptionTable<StoreParts> = {
+  records: is.required(is.having('an index, such as sqliteRecords(path)', 'add', 'remove')),
+  bodies: is.required(is.having('a body store, such as fsBodies(folder)', 'put', 'open')),
+  recordFiles: is.boolean,
+}
+
 const HOUR = 60 * 60
 
 /**
@@ -33,6 +41,7 @@ const HOUR = 60 * 60
  * a sweep removes those after the grace period. Any number of processes may share both.
  */
 export function createStore(parts: StoreParts): FullAssetStore {
+  checkOptions('createStore', parts, PARTS)
   const { records, bodies } = parts
   let opened: Promise<string> | undefined
 
@@ -60,7 +69,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
   const wholeBody = (record: FoundRecord) =>
     readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size }))
 
-  return {
+  const store: FullAssetStore = {
     full: true,
     backend: bodies.name,
     readsOnce: false,
@@ -135,6 +144,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
 
     close: () => records.close(),
   }
+  return checkMethods('store', store, STORE_METHODS)
 }
 
 /** How long the asset lives still, in whole seconds; one at least, for no URL is signed for less. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import type { FullAssetStore } from '../asset-store.ts'
 import { fsBodies } from '../bodies/fs-bodies.ts'
@@ -18,12 +19,19 @@ export interface FsAssetStoreOptions {
   recordFiles?: boolean
 }
 
+export const FS_OPTIONS: OptionTable<FsAssetStoreOptions> = {
+  rootDir: is.required(is.string),
+  baseUrl: is.string,
+  recordFiles: is.boolean,
+}
+
 /**
  * Keeps assets in a folder: records in `records.sqlite`, bodies as files in `bodies`.
  *
  * @throws ByrefError `config_invalid` for `recordFiles` among bodies that are published
  */
 export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore {
+  checkOptions('createFsAssetStore', options, FS_OPTIONS)
   const { rootDir, baseUrl, recordFiles } = options
   if (recordFiles && baseUrl !== undefined) {
     throw new ByrefError('config_invalid', 'Records cannot lie among bodies that are published.')

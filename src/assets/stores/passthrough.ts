@@ -1,3 +1,4 @@
+import { checkMethods, checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import {
   assetExists,
@@ -14,6 +15,7 @@ import type {
   StoreSaveOptions,
   StoreUsage,
 } from '../asset-store.ts'
+import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
@@ -29,6 +31,10 @@ export interface PassthroughStoreOptions {
   maxBytes?: number
   /** How many assets are remembered after their bodies are gone. Default: 100,000. */
   maxRecords?: number
+}
+
+export const PASSTHROUGH_OPTIONS: OptionTable<PassthroughStoreOptions> = {
+  ...is.all(is.notNegative, 'ttlMs', 'maxBytes', 'maxRecords'),
 }
 
 interface Entry {
@@ -51,6 +57,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
  * an asset (`info`, `list`) stays longer, so that later reads can say why there is nothing.
  */
 export function createPassthroughStore(options: PassthroughStoreOptions = {}): FullAssetStore {
+  checkOptions('createPassthroughStore', options, PASSTHROUGH_OPTIONS)
   const { ttlMs = 3_600_000, maxBytes = 256 * 1024 * 1024, maxRecords = 100_000 } = options
   const entries = new Map<string, Entry>()
   let waiting = 0
@@ -163,7 +170,7 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
     return { assetId: record.assetId, info: structuredClone(record) }
   }
 
-  return {
+  const store: FullAssetStore = {
     full: true,
     backend: 'passthrough',
     readsOnce: true,
@@ -230,6 +237,7 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       }
     },
   }
+  return checkMethods('store', store, STORE_METHODS)
 }
 
 function bodyGone(assetId: string, why: string): ByrefError {

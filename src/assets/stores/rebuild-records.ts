@@ -1,3 +1,4 @@
+import { checkOptions, is } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import { bodiesOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
@@ -6,6 +7,7 @@ import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 import { spaceName } from '../space-name.ts'
+import { PARTS } from './create-store.ts'
 import { RECORD_EXTENSION } from './save-asset.ts'
 import { disownBodies, isOfStore } from './sweep-store.ts'
 
@@ -25,9 +27,12 @@ export interface RebuiltRecords {
  * @throws ByrefError `config_invalid` where there are bodies and no record among them: they stay the lost index's
  */
 export async function rebuildRecords(
-  { records, bodies }: { records: RecordIndex; bodies: BodyStore },
-  { signal }: { signal?: AbortSignal } = {},
+  parts: { records: RecordIndex; bodies: BodyStore },
+  options?: { signal?: AbortSignal },
 ): Promise<RebuiltRecords> {
+  const { recordFiles: _, ...both } = PARTS
+  const { records, bodies } = checkOptions('rebuildRecords', parts, both)
+  const { signal } = checkOptions('rebuildRecords', options, { signal: is.signal })
   await bodies.check?.()
   await records.open()
   /** By folder of the namespace, and digest. */

@@ -7,7 +7,7 @@ import type { BodyStore } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/file-extension.ts'
 import { inParallel } from '../in-parallel.ts'
-import type { RecordIndex } from '../records/record-index.ts'
+import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 import { spaceName } from '../space-name.ts'
 import { graceOf } from './grace.ts'
 
@@ -75,6 +75,19 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
+  /** Writes a body that is there already anew, where what is stored is not what was saved. */
+  async function mend(placed: PlacedBody, saved: readonly StagedBody[]): Promise<void> {
+    const { bytes, mime = '' } = saved.find(({ digest }) => digest === placed.digest) ?? {}
+    if (!bytes || (await isStored(bodies, placed.key, bytes))) return
+    await bodies.delete(placed.key)
+    try {
+      await bodies.put(placed.key, copyBytes(bytes), { mime })
+    } catch (error) {
+      // Somebody else may have mended it meanwhile.
+      if (!(await isStored(bodies, placed.key, bytes))) throw error
+    }
+  }
+
   /** Writes what is not there yet, and adds the record. */
   async function commit(saving: Saving, all: StagedBody[]): Promise<AssetRecord> {
     const { options } = saving
@@ -88,6 +101,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
       inMemory.map(({ digest }) => digest),
     )
     const isThere = new Set(known.map(({ digest }) => digest))
+    await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => mend(placed, inMemory))
     let wanted = inMemory.filter(({ digest }) => !isThere.has(digest))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       await place(saving, wanted)
@@ -195,6 +209,29 @@ function distinctParts({ parts = [] }: StoreSaveOptions): StagedBody[] {
     return body
   })
   return [...new Map(bodies.map((body) => [body.digest, body])).values()]
+}
+
+/** Whether the store has exactly these bytes. One that fails to tell is believed: what it has may be sound. */
+async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Promise<boolean> {
+  const size = bytes.byteLength
+  if (size === 0) return true
+  let at = 0
+  try {
+    const stream = await bodies.open(key, { start: 0, end: size, size })
+    if (!stream) return false
+    for await (const chunk of chunksOf(stream)) {
+      const part = Buffer.from(
+        bytes.buffer,
+        bytes.byteOffset + at,
+        Math.min(chunk.byteLength, size - at),
+      )
+      if (part.compare(chunk) !== 0) return false
+      at += chunk.byteLength
+    }
+  } catch {
+    return true
+  }
+  return at === size
 }
 
 function isRefusal(error: unknown, signal?: AbortSignal): boolean {

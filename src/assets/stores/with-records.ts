@@ -1,3 +1,4 @@
+import { checkMethods } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import {
   assetExists,
@@ -16,6 +17,7 @@ import type {
   StoreSaveOptions,
   StoreVerified,
 } from '../asset-store.ts'
+import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
@@ -112,7 +114,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
     }
   }
 
-  return {
+  const full: FullAssetStore = {
     full: true,
     backend: 'custom',
     readsOnce: false,
@@ -177,6 +179,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
       remembered.add(record)
     },
   }
+  return checkMethods('store', full, STORE_METHODS)
 }
 
 /** A record of an event, with what its content says. */

@@ -1,11 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
 import { readCsvTable } from './csv-table.ts'
-import { WORTH_BYTES } from './duckdb.ts'
 import { writeByDuckdb } from './duckdb-csv.ts'
 import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
+import { WORTH_BYTES } from './has-duckdb.ts'
 import { openParquet } from './parquet-file.ts'
+import { spoolOf } from './spool.ts'
 import { fileRows } from './table-rows.ts'
+import { RESULT } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 const ROWS = 30_000
@@ -110,10 +115,16 @@ describe('writeByDuckdb', () => {
   /** Small files, which it is told are large; their rows from `start` on. */
   async function bothWrite(csv: string, start = 0) {
     const open = async () => new Blob([csv]).stream()
-    const about = { name: 'x.csv', size: WORTH_BYTES, open }
-    const fast = await writeByDuckdb({ ...about, format: 'csv', aside: null }, {})
-    const slow = await writeTable(readCsvTable({ ...about, encoding: 'utf-8' }, 'csv'))
-    return Promise.all([fast, slow].map((written) => written && valuesOf(written, start)))
+    const about = { name: 'x.csv', size: WORTH_BYTES }
+    const folder = await mkdtemp(join(tmpdir(), 'byref-'))
+    const path = join(folder, 'x.csv')
+    await writeFile(path, csv)
+    const found = await writeByDuckdb({ ...about, type: 'csv', folder, path }, () => {})
+    const fast = found && { ...found, body: await spoolOf(join(folder, RESULT), folder) }
+    const slow = await writeTable(readCsvTable({ ...about, open, encoding: 'utf-8' }, 'csv'))
+    const both = await Promise.all([fast, slow].map((one) => one && valuesOf(one, start)))
+    await rm(folder, { recursive: true, force: true })
+    return both
   }
 
   async function valuesOf({ body, columns, rows: count }: WrittenTable, start: number) {

@@ -1,24 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { openAsBlob } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { type ColumnReader, textColumn } from './column.ts'
 import { columnNames, delimiterOf } from './csv-table.ts'
-import {
-  type DuckdbConnection,
-  loadDuckdb,
-  named,
-  quoted,
-  WORTH_BYTES,
-  withDuckdb,
-} from './duckdb.ts'
+import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
 import { type CellForm, cellForm, cellSql, failedCell, rawColumn } from './duckdb-cells.ts'
 import { openParquet } from './parquet-file.ts'
-import { type Spool, spoolFrom, spoolOf } from './spool.ts'
+import { sourceOf } from './spool.ts'
 import type { TableColumn } from './table-column.ts'
+import { RESULT, type TableTask, type TaskResult } from './table-task.ts'
 import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
-import type { WrittenTable } from './write-table.ts'
 
 /** Records by which the columns' types are guessed. */
 const GUESSED_BY = 500
@@ -30,42 +23,24 @@ const GROUP_ROWS = 20_480
 const ATTEMPTS = 6
 const TELL_MS = 250
 
-/** A file that DuckDB may make a table of. */
-export interface DuckdbSource extends Omit<TableSource, 'encoding'> {
-  format: 'csv' | 'tsv'
-  /** Its bytes, where they were laid aside when it was saved. */
-  aside: Spool | null
-}
+type CsvTask = Extract<TableTask, { type: 'csv' | 'tsv' }>
 
 /**
- * A large CSV of plain numbers, days, times, booleans and texts as Parquet, by DuckDB where it is installed: the same table
- * as `writeTable` makes, in a tenth of the time. Null where it is nothing for DuckDB, or has cells that only the slow way
- * reads.
+ * A large CSV of plain numbers, days, times, booleans and texts as Parquet, by DuckDB: the same table as `writeTable` makes, in a
+ * tenth of the time. Null for what has cells that only the slow way reads.
  */
 export async function writeByDuckdb(
-  source: DuckdbSource,
-  { signal, onRead }: { signal?: AbortSignal; onRead?: (bytes: number) => void },
-): Promise<WrittenTable | null> {
-  const duckdb = source.size < WORTH_BYTES ? null : await loadDuckdb()
-  const plan = duckdb && (await planOf(source))
+  task: CsvTask,
+  onProgress: (part: number) => void,
+): Promise<TaskResult | null> {
+  const plan = await planOf(task)
   if (!plan) return null
-  const bytes = source.aside ?? (await spoolFrom(await source.open()))
-  const folder = await mkdtemp(join(tmpdir(), 'byref-'))
-  let written: WrittenTable | null = null
-  try {
-    const paths = { csv: await bytes.path(), parquet: join(folder, 'table.parquet') }
-    const tell = (part: number): void => onRead?.(Math.round(part * source.size))
-    const scope = { memory: MEMORY, files: null, signal }
-    const isDone = await withDuckdb(duckdb, scope, (connection) =>
-      telling(connection, tell, () => runPlan(connection, plan, paths)),
-    )
-    signal?.throwIfAborted()
-    if (isDone) written = await describe(plan, await spoolOf(paths.parquet, folder))
-    return written
-  } finally {
-    if (bytes !== source.aside) await bytes.dispose()
-    if (!written) await rm(folder, { recursive: true, force: true })
-  }
+  const paths = { csv: task.path, parquet: join(task.folder, RESULT) }
+  const scope = { memory: MEMORY, files: null }
+  const isDone = await withDuckdb(await loadDuckdb(), scope, (connection) =>
+    telling(connection, onProgress, () => runPlan(connection, plan, paths)),
+  )
+  return isDone ? describe(plan, paths.parquet) : null
 }
 
 /** Runs what may take long, and tells which part of it is done. */
@@ -96,12 +71,13 @@ interface Plan {
 }
 
 /** How the file is read, by its beginning; null for what only the slow way reads. */
-async function planOf(source: DuckdbSource): Promise<Plan | null> {
-  const plain: TableSource = { ...source, encoding: 'utf-8' }
+async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null> {
+  const open = async () => (await openAsBlob(path)).stream()
+  const plain: TableSource = { name, size, open, encoding: 'utf-8' }
   const head = await headOf(plain)
   // A header of another encoding, which DuckDB does not look at.
   if (head.includes('\ufffd')) return null
-  const delimiter = delimiterOf(head, source.format)
+  const delimiter = delimiterOf(head, type)
   const end = head.lastIndexOf('\n', head.length - 2)
   let records: string[][]
   try {
@@ -176,8 +152,10 @@ function rowsOf({ columns, delimiter }: Plan, csv: string): string {
 }
 
 /** What DuckDB wrote; the empty cells are counted in the file's own statistics. */
-async function describe({ columns }: Plan, body: WrittenTable['body']): Promise<WrittenTable> {
-  const { metadata, rows } = await openParquet(body, { name: 'table' })
+async function describe({ columns }: Plan, parquet: string): Promise<TaskResult> {
+  const handle = await open(parquet, 'r')
+  const { metadata, rows } = await openParquet(await sourceOf(handle), { name: 'table' })
+  await handle.close()
   const described = columns.map((reader, i): TableColumn => {
     const missing = metadata.row_groups.reduce(
       (sum, { columns }) => sum + Number(columns[i]?.meta_data?.statistics?.null_count ?? 0),
@@ -185,5 +163,5 @@ async function describe({ columns }: Plan, body: WrittenTable['body']): Promise<
     )
     return { ...reader.column(), missing }
   })
-  return { columns: described, rows, body }
+  return { columns: described, rows }
 }

@@ -125,11 +125,11 @@ describe('a spreadsheet as a table', () => {
   })
 })
 
-describe('importFile without a library', () => {
+describe('a form whose library is not installed', () => {
   it.each([
     ['x.xlsx', 'read-excel-file'],
     ['x.arrows', 'apache-arrow'],
-  ])('says what to install for %s, and keeps the file', async (name, library) => {
+  ])('says what to install for %s', async (name, library) => {
     vi.doMock('./table-library.ts', async (original) => {
       const { tableLibrary } = await original<typeof import('./table-library.ts')>()
       return {
@@ -138,18 +138,13 @@ describe('importFile without a library', () => {
       }
     })
     vi.resetModules()
-    const { createAssets } = await import('../assets.ts')
-    const assets = createAssets()
-    const mime = name.endsWith('xlsx')
-      ? 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-      : undefined
-    const bytes =
-      mime === undefined
-        ? arrow.tableToIPC(arrowTable(), 'stream')
-        : await readFile(new URL('./fixtures/trips.xlsx', import.meta.url))
-    const error = await assets.importFile(bytes, { name, mime }).catch((error: unknown) => error)
-    expect(error).toMatchObject({ code: 'table_invalid', asset: { name } })
-    expect((error as Error).message).toMatch(`npm install ${library}`)
+    const { readArrowTable } = await import('./arrow-table.ts')
+    const { readXlsxTable } = await import('./xlsx-table.ts')
+    const read = name.endsWith('xlsx') ? readXlsxTable : readArrowTable
+    const rows = read({ name, path: '/nowhere' }).batches()[Symbol.asyncIterator]()
+    await expect(rows.next()).rejects.toMatchObject({
+      ...{ code: 'table_invalid', message: expect.stringContaining(`npm install ${library}`) },
+    })
     vi.doUnmock('./table-library.ts')
   })
 })

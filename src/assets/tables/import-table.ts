@@ -1,16 +1,18 @@
+import { join } from 'node:path'
 import type { AssetInfo } from '../asset-info.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportOptions } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
-import { writeByDuckdb } from './duckdb-csv.ts'
+import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
-import { readParquetTable } from './parquet-table.ts'
 import { saveTable } from './save-table.ts'
-import { type Spool, spoolFrom } from './spool.ts'
+import { type Spool, writeBody } from './spool.ts'
 import type { TableInput } from './table.ts'
 import type { TableFormat, TextTableFormat } from './table-format.ts'
-import type { TableSource } from './table-text.ts'
+import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
+import { RESULT, type TableTask } from './table-task.ts'
+import { broken, type TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** A file that was saved, to become a table. */
@@ -42,13 +44,23 @@ async function writtenFrom(
   { name, signal, onProgress }: ImportOptions,
   duckdb: boolean,
 ): Promise<WrittenTable | null> {
-  if (format === 'parquet') return readParquetTable(await open(), name)
-  if (format === 'arrow' || format === 'xlsx') return fromFile(format, { name, open })
+  if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
+    return byProcess(format, { name, path: null, open }, { signal })
+  }
   const { size } = asset
   let phase: 'reading' | 'writing' = 'reading'
   const onRead = onProgress && ((bytes: number) => onProgress({ phase, bytes, size }))
-  if (duckdb && (format === 'csv' || format === 'tsv')) {
-    const written = await writeByDuckdb({ name, size, open, format, aside }, { signal, onRead })
+  const isLarge = duckdb && hasDuckdb() && size >= WORTH_BYTES
+  if (isLarge && (format === 'csv' || format === 'tsv')) {
+    const path = aside && (await aside.path())
+    const written = await byProcess(
+      format,
+      { name, path, open, size },
+      {
+        signal,
+        onProgress: (part) => onRead?.(Math.round(part * size)),
+      },
+    )
     if (written) return written
   }
   const encoding = await textEncodingOf(await open())
@@ -75,20 +87,33 @@ function readTable(source: TableSource, format: TextTableFormat): TableInput {
   }
 }
 
-/** A table of a form that is no text, and is read from a file. */
-async function fromFile(
-  format: 'arrow' | 'xlsx',
-  { name, open }: Pick<TableFile, 'open'> & { name: string },
+/** A file for a table process. */
+interface TaskFile extends Pick<TableFile, 'open'> {
+  name: string
+  /** Where it lies already; null where it is to be opened. */
+  path: string | null
+  size?: number
+}
+
+/** The table of a file that is read in a process of its own: by a library, whatever memory the file makes it take. */
+async function byProcess(
+  type: Exclude<TableTask['type'], 'query'>,
+  { name, size = 0, path: known, open }: TaskFile,
+  options: TableTaskOptions,
 ): Promise<WrittenTable | null> {
-  const read =
-    format === 'arrow'
-      ? (await import('./arrow-table.ts')).readArrowTable
-      : (await import('./xlsx-table.ts')).readXlsxTable
-  const spool = await spoolFrom(await open())
   try {
-    return await writeTable(read({ name, path: await spool.path() }))
-  } finally {
-    await spool.dispose()
+    return await runTableTask(async (folder) => {
+      const path = known ?? join(folder, type === 'parquet' ? RESULT : 'source')
+      if (known === null) await writeBody(await open(), path)
+      return { type, folder, name, path, size }
+    }, options)
+  } catch (error) {
+    if (!(error instanceof OutOfMemoryError)) throw error
+    const reason =
+      type === 'xlsx'
+        ? 'it is too large for a spreadsheet: save it as CSV.'
+        : 'it takes more memory than one table may: split it.'
+    throw broken({ name }, null, reason, error)
   }
 }
 

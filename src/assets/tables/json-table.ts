@@ -91,7 +91,9 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
     if (depth > MAX_DEPTH) throw new Error(TOO_DEEP)
     parser.write(token)
   }
-  parser.onValue = ({ value }) => void items.push(value)
+  parser.onValue = ({ value }) => {
+    items.push(value)
+  }
   try {
     for await (const chunk of textOf(source)) {
       tokenizer.write(chunk)

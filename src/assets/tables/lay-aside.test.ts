@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readBytes } from '../bodies/body.ts'
-import { WORTH_BYTES } from './duckdb.ts'
+import { WORTH_BYTES } from './has-duckdb.ts'
 import { layAside } from './lay-aside.ts'
 
 /** Chunks of one buffer that is filled anew for each. */

@@ -1,6 +1,6 @@
 import { meterStream } from '../bodies/body.ts'
 import { writeBehind } from '../bodies/write-behind.ts'
-import { loadDuckdb, WORTH_BYTES } from './duckdb.ts'
+import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { createSpool, type Spool } from './spool.ts'
 
 /** A stream whose bytes are laid aside as they pass by, so that DuckDB need not read them from the store again. */
@@ -24,7 +24,7 @@ export function layAside(source: ReadableStream<Uint8Array>, signal?: AbortSigna
       await spool.append(block)
       if (isKnown || spool.size < WORTH_BYTES) return
       isKnown = true
-      if ((await loadDuckdb()) === null) await forget()
+      if (!hasDuckdb()) await forget()
     } catch {
       // The file is saved all the same.
       await forget()

@@ -1,10 +1,11 @@
+import { open } from 'node:fs/promises'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
 import { declaredType } from './parquet-values.ts'
-import { createSpool } from './spool.ts'
+import { sourceOf } from './spool.ts'
 import { MAX_COLUMNS } from './table.ts'
 import type { TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
-import type { WrittenTable } from './write-table.ts'
+import type { TaskResult } from './table-task.ts'
 
 /** Rows that lie together: more of them would be read for each. */
 const MOST_TOGETHER = 5_000_000
@@ -14,19 +15,20 @@ const MOST_TOGETHER = 5_000_000
  *
  * @throws TableError for a file that is damaged, or that no table can be made of
  */
-export async function readParquetTable(
-  stream: ReadableStream<Uint8Array>,
-  name: string,
-): Promise<WrittenTable> {
-  const body = createSpool()
+export async function readParquetTable({
+  name,
+  path,
+}: {
+  name: string
+  path: string
+}): Promise<TaskResult> {
+  const handle = await open(path, 'r')
   try {
-    for await (const chunk of stream) await body.append(chunk)
-    const file = await openParquet(body, { name })
+    const file = await openParquet(await sourceOf(handle), { name })
     checkShape(file, name)
-    return { columns: await columnsOf(file), rows: file.rows, body }
-  } catch (error) {
-    await body.dispose()
-    throw error
+    return { columns: await columnsOf(file), rows: file.rows }
+  } finally {
+    await handle.close()
   }
 }
 

@@ -7,21 +7,18 @@ type Result = import('@duckdb/node-api').DuckDBResult
 /** SQL's types whose values come as text that says all of their digits. */
 const LONG = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM)/
 /** Characters of a result. */
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MOST_CHARACTERS = 32 * 1024 * 1024
 
 /**
  * The rows of a result as a table.
  *
  * @throws ByrefError `result_too_large`
  */
-export async function parquetOfResult(
-  result: Result,
-  { most, signal }: { most: number; signal: AbortSignal },
-): Promise<WrittenTable> {
+export async function parquetOfResult(result: Result, most: number): Promise<WrittenTable> {
   const types = result.columnTypes().map(String)
   const names = result.deduplicatedColumnNames()
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
-  const batches = await allRows(result, { most, signal, columns: columns.length })
+  const batches = await allRows(result, most, columns.length)
   const written = await writeTable({
     columns,
     async *batches() {
@@ -38,15 +35,11 @@ function readerOf(name: string, type: string): ColumnReader {
     : valueColumn(name)
 }
 
-async function allRows(
-  result: Result,
-  { most, signal, columns }: { most: number; signal: AbortSignal; columns: number },
-): Promise<unknown[][][]> {
+async function allRows(result: Result, most: number, columns: number): Promise<unknown[][][]> {
   const batches: unknown[][][] = []
   let rows = 0
   let characters = 0
   for await (const batch of result.yieldRowsJson()) {
-    signal.throwIfAborted()
     rows += batch.length
     for (const row of batch) {
       for (let i = 0; i < columns; i++) characters += sizeOf(row[i])
@@ -63,7 +56,7 @@ function sizeOf(value: unknown): number {
 }
 
 function tooLarge(rows: number | null): ByrefError {
-  const what = rows === null ? '64 million characters' : `${rows.toLocaleString('en')} rows`
+  const what = rows === null ? '32 million characters' : `${rows.toLocaleString('en')} rows`
   return new ByrefError(
     'result_too_large',
     `The result has more than ${what}: aggregate, filter, or add a limit.`,

@@ -25,16 +25,22 @@ const CHUNK = 256 * 1024
 /** A file that was written, to be read; it goes with its folder. */
 export async function spoolOf(path: string, folder: string): Promise<Spooled> {
   const handle = await open(path, 'r')
-  const { size } = await handle.stat()
+  const { size, read } = await sourceOf(handle)
   return {
     size,
-    read: (start, end) => readFrom(handle, start, Math.min(end, size)),
+    read,
     stream: () => streamFrom(() => chunksIn(size, (start, end) => readFrom(handle, start, end))),
     async dispose() {
       await handle.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A file, to be read in any order. */
+export async function sourceOf(handle: FileHandle): Promise<Pick<Spooled, 'size' | 'read'>> {
+  const { size } = await handle.stat()
+  return { size, read: (start, end) => readFrom(handle, start, Math.min(end, size)) }
 }
 
 /** An empty {@link Spool}. */
@@ -91,15 +97,13 @@ function pathIn(folder: string): string {
   return join(folder, 'table')
 }
 
-/** A spool of all that comes. */
-export async function spoolFrom(stream: AsyncIterable<Uint8Array>): Promise<Spool> {
-  const spool = createSpool()
+/** Writes what comes into a new file that only we read. */
+export async function writeBody(stream: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+  const file = await open(path, 'w', 0o600)
   try {
-    for await (const chunk of stream) await spool.append(chunk)
-    return spool
-  } catch (error) {
-    await spool.dispose()
-    throw error
+    for await (const chunk of stream) await file.write(chunk)
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ParquetFile } from './parquet-file.ts'
@@ -21,6 +22,12 @@ export interface TableRows extends AsyncIterable<TableRow> {
   select(part: { columns?: readonly string[]; start?: number; end?: number }): TableRows
 }
 
+type Part = Parameters<TableRows['select']>[0]
+const PART: OptionTable<Part> = {
+  columns: is.listOf(is.string),
+  ...is.all(is.number, 'start', 'end'),
+}
+
 /** Cells that are read at once. */
 const MOST_CELLS = 2_000_000
 
@@ -36,7 +43,12 @@ export function fileRows(
     return {
       columns: chosen.map((place) => columns[place] as TableColumn),
       count: last - first,
-      select({ columns: names, start = 0, end = last - first }) {
+      select(given) {
+        const {
+          columns: names,
+          start = 0,
+          end = last - first,
+        } = checkOptions('rows.select', given, PART)
         const some = names ? namedPlaces(columns, chosen, names) : chosen
         const from = Math.min(first + Math.max(0, start), last)
         return part(some, from, Math.max(from, Math.min(first + end, last)))

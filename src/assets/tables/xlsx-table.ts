@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { pathToFileURL } from 'node:url'
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
@@ -7,27 +6,19 @@ import type { TableInput } from './table.ts'
 import { tableLibrary } from './table-library.ts'
 import { broken } from './table-text.ts'
 
+type Library = typeof import('read-excel-file/node')
 /** The library's type has the class in place of its instances. */
 type Cell = Exclude<Row[number], typeof Date> | Date | null
 
 const BATCH = 1_000
-/** Memory that a spreadsheet may take while it is read. */
-const MEMORY_MB = 1_024
-
-// A thread of its own: unzipping and parsing give nobody else a turn.
-const SOURCE = `
-const { parentPort, workerData } = require('node:worker_threads')
-const { library, path, batch } = workerData
-require(library).readSheet(path).then((rows) => {
-  let at = 0
-  const send = () => parentPort.postMessage(rows.slice(at, (at += batch)))
-  parentPort.on('message', send)
-  send()
-})
-`
+/** A spreadsheet, as a file. */
+interface Sheet {
+  name: string
+  path: string
+}
 
 /** The first sheet of an XLSX file; its first row that is not empty names the columns. Needs `read-excel-file`. */
-export function readXlsxTable({ name, path }: { name: string; path: string }): TableInput {
+export function readXlsxTable({ name, path }: Sheet): TableInput {
   let columns: ColumnReader[] | null = null
 
   function begin(header: readonly Cell[]): ColumnReader[] {
@@ -65,37 +56,16 @@ export function readXlsxTable({ name, path }: { name: string; path: string }): T
   }
 }
 
-/** The rows of the first sheet, some at a time, as a thread reads them. */
-async function* sheetRows({
-  name,
-  path,
-}: {
-  name: string
-  path: string
-}): AsyncGenerator<Cell[][]> {
+/** The rows of the first sheet, some at a time. */
+async function* sheetRows({ name, path }: Sheet): AsyncGenerator<Cell[][]> {
   const library = tableLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
-  const worker = new Worker(SOURCE, {
-    eval: true,
-    workerData: { library, path, batch: BATCH },
-    execArgv: [],
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-  })
   try {
-    for (;;) {
-      const [rows] = (await once(worker, 'message')) as [Cell[][]]
-      if (rows.length > 0) yield rows
-      if (rows.length < BATCH) return
-      worker.postMessage(null)
-    }
+    const { readSheet } = (await import(pathToFileURL(library).href)) as Library
+    const rows = (await readSheet(path)) as Cell[][]
+    for (let at = 0; at < rows.length; at += BATCH) yield rows.slice(at, at + BATCH)
   } catch (error) {
-    const isLarge = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
-    const reason = isLarge
-      ? 'it is too large for a spreadsheet: save it as CSV.'
-      : 'it is no spreadsheet that can be read, or it is damaged.'
+    const reason = 'it is no spreadsheet that can be read, or it is damaged.'
     throw broken({ name }, null, reason, error)
-  } finally {
-    await worker.terminate()
   }
 }
 

@@ -21,3 +21,14 @@ it('lineChannel, on both sides of a proxy, changes no letter of what passes', as
   fromClient.end()
   expect(await ended).toBe('client')
 })
+
+it('lineChannel closes where its input cannot be read', async () => {
+  const input = new PassThrough()
+  const channel = lineChannel(input, new PassThrough())
+  const closed = new Promise<void>((resolve) => {
+    channel.onclose = resolve
+  })
+  await channel.start()
+  input.destroy(new Error('EIO'))
+  await closed
+})

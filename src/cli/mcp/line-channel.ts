@@ -14,8 +14,8 @@ export function lineChannel(input: Readable, output: Writable): Channel {
         for (const message of parse(line)) channel.onmessage?.(message)
       })
       reader.on('close', () => channel.onclose?.())
-      // Whoever reads has gone: the input ends too.
-      output.on('error', () => reader.close())
+      // Whoever reads has gone: the input ends too. So it does where it cannot be read.
+      for (const stream of [output, input, reader]) stream.on('error', () => reader.close())
     },
     send(message) {
       const line = lines.get(message) ?? JSON.stringify(message)

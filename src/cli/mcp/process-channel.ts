@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inBackground } from '../../in-background.ts'
 import type { Channel } from '../../join/mcp/rpc/json-rpc.ts'
 import { lineChannel } from './line-channel.ts'
 
@@ -37,7 +38,10 @@ export function processChannel(
     whyEnded: () => `The MCP server has ended (${why}): ${[command, ...args].join(' ')}`,
     async start() {
       lines.onmessage = (message) => channel.onmessage?.(message)
-      void ended.then(() => channel.onclose?.())
+      inBackground(
+        'The end of an MCP server',
+        ended.then(() => channel.onclose?.()),
+      )
       await lines.start()
     },
     send: (message) => lines.send(message),

@@ -3,6 +3,7 @@ import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { openRun } from '../../content/conversation-state.ts'
 import type { JsonValue } from '../../content/json.ts'
+import type { Speaker } from '../../content/spoken-by.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
@@ -29,6 +30,7 @@ export type AgUiOptions = ServedAgentOptions
  */
 export function createAgUiHandler(options: AgUiOptions): (request: Request) => Promise<Response> {
   const find = servedAgent(options, 'createAgUiHandler')
+  const { keepRunning = false } = options
   return async (request) => {
     try {
       const found = await find(request)
@@ -37,7 +39,8 @@ export function createAgUiHandler(options: AgUiOptions): (request: Request) => P
       const tools = input.tools.map(({ parameters, ...tool }) => {
         return { ...tool, inputSchema: parameters }
       })
-      return await answer(found(tools), input, options.keepRunning ?? false)
+      const { speaker } = found
+      return await answer(found.agent(tools), input, { speaker, keepRunning })
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
       const { code } = error
@@ -46,12 +49,16 @@ export function createAgUiHandler(options: AgUiOptions): (request: Request) => P
   }
 }
 
-async function answer(agent: Agent, input: RunAgentInput, keepRunning: boolean): Promise<Response> {
+async function answer(
+  agent: Agent,
+  input: RunAgentInput,
+  { speaker, keepRunning }: { speaker: Speaker; keepRunning: boolean },
+): Promise<Response> {
   const { threadId } = input
   const followed = await followConversation(agent, threadId)
   try {
     const { state, board } = followed
-    const brought = await readInput(input, { state, board, assets: agent.assets })
+    const brought = await readInput(input, { state, board, speaker, assets: agent.assets })
     const runId = await tell(agent, input, { brought, followed })
     return eventStream(runEvents(input, { brought, followed, runId }), {
       frame: (event) => `data: ${JSON.stringify(event)}\n\n`,

@@ -6,6 +6,7 @@ import type { ConversationState } from '../../content/conversation-state.ts'
 import type { Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import { textOf } from '../../content/render-context.ts'
+import { type Speaker, spokenBy } from '../../content/spoken-by.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { isDeleted } from '../../content/tombstone.ts'
 import { ByrefError } from '../../errors.ts'
@@ -20,10 +21,17 @@ export interface Brought extends Said {
   results: Set<string>
 }
 
-/** @throws ByrefError `bad_request` for an answer or a state that is none; what saving a file throws */
+interface Known {
+  state: ConversationState
+  board: Board
+  speaker: Speaker
+  assets: Assets
+}
+
+/** @throws ByrefError `forbidden` for a message that its sender may not send; `bad_request` for an answer or a state that is none; what saving a file throws */
 export async function readInput(
   input: RunAgentInput,
-  { state, board, assets }: { state: ConversationState; board: Board; assets: Assets },
+  { state, board, speaker, assets }: Known,
 ): Promise<Brought> {
   const known = new Set([...state.messages, ...state.inbox.map((one) => one.message)].map(idOf))
   const results = new Set<string>()
@@ -49,11 +57,14 @@ export async function readInput(
       )
       results.add(toolCallId)
     } else {
+      // A client also has the beginning of an answer that broke off: the log knows better.
+      if (message.role === 'assistant' && known.size > 0 && !speaker.speaksAsOthers) continue
       const one = await toInput(message, assets)
       if (one) said.push(one)
     }
   }
-  const messages = [...contextOf(input, board), ...editsOf(input, state, board), ...said]
+  const brought = [...contextOf(input, board), ...editsOf(input, state, board), ...said]
+  const messages = brought.map((message) => spokenBy(message, speaker))
   return { messages, answers, results }
 }
 

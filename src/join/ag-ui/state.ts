@@ -22,7 +22,7 @@ export function contextOf({ context }: RunAgentInput, board: Board): MessageInpu
   if (context.length === 0) return []
   const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
   if (JSON.stringify(stateOf(board)[CONTEXT]) === JSON.stringify(data)) return []
-  return [{ type: 'data', kind: CONTEXT, data, role: 'system' }]
+  return [{ type: 'data', kind: CONTEXT, data }]
 }
 
 /** The client's edits of the state: they count where it has seen the conversation's last word, and else are old. */

@@ -273,7 +273,7 @@ describe('byReference with trust: track', () => {
   })
 
   it('refuses options that there are not', () => {
-    expect(() => byReference({ trust: 'on' as never })).toThrow('trust.mode')
+    expect(() => byReference({ trust: 'on' as never })).toThrow('byReference.trust must be')
     expect(() =>
       byReference({ trust: { mode: 'track', tools: { a: { trusted: 1 } as never } } }),
     ).toThrow('trust.tools')

@@ -516,6 +516,8 @@ describe('byReference', () => {
   })
 
   it('refuses options that there are not', () => {
-    expect(() => byReference({ maxChars: 1 } as never)).toThrow(/There is no "maxChars"/)
+    expect(() => byReference({ maxChars: 1 } as never)).toThrow(
+      /Unknown option "maxChars" in byReference/,
+    )
   })
 })

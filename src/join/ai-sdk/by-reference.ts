@@ -6,12 +6,13 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai'
-import { type AgentAssetsOptions, openAssets } from '../../agent/agent-assets.ts'
-import { knownOptions } from '../../agent/known-options.ts'
+import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Tool as ByrefTool } from '../../agent/tools/tool.ts'
+import { TRUST_MODE } from '../../agent/trust/trust-options.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import type { TrustMode } from '../../content/events.ts'
-import { type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
+import { CAPABILITIES, type CapabilityOverrides, capabilitiesOf } from '../../model/capabilities.ts'
 import type { LanguageModel } from '../../model/language-model.ts'
 import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
@@ -23,6 +24,7 @@ import { sameAssets } from './same-assets.ts'
 import { type ReadingTools, readingTools } from './tools/reading-tools.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import {
+  BY_REFERENCE_TRUST,
   type ByReferenceTrust,
   flowTool,
   resolveTrust,
@@ -67,13 +69,13 @@ export interface ByReference {
 
 const MAX_RESULT_CHARS = 32 * 1024
 
-const OPTIONS: readonly (keyof ByReferenceOptions)[] = [
-  'assets',
-  'namespace',
-  'maxResultChars',
-  'capabilities',
-  'trust',
-]
+const OPTIONS: OptionTable<ByReferenceOptions> = {
+  assets: ASSETS,
+  namespace: is.nullable(is.string),
+  maxResultChars: is.positive,
+  capabilities: is.group(CAPABILITIES),
+  trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
+}
 
 /**
  * Makes `generateText`, `streamText` and agents of the AI SDK pass by reference. It keeps nothing of conversations: what
@@ -82,7 +84,7 @@ const OPTIONS: readonly (keyof ByReferenceOptions)[] = [
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  knownOptions('byReference', options, OPTIONS)
+  checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
   const trust = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})

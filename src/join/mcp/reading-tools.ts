@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'
@@ -17,15 +17,10 @@ export const READING_TOOLS: ReadingToolNames = {
   search: searchAssetTool.id,
 }
 
-/** The tools that assets are read by; SQL where DuckDB is installed, which takes a while to load. */
+/** The tools that assets are read by; SQL where DuckDB is installed. */
 export function readingTools(): AssetTool[] {
   const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
-  try {
-    createRequire(import.meta.url).resolve('@duckdb/node-api')
-    return all
-  } catch {
-    return all.slice(0, 2)
-  }
+  return hasDuckdb() ? all : all.slice(0, 2)
 }
 
 /** How MCP's lists describe one of them. */

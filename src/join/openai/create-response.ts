@@ -2,6 +2,7 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import { openRun } from '../../content/conversation-state.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { newId } from '../../content/new-id.ts'
+import type { Speaker } from '../../content/spoken-by.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import { readAll } from '../../log/conversation-log.ts'
 import type { ModelSettings } from '../../model/model-settings.ts'
@@ -24,13 +25,14 @@ import {
 interface Asking {
   request: Request
   keepRunning: boolean
+  speaker: Speaker
 }
 
 /** Says what a request says, and answers with the response, whole or as it comes. */
 export async function createResponse(
   agent: Agent,
   asked: ResponsesRequest,
-  { request, keepRunning }: Asking,
+  { request, keepRunning, speaker }: Asking,
 ): Promise<Response> {
   const conversation = await conversationOf(agent, asked.previous_response_id)
   const followed = await followConversation(agent, conversation)
@@ -41,7 +43,7 @@ export async function createResponse(
   try {
     const { state } = followed
     const after = state.position
-    const said = await readInput(asked, { state, assets: agent.assets })
+    const said = await readInput(asked, { state, speaker, assets: agent.assets })
     const runId = await tell(agent, asked, { conversation, said, followed })
     const events = responseEvents(followed, asked, { conversation, after, runId, said })
     if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })

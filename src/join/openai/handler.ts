@@ -37,17 +37,19 @@ export function createResponsesHandler(
         const tools = asked.tools?.map(({ parameters, ...tool }) => {
           return { ...tool, inputSchema: parameters }
         })
-        return createResponse(found(tools), asked, { request, keepRunning })
+        return createResponse(found.agent(tools), asked, {
+          ...{ request, keepRunning, speaker: found.speaker },
+        })
       }
       case 'GET responses :id':
-        return Response.json(await keptResponse(found(), id))
+        return Response.json(await keptResponse(found.agent(), id))
       case 'POST responses :id cancel':
-        await found().cancel(parseResponseId(id).conversation)
-        return Response.json(await keptResponse(found(), id))
+        await found.agent().cancel(parseResponseId(id).conversation)
+        return Response.json(await keptResponse(found.agent(), id))
       case 'POST files':
-        return upload(found(), request)
+        return upload(found.agent(), request)
       case 'GET models': {
-        const name = found().name ?? 'byref'
+        const name = found.agent().name ?? 'byref'
         const model = { id: name, object: 'model', created: 0, owned_by: 'byref' }
         return Response.json({ object: 'list', data: [model] })
       }

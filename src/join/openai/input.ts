@@ -4,6 +4,7 @@ import type { ConversationState } from '../../content/conversation-state.ts'
 import { isPlainObject } from '../../content/json.ts'
 import type { ToolCall } from '../../content/message.ts'
 import { newId } from '../../content/new-id.ts'
+import { type Speaker, spokenBy } from '../../content/spoken-by.ts'
 import type { MessageInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
 import { jsonOrText } from '../json-in-text.ts'
@@ -11,10 +12,10 @@ import type { Said } from '../serving/say.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import type { InputItem, MessageItem, Part, ResponsesRequest } from './request.ts'
 
-/** Reads `input` and `instructions`. Throws ByrefError `bad_request`; what saving a file throws. */
+/** Reads `input` and `instructions`. Throws ByrefError `forbidden`, `bad_request`; what saving a file throws. */
 export async function readInput(
   { input, instructions }: ResponsesRequest,
-  { state, assets }: { state: ConversationState; assets: Assets },
+  { state, speaker, assets }: { state: ConversationState; speaker: Speaker; assets: Assets },
 ): Promise<Said> {
   const items: readonly InputItem[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : input
@@ -39,7 +40,7 @@ export async function readInput(
       messages.push(await toInput(item as MessageItem, assets))
     }
   }
-  return { messages, answers }
+  return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
 }
 
 /** Who says the instructions of a request. */

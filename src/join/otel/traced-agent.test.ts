@@ -326,7 +326,7 @@ describe('createTracedAgent', () => {
     ])
     expect(() =>
       createTracedAgent({ model: scriptedModel([]) }, { content: true } as never),
-    ).toThrow(/There is no "content"/)
+    ).toThrow(/Unknown option "content" in createTracedAgent/)
   })
 
   it('does what the agent does where nothing is traced, and leaves no trace in the log', async () => {

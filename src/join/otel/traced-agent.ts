@@ -1,7 +1,9 @@
 import { type Tracer, trace } from '@opentelemetry/api'
 import { createAgent } from '../../agent/agent.ts'
 import type { Agent, AgentOptions } from '../../agent/agent-contract.ts'
-import { knownOptions } from '../../agent/known-options.ts'
+import { AGENT_OPTIONS } from '../../agent/agent-options.ts'
+import { messagesOf } from '../../agent/start-run.ts'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { version } from '../../version.ts'
 import { ATTRIBUTES, OPERATIONS, providerName } from './names.ts'
 import { createRunSpans, type RunSpans } from './run-spans.ts'
@@ -16,6 +18,11 @@ export interface TracingOptions {
   references?: boolean
 }
 
+const TRACING: OptionTable<TracingOptions> = {
+  tracer: is.having<Tracer>('a tracer of OpenTelemetry', 'startSpan'),
+  references: is.boolean,
+}
+
 /**
  * Makes an agent, as `createAgent` does, whose runs, model calls and tools are spans of OpenTelemetry: a run below the
  * span that is active where it is asked for, its model calls and tools below it, and what those trace below them. Nothing
@@ -24,7 +31,8 @@ export interface TracingOptions {
  * @throws ByrefError as `createAgent`; `config_invalid` for an option that there is not
  */
 export function createTracedAgent(options: AgentOptions, tracing: TracingOptions = {}): Agent {
-  knownOptions('createTracedAgent', tracing, ['tracer', 'references'])
+  checkOptions('createTracedAgent', options, AGENT_OPTIONS)
+  checkOptions('createTracedAgent', tracing, TRACING)
   const { tracer = trace.getTracer('byref', version), references = false } = tracing
   const { callbacks = {}, name, model } = options
   const runs = createRunSpans({
@@ -48,12 +56,12 @@ function traced(agent: Agent, runs: RunSpans): Agent {
     ...agent,
     run(options) {
       const span = runs.begin()
-      const messages = withTraceparent(options.messages, span.spanContext())
+      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
       return runs.follow(span, agent.run({ ...options, messages }))
     },
     async start(options) {
       const span = runs.begin()
-      const messages = withTraceparent(options.messages, span.spanContext())
+      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
       try {
         return runs.follow(span, await agent.start({ ...options, messages }))
       } catch (error) {

@@ -41,7 +41,11 @@ export async function followConversation(
   const queue = eventQueue<Foldable>()
   const coming = queue[Symbol.asyncIterator]()
   const board = createBoard()
-  const folded = createFold(undefined, { onMessage: (message) => void board.append(message) })
+  const folded = createFold(undefined, {
+    onMessage(message) {
+      board.append(message)
+    },
+  })
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)

@@ -1,6 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64, decodeDataUrl, parseDataUrl } from '../../assets/bodies/data-url.ts'
-import { canonicalPart } from '../../content/canonical-part.ts'
+import { canonicalPart, partType } from '../../content/canonical-part.ts'
 import { isPlainObject } from '../../content/json.ts'
 
 /** A message in parts, without the files that were in it: these are its attachments. */
@@ -25,7 +25,10 @@ export async function saveSentFiles(
 
 async function save(part: unknown, assets: Assets): Promise<string | null> {
   const { type, ...known } = Object(canonicalPart(part)) as Record<string, unknown>
-  const { url, filename } = Object(known[String(type)]) as { url?: unknown; filename?: string }
+  const { url, filename } = Object(known[partType({ type })]) as {
+    url?: unknown
+    filename?: string
+  }
   const body = bodyOf(url)
   if (!body) return null
   const { bytes, mime } = body

@@ -1,7 +1,10 @@
 import type { Agent } from '../../agent/agent-contract.ts'
-import { knownOptions } from '../../agent/known-options.ts'
+import { AGENT } from '../../agent/agent-options.ts'
 import { defineTool, type Tool } from '../../agent/tools/tool.ts'
+import { checkOptions, is, type OptionTable } from '../../check-options.ts'
+import type { Speaker } from '../../content/spoken-by.ts'
 import { ByrefError } from '../../errors.ts'
+import { inBackground } from '../../in-background.ts'
 
 /** Options of what serves an agent to clients that may bring tools of their own. */
 export interface ServedAgentOptions {
@@ -15,8 +18,20 @@ export interface ServedAgentOptions {
    * answer. Default: the agent's own.
    */
   namespace?(request: Request): string | null | Response | Promise<string | null | Response>
+  /**
+   * Whether who sent a request may speak as the system, as the assistant and under names of their own: an app's backend that
+   * keeps the conversation itself. Default: nobody.
+   */
+  speakAs?(request: Request): boolean | Promise<boolean>
   /** Whether a run goes on when its client hangs up. Default false. */
   keepRunning?: boolean
+}
+
+const OPTIONS: OptionTable<ServedAgentOptions> = {
+  agent: is.required(is.either(AGENT, is.callback<(tools: readonly Tool[]) => Agent>())),
+  namespace: is.callback(),
+  speakAs: is.callback(),
+  keepRunning: is.boolean,
 }
 
 /** A tool that a client brings and runs itself. */
@@ -28,9 +43,13 @@ export interface ClientTool {
 }
 
 /** Finds the agent for a request, or what the request is answered with instead. */
-export type FindAgent = (
-  request: Request,
-) => Promise<Response | ((tools?: readonly ClientTool[]) => Agent)>
+export type FindAgent = (request: Request) => Promise<Response | FoundAgent>
+
+/** The agent for a request, and who sent it. */
+export interface FoundAgent {
+  agent(tools?: readonly ClientTool[]): Agent
+  speaker: Speaker
+}
 
 /** So many sets of tools have an agent at once; the one that was not used for longest is let go. */
 const MAX_AGENTS = 32
@@ -43,8 +62,8 @@ const MAX_AGENTS = 32
  * @throws ByrefError `config_invalid` for an option that there is not
  */
 export function servedAgent(options: ServedAgentOptions, by: string): FindAgent {
-  knownOptions(by, options, ['agent', 'namespace', 'keepRunning'])
-  const { agent: given, namespace = () => undefined } = options
+  checkOptions(by, options, OPTIONS)
+  const { agent: given, namespace = () => undefined, speakAs = () => false } = options
   const agents = new Map<string, Agent>()
 
   function agentWith(tools: readonly ClientTool[]): Agent {
@@ -63,7 +82,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     const [oldest] = agents
     if (agents.size > MAX_AGENTS && oldest) {
       agents.delete(oldest[0])
-      void oldest[1].close()
+      inBackground('Closing an agent', oldest[1].close())
     }
     return agent
   }
@@ -71,9 +90,12 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
   return async (request) => {
     const space = await namespace(request)
     if (space instanceof Response) return space
-    return (tools = []) => {
-      const agent = agentWith(tools)
-      return space === undefined ? agent : agent.scoped(space)
+    return {
+      speaker: { speaksAsOthers: await speakAs(request) },
+      agent(tools = []) {
+        const agent = agentWith(tools)
+        return space === undefined ? agent : agent.scoped(space)
+      },
     }
   }
 }

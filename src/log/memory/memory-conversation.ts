@@ -32,6 +32,7 @@ export function newConversation(
     position: 0,
     state: NEW_CONVERSATION,
     lease: null,
+    damage: null,
     records: [],
     debug: new Map(),
     deleted: new Set(),

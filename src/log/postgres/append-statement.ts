@@ -3,6 +3,7 @@ import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { chatText, foldCase } from '../chat-text.ts'
 import type { Lease } from '../conversation-log.ts'
+import { eventSum, seal } from '../record-rows.ts'
 import { type ConversationState, messageIn } from '../summary.ts'
 import { NOW, stateColumns } from './conversation-rows.ts'
 
@@ -30,9 +31,9 @@ const APPEND = `
       AND ($11::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $11::text OR c.lease_until <= clock.now)
     RETURNING c.key, clock.now
   ), added AS (
-    INSERT INTO byref.records (conversation, position, at, event, message, words)
-    SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.message, e.words
-    FROM changed, unnest($13::text[], $14::text[], $15::text[]) WITH ORDINALITY AS e (event, message, words, n)
+    INSERT INTO byref.records (conversation, position, at, event, sum, message, words)
+    SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.sum + changed.now, e.message, e.words
+    FROM changed, unnest($13::text[], $19::bigint[], $14::text[], $15::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
   ), noted AS (
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
@@ -52,6 +53,7 @@ export async function appendBehind(
     ...leaseValues(lease),
     ...[texts, events.map(messageKey), events.map(wordsOf)],
     ...debugColumns(debug),
+    texts.map((text, i) => eventSum(position + i + 1, text)),
   ])
   return rows[0]?.now ?? null
 }
@@ -94,7 +96,7 @@ export function debugColumns(debug: Appendix['debug']): (string | null)[][] {
   const keys = debug.map(([message]) => keyOf(message))
   // The key of a long or odd id does not say it.
   const names = debug.map(([message], i) => (isOwnKey(keys[i] ?? '') ? null : toPlain(message)))
-  return [keys, names, debug.map(([, value]) => value)]
+  return [keys, names, debug.map(([, value]) => seal(value))]
 }
 
 function leaseValues(lease: Lease | undefined): [string | null, number] {

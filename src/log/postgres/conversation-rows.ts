@@ -3,7 +3,7 @@ import { fromPlain, toPlain } from '../../postgres/plain-text.ts'
 import type { StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { ConversationSummary } from '../conversation-log.ts'
-import { type ConversationState, summaryOf } from '../summary.ts'
+import { type ConversationState, readDamage, readIds, summaryOf } from '../summary.ts'
 
 /** Where a conversation is. A namespace '' is none. */
 export interface Place {
@@ -31,6 +31,7 @@ export interface ConversationRow {
   lease_until: number | null
   header: string | null
   imported: number
+  damage: string | null
   now: number
 }
 
@@ -39,7 +40,7 @@ export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
 export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, lease_owner, lease_until, header, imported`
+  approvals, failed, agent, lease_owner, lease_until, header, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
@@ -95,8 +96,8 @@ export function stateOf(row: ConversationRow): ConversationState {
     title: text(row.title),
     messages: row.messages,
     openRun: text(row.open_run),
-    queued: row.queued === null ? [] : JSON.parse(row.queued),
-    approvals: row.approvals === null ? [] : JSON.parse(row.approvals),
+    queued: readIds(row.queued),
+    approvals: readIds(row.approvals),
     failed: row.failed,
     agent: text(row.agent),
   }
@@ -127,6 +128,7 @@ export function summaryOfRow(row: ConversationRow): ConversationSummary {
     created,
     updated,
     position,
+    damage: readDamage(row.damage),
   }
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, row.now)
 }

@@ -1,4 +1,5 @@
 import type { ConversationEvent } from '../../content/events.ts'
+import { inBackground } from '../../in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Place } from './conversation-rows.ts'
 import { inPieces, type News, payloadsOf, type Streamed } from './news.ts'
@@ -73,7 +74,7 @@ export function crier({ query, schema }: Database): Crier {
     channels,
     tell(one) {
       if (news.length < MAX_NEWS) news.push(one)
-      void send()
+      inBackground('Notifying other hosts', send())
     },
     stream({ namespace, id }, event) {
       const size = 'delta' in event ? event.delta.length : 500
@@ -83,7 +84,7 @@ export function crier({ query, schema }: Database): Crier {
       const its = streams.get(key) ?? { namespace, id, events: [] }
       its.events.push(event)
       streams.set(key, its)
-      timer ??= setTimeout(() => void send(), STREAM_MS).unref()
+      timer ??= setTimeout(() => inBackground('Notifying other hosts', send()), STREAM_MS).unref()
     },
     async flush() {
       clearTimeout(timer)

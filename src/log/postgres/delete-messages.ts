@@ -1,7 +1,7 @@
-import type { ConversationEvent } from '../../content/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf } from '../../postgres/plain-text.ts'
 import { CHUNK } from '../pause.ts'
+import { eventIn } from '../record-rows.ts'
 import { messageIn, titleOf } from '../summary.ts'
 
 /**
@@ -38,7 +38,8 @@ export async function deletedIn(query: Query, place: readonly [string, string]):
   )
   return rows.flatMap(({ message, event }) => {
     if (isOwnKey(message) || event === null) return message
-    return messageIn(JSON.parse(event) as ConversationEvent) ?? []
+    const found = eventIn(event)
+    return (found && messageIn(found)) ?? []
   })
 }
 
@@ -51,7 +52,8 @@ export async function titleIn(query: Query, key: number): Promise<string | null>
       [key, position, size],
     )
     for (const { event } of rows) {
-      const title = titleOf(JSON.parse(event) as ConversationEvent)
+      const found = eventIn(event)
+      const title = found && titleOf(found)
       if (title !== null) return title
     }
     const last = rows.at(-1)

@@ -1,4 +1,5 @@
 import type { LogRecord } from '../../content/events.ts'
+import { inBackground } from '../../in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
@@ -169,9 +170,17 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
   function schedule(): void {
     clearTimeout(timer)
     if (closed) return
-    if (subscribers.size === 0) return void rest()
+    if (subscribers.size === 0) {
+      inBackground('Ending to listen', rest())
+      return
+    }
     const wait = hearing?.isUp ? LOOK_MS.hearing : LOOK_MS.deaf
-    timer = setTimeout(() => void lookAgain().then(schedule), wait).unref()
+    timer = setTimeout(poll, wait).unref()
+  }
+
+  /** Looks, and whatever comes of it looks again later. */
+  function poll(): void {
+    inBackground('Looking for changes', lookAgain().finally(schedule))
   }
 
   /** Nobody listens any more. */
@@ -196,7 +205,9 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     if (by === crier.name) return
     for (const news of items) {
       // What fails is seen by the next look.
-      const run = (): void => void inTurn(news, () => receive(news)).catch(() => {})
+      const run = (): void => {
+        inTurn(news, () => receive(news)).catch(() => {})
+      }
       if (mark === null) early.push(run)
       else run()
     }
@@ -211,9 +222,9 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
         hearing = database.listen({
           channels: [news, streams],
           heard: hear,
-          begun: () => void beginning?.then(lookAgain),
+          begun: () => inBackground('Looking for changes', beginning?.then(lookAgain)),
         })
-        void beginning.then(schedule)
+        inBackground('Listening for changes', beginning.then(schedule))
       }
       return leave
     },

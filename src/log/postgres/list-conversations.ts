@@ -6,7 +6,7 @@ import { COLUMNS, type ConversationRow, NOW, summaryOfRow } from './conversation
 
 /** Fewer characters than a trigram has are searched for in the texts themselves. */
 const TRIGRAM = 3
-const DUE = '(open_run IS NOT NULL OR queued IS NOT NULL)'
+const DUE = '(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL'
 
 /** One page of a list of conversations. A namespace '' is none. */
 export async function listConversations(

@@ -1,3 +1,4 @@
+import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import type { Database } from '../../postgres/database.ts'
 import { type RecordRow, recordOf } from '../record-rows.ts'
@@ -71,11 +72,21 @@ export async function recordsSince(
 ): Promise<LogRecord[]> {
   const after = 'after' in start ? start.after : await startOf(query, key, start)
   const { rows } = await query<RecordRow>(
-    `SELECT position, at, event FROM byref.records
+    `SELECT position, at, event, sum FROM byref.records
      WHERE conversation = $1 AND position > $2 ORDER BY position`,
     [key, after],
   )
-  return rows.map(recordOf)
+  return rows.flatMap(readable)
+}
+
+/** None for one that is damaged: who reads on from there is told so. */
+function readable(row: RecordRow): LogRecord[] {
+  try {
+    return [recordOf(row, '')]
+  } catch (error) {
+    if (error instanceof DamagedError) return []
+    throw error
+  }
 }
 
 async function startOf(

@@ -3,7 +3,8 @@ import type { Tables } from '../../postgres/migrate.ts'
 /**
  * The tables of the log. Times are milliseconds since 1970 by the clock of the database. A namespace '' is none. Names that
  * come from outside are compared byte by byte. Titles, run ids and names of agents are written by `toPlain`, ids of
- * messages by `keyOf`. `words` are folded texts that a search looks into, of a
+ * messages by `keyOf`. `sum` is the checksum of a record's position, event and time; debug data and kept lines have theirs
+ * before them. `words` are folded texts that a search looks into, of a
  * conversation those of `name`: most have none, and appends do not touch that index.
  */
 export const LOG_TABLES: Tables = {
@@ -32,6 +33,7 @@ export const LOG_TABLES: Tables = {
          words text,
          header text,
          imported integer NOT NULL DEFAULT 0,
+         damage text,
          UNIQUE (namespace, id)
        )`,
       'CREATE INDEX conversations_by_update ON byref.conversations (namespace, updated, key)',
@@ -45,6 +47,7 @@ export const LOG_TABLES: Tables = {
          position integer NOT NULL,
          at bigint NOT NULL,
          event text NOT NULL,
+         sum bigint NOT NULL,
          message text COLLATE "C",
          deleted boolean NOT NULL DEFAULT false,
          words text,

@@ -1,9 +1,9 @@
 import type { Database } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
-import { debugLine, headerLine, recordLine } from '../json-lines.ts'
+import { debugLine, headerLine } from '../json-lines.ts'
 import { notFoundError } from '../log-errors.ts'
 import { CHUNK } from '../pause.ts'
-import type { RecordRow } from '../record-rows.ts'
+import { debugOf, exportedLine, type RecordRow } from '../record-rows.ts'
 import { type ConversationRow, nameOf } from './conversation-rows.ts'
 
 /** The lines of a conversation, read by pages, up to the position that it has now. */
@@ -24,16 +24,13 @@ async function* recordLines(
   for (let last = 0; last < end; ) {
     const { rows } = await use(() =>
       query<RecordRow & { line: string | null }>(
-        `SELECT position, at, event, line FROM byref.records
+        `SELECT position, at, event, sum, line FROM byref.records
          WHERE conversation = $1 AND position > $2 AND position <= $3 ORDER BY position LIMIT $4`,
         [key, last, end, CHUNK],
       ),
     )
     if (rows.length === 0) throw notFoundError(id)
-    for (const { position, at, event, line } of rows) {
-      yield `${line ?? recordLine(position, at, event)}\n`
-      last = position
-    }
+    for (const row of rows) yield `${exportedLine(row, id, ++last)}\n`
   }
 }
 
@@ -47,7 +44,7 @@ interface DebugRow {
 
 async function* debugLines(
   { use, query }: Database,
-  { key }: ConversationRow,
+  { id: conversation, key, position }: ConversationRow,
 ): AsyncGenerator<string> {
   for (let last = 0; ; ) {
     const { rows } = await use(() =>
@@ -57,8 +54,11 @@ async function* debugLines(
         [key, last, CHUNK],
       ),
     )
-    for (const { id, message, name, value, line } of rows) {
-      yield `${line ?? debugLine(name === null ? message : fromPlain(name), value)}\n`
+    for (const { id, message: stored, name, value, line } of rows) {
+      const message = name === null ? stored : fromPlain(name)
+      const of = { id: conversation, position, message }
+      const json = debugOf(value, of)
+      yield `${line === null ? debugLine(message, json) : debugOf(line, of)}\n`
       last = id
     }
     if (rows.length < CHUNK) return

@@ -3,6 +3,7 @@ import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
 import { existsError } from '../log-errors.ts'
 import type { ImportedLine } from '../read-lines.ts'
+import { eventSum, seal } from '../record-rows.ts'
 import { type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import { type Noted, noticeOf } from './change-conversation.ts'
@@ -98,12 +99,16 @@ function storeLines(
       throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
     }
     await query(
-      `INSERT INTO byref.records (conversation, position, at, event, message, words, line)
-       SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])`,
+      `INSERT INTO byref.records (conversation, position, at, event, message, words, line, sum)
+       SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])`,
       [
         ...[key, records.map(({ position }) => position), records.map(({ at }) => at)],
         ...[records.map(({ json }) => json), records.map(({ event }) => messageKey(event))],
-        ...[records.map(({ event }) => wordsOf(event)), records.map(({ kept }) => kept)],
+        ...[
+          records.map(({ event }) => wordsOf(event)),
+          records.map(({ kept }) => kept && seal(kept)),
+        ],
+        records.map(({ position, at, json }) => eventSum(position, json) + at),
       ],
     )
     const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
@@ -115,7 +120,7 @@ function storeLines(
            WITH ORDINALITY AS d (message, name, value, line, n) ORDER BY message, n DESC
        ) AS last ORDER BY n
        ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = excluded.line`,
-      [key, ...columns, debug.map(({ kept }) => kept)],
+      [key, ...columns, debug.map(({ kept }) => kept && seal(kept))],
     )
   })
 }

@@ -1,22 +1,52 @@
+import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import type { Query } from '../../postgres/database.ts'
-import { type RecordRow, recordOf } from '../record-rows.ts'
+import { isCorrupt } from '../../postgres/postgres-errors.ts'
+import { type RecordRow, recordsOf } from '../record-rows.ts'
 import type { Place } from './conversation-rows.ts'
 
-/** Records of a conversation behind a position; `limit` null for all. */
+/** Records of a conversation behind a position; `limit` null for all. @throws DamagedError */
 export async function readRecords(
   query: Query,
-  { namespace, id }: Place,
+  place: Place,
   { after, limit }: { after: number; limit: number | null },
 ): Promise<LogRecord[]> {
-  const { rows } = await query<RecordRow>(
-    `SELECT r.position, r.at, r.event FROM byref.conversations c
-     JOIN byref.records r ON r.conversation = c.key AND r.position > $3
-     WHERE c.namespace = $1 AND c.id = $2 ORDER BY r.position LIMIT $4`,
-    [namespace, id, Math.min(after, MOST), limit],
-  )
-  return rows.map(recordOf)
+  const rows = await storedRows(query, place, { after, limit })
+  const end = rows[0]?.end ?? 0
+  const found = rows.filter((row) => row.position !== null)
+  return recordsOf(found, place.id, { after, end, limit: limit ?? Infinity })
 }
 
 /** The largest position that there can be. */
 export const MOST = 2 ** 31 - 1
+
+/** The rows of the records, and in each the conversation's last position; without records one row without a position. */
+export async function storedRows(
+  query: Query,
+  place: Place,
+  page: { after: number; limit: number | null },
+): Promise<(RecordRow & { end: number })[]> {
+  const { namespace, id } = place
+  const after = Math.min(page.after, MOST)
+  try {
+    const { rows } = await query<RecordRow & { end: number }>(
+      `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
+       LEFT JOIN byref.records r ON r.conversation = c.key AND r.position > $3
+       WHERE c.namespace = $1 AND c.id = $2 ORDER BY r.position LIMIT $4`,
+      [namespace, id, after, page.limit],
+    )
+    return rows
+  } catch (cause) {
+    if (!isCorrupt(cause)) throw cause
+    const reason = 'PostgreSQL cannot read it, since its page is damaged'
+    if (page.limit === 1) throw new DamagedError(id, { position: after + 1, reason }, { cause })
+    // Which of them it is shows when each is read by itself.
+    const rows: (RecordRow & { end: number })[] = []
+    for (let one = after; one - after < (page.limit ?? MOST); one++) {
+      const [row] = await storedRows(query, place, { after: one, limit: 1 })
+      if (!row || row.position === null) break
+      rows.push(row)
+    }
+    return rows
+  }
+}

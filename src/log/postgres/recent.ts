@@ -22,7 +22,9 @@ export function recent<T>(most: number): Recent<T> {
       const [oldest] = kept.keys()
       if (oldest !== undefined) kept.delete(oldest)
     },
-    delete: (key) => void kept.delete(key),
+    delete(key) {
+      kept.delete(key)
+    },
     clear: () => kept.clear(),
   }
 }

@@ -1,5 +1,5 @@
-import type { ConversationEvent } from '../../content/events.ts'
 import { CHUNK } from '../pause.ts'
+import { eventIn } from '../record-rows.ts'
 import { messageIn, titleOf } from '../summary.ts'
 import type { Statements } from './statements.ts'
 
@@ -12,7 +12,8 @@ export function deleteMessages(sql: Statements, key: number, ids: readonly strin
   for (const messageId of new Set(ids)) {
     for (const { id, event } of sql.ofMessage.all(key, messageId)) {
       // Text that is no Unicode is another one in SQLite.
-      if (messageIn(eventOf(event)) !== messageId) continue
+      const found = eventIn(event)
+      if (!found || messageIn(found) !== messageId) continue
       gone += Number(sql.markDeleted.run(id as number).changes)
       sql.unindex.run(2 * Number(id))
       sql.removeDebugOf.run(key, messageId)
@@ -23,7 +24,10 @@ export function deleteMessages(sql: Statements, key: number, ids: readonly strin
 
 /** The ids of the messages that were deleted. */
 export function deletedIn(sql: Statements, key: number): string[] {
-  return sql.deleted.all(key).flatMap(({ event }) => messageIn(eventOf(event)) ?? [])
+  return sql.deleted.all(key).flatMap(({ event }) => {
+    const found = eventIn(event)
+    return (found && messageIn(found)) ?? []
+  })
 }
 
 /** The title that the messages give which are left. */
@@ -31,14 +35,11 @@ export function titleIn(sql: Statements, key: number): string | null {
   for (let position = 0; ; ) {
     const rows = sql.messages.all(key, position, CHUNK)
     for (const { event } of rows) {
-      const title = titleOf(eventOf(event))
+      const found = eventIn(event)
+      const title = found && titleOf(found)
       if (title !== null) return title
     }
     if (rows.length < CHUNK) return null
     position = Number(rows.at(-1)?.position)
   }
-}
-
-function eventOf(json: unknown): ConversationEvent {
-  return JSON.parse(String(json)) as ConversationEvent
 }

@@ -1,3 +1,4 @@
+import { inBackground } from '../../in-background.ts'
 import type { TransactionHooks } from '../../sqlite/write-queue.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Audience, listeners } from '../listeners.ts'
@@ -56,18 +57,23 @@ export function feed(): Feed {
   }
 
   async function poll(connection: LogConnection): Promise<void> {
-    while (!connection.closed && connection.glance((sql) => look(sql, CHUNK))) {
+    try {
+      while (!connection.closed && connection.glance((sql) => look(sql, CHUNK))) {
+        tellForeign()
+        await pause()
+      }
       tellForeign()
-      await pause()
+    } finally {
+      // A poll that failed is not the last one.
+      schedule(connection)
     }
-    tellForeign()
-    schedule(connection)
   }
 
   function schedule(connection: LogConnection): void {
     timer = undefined
     if (subscribers.size === 0) marks = null
-    else if (!connection.closed) timer = setTimeout(() => void poll(connection), POLL_MS).unref()
+    else if (!connection.closed)
+      timer = setTimeout(() => inBackground('Polling the log', poll(connection)), POLL_MS).unref()
   }
 
   return {

@@ -1,3 +1,5 @@
+import { DamagedError } from '../../content/damaged-error.ts'
+import type { LogRecord } from '../../content/events.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type RecordRow, recordOf } from '../record-rows.ts'
 import type { Statements } from './statements.ts'
@@ -64,10 +66,21 @@ function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): Lo
       open = { ...place, records: [] }
       changes.push(open)
     }
-    open.records.push(recordOf(row))
+    const record = readable(row)
+    if (record) open.records.push(record)
   }
   take(Number.POSITIVE_INFINITY)
   return changes
+}
+
+/** Null for one that is damaged: who reads on from there is told so. */
+function readable(row: ChangedRow): LogRecord | null {
+  try {
+    return recordOf(row, row.conversation)
+  } catch (error) {
+    if (error instanceof DamagedError) return null
+    throw error
+  }
 }
 
 function placeOf(row: { namespace: string; conversation: string }): {

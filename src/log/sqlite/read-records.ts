@@ -1,12 +1,27 @@
+import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
-import { type RecordRow, recordOf } from '../record-rows.ts'
+import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
+import { type RecordRow, recordsOf } from '../record-rows.ts'
+import type { ConversationRow } from './state-columns.ts'
 import type { Statements } from './statements.ts'
 
-/** Records of a conversation behind a position; `limit` -1 for all. */
+/** Records of a conversation behind a position; `limit` Infinity for all. @throws DamagedError */
 export function readRecords(
   sql: Statements,
-  key: number,
+  { key, id, position: end }: Pick<ConversationRow, 'key' | 'id' | 'position'>,
   { after, limit }: { after: number; limit: number },
 ): LogRecord[] {
-  return (sql.read.all(key, after, limit) as unknown as RecordRow[]).map(recordOf)
+  const most = Number.isSafeInteger(limit) ? limit : -1
+  try {
+    const rows = sql.read.all(key, after, most) as unknown as RecordRow[]
+    return recordsOf(rows, id, { after, end, limit })
+  } catch (cause) {
+    if (!isCorrupt(cause)) throw cause
+    // Which of them it is shows when each is read by itself.
+    for (let one = after; most !== 1 && one < end; one++) {
+      readRecords(sql, { key, id, position: end }, { after: one, limit: 1 })
+    }
+    const reason = `its page of the file is damaged (${cause.errstr})`
+    throw new DamagedError(id, { position: after + 1, reason }, { cause })
+  }
 }

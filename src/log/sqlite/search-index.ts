@@ -1,6 +1,6 @@
-import type { ConversationEvent } from '../../content/events.ts'
 import { chatText, foldCase } from '../chat-text.ts'
 import { CHUNK, pause } from '../pause.ts'
+import { eventIn } from '../record-rows.ts'
 import type { ConversationRow } from './state-columns.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
@@ -55,7 +55,7 @@ function indexed(sql: Statements): number {
 }
 
 function foldedText(json: unknown): string | null {
-  const event = JSON.parse(String(json)) as ConversationEvent
-  const text = chatText(event)
+  const event = eventIn(json)
+  const text = event && chatText(event)
   return text === null ? null : foldCase(text)
 }

@@ -2,6 +2,7 @@ import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
+import { eventSum, seal } from '../record-rows.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -39,11 +40,11 @@ export function sqliteAppend(
   admit(place.id, before && { position: before.position, lease }, {
     ...options,
     now,
-    missed: (after) => (before ? readRecords(sql, before.key, { after, limit: -1 }) : []),
+    missed: (after) => (before ? readRecords(sql, before, { after, limit: Infinity }) : []),
   })
   const row = before ?? createRow(sql, place, now)
   const records = insert(sql, row, { events, texts, now })
-  for (const [message, value] of debug) sql.putDebug.run(row.key, message, value, null)
+  for (const [message, value] of debug) sql.putDebug.run(row.key, message, seal(value), null)
   update(sql, row, { events, now, lease: leaseAfter(lease, options.lease, now) })
   return records
 }
@@ -74,7 +75,8 @@ function insert(
   const timestamp = new Date(now).toISOString()
   return events.map((event, i): LogRecord => {
     const at = position + i + 1
-    sql.insert.run(key, at, now, texts[i] ?? '', messageIn(event))
+    const text = texts[i] ?? ''
+    sql.insert.run(key, at, now, text, eventSum(at, text) + now, messageIn(event))
     return { v: 1, position: at, timestamp, event }
   })
 }

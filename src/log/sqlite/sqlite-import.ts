@@ -1,6 +1,7 @@
 import { ByrefError } from '../../errors.ts'
 import { existsError } from '../log-errors.ts'
 import type { ImportedLine } from '../read-lines.ts'
+import { eventSum, seal } from '../record-rows.ts'
 import { type Staged, stageLines } from '../stage-lines.ts'
 import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
@@ -69,9 +70,10 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   for (const line of lines) {
     if (line.type === 'record') {
       const { position, at, json, event, kept } = line
-      sql.insertLine.run(key, position, at, json, messageIn(event), kept)
+      const sum = eventSum(position, json) + at
+      sql.insertLine.run(key, position, at, json, sum, messageIn(event), kept && seal(kept))
     } else if (line.type === 'debug') {
-      sql.putDebug.run(key, line.message, line.json, line.kept)
+      sql.putDebug.run(key, line.message, seal(line.json), line.kept && seal(line.kept))
     }
   }
 }

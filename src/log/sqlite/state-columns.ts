@@ -1,4 +1,4 @@
-import type { ConversationState } from '../summary.ts'
+import { type ConversationState, readIds } from '../summary.ts'
 
 /** A row of the conversations, as SQLite gives it. A namespace '' is none. */
 export interface ConversationRow {
@@ -20,6 +20,7 @@ export interface ConversationRow {
   lease_until: number | null
   header: string | null
   imported: number
+  damage: string | null
 }
 
 /** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
@@ -34,8 +35,8 @@ export function stateOf(row: ConversationRow): ConversationState {
     title: row.title,
     messages: row.messages,
     openRun: row.open_run,
-    queued: row.queued === null ? [] : JSON.parse(row.queued),
-    approvals: row.approvals === null ? [] : JSON.parse(row.approvals),
+    queued: readIds(row.queued),
+    approvals: readIds(row.approvals),
     failed: row.failed === 1,
     agent: row.agent,
   }

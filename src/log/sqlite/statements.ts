@@ -13,14 +13,16 @@ const SQL = {
     approvals = ?, failed = ?, agent = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
+  setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
   forget: 'DELETE FROM conversations WHERE key = ?',
   // records and debug data
-  insert: 'INSERT INTO records (conversation, position, at, event, message) VALUES (?, ?, ?, ?, ?)',
+  insert:
+    'INSERT INTO records (conversation, position, at, event, sum, message) VALUES (?, ?, ?, ?, ?, ?)',
   insertLine:
-    'INSERT INTO records (conversation, position, at, event, message, line) VALUES (?, ?, ?, ?, ?, ?)',
-  read: `SELECT position, at, event FROM records WHERE conversation = ? AND position > ?
+    'INSERT INTO records (conversation, position, at, event, sum, message, line) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  read: `SELECT position, at, event, sum FROM records WHERE conversation = ? AND position > ?
     ORDER BY position LIMIT ?`,
-  lines: `SELECT id, position, at, event, line FROM records WHERE conversation = ? AND position > ?
+  lines: `SELECT id, position, at, event, sum, line FROM records WHERE conversation = ? AND position > ?
     AND position <= ? ORDER BY position LIMIT ?`,
   ofMessage: 'SELECT id, event FROM records WHERE conversation = ? AND message = ?',
   markDeleted: 'UPDATE records SET deleted = 1 WHERE id = ? AND deleted = 0',
@@ -34,7 +36,7 @@ const SQL = {
   dataVersion: 'PRAGMA data_version',
   lastRecord: "SELECT seq FROM sqlite_sequence WHERE name = 'records'",
   lastNotice: "SELECT seq FROM sqlite_sequence WHERE name = 'notices'",
-  recordsBetween: `SELECT r.id, r.position, r.at, r.event, c.namespace, c.id AS conversation FROM records r
+  recordsBetween: `SELECT r.id, r.position, r.at, r.event, r.sum, c.namespace, c.id AS conversation FROM records r
     JOIN conversations c ON c.key = r.conversation
     WHERE r.id > ? AND r.id <= ? AND r.id > c.imported ORDER BY r.id LIMIT ?`,
   noticesBetween: 'SELECT * FROM notices WHERE id > ? AND record <= ? ORDER BY id',
@@ -53,6 +55,10 @@ const SQL = {
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN
     (SELECT id FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
+  unindexBehind: `DELETE FROM search WHERE rowid IN
+    (SELECT id * 2 FROM records WHERE conversation = ? AND position > ?)`,
+  removeBehind: 'DELETE FROM records WHERE conversation = ? AND position > ?',
+  unmarkDeleted: 'UPDATE records SET deleted = 0 WHERE conversation = ? AND deleted = 1',
   removeDebug: 'DELETE FROM debug WHERE conversation = ?',
   removeDebugOf: 'DELETE FROM debug WHERE conversation = ? AND message = ?',
   // the search

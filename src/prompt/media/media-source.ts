@@ -16,15 +16,17 @@ export interface MediaSource {
   /** Told once per body of what could be better, such as a library to install. */
   onDiagnostic?(message: string): void
   /** References of bodies that are not there any more, whatever the cache still has of them. */
-  gone?: ReadonlySet<string>
-  /** Told of each body that is not there. */
-  onMissing?(ref: string): void
+  gone?: Pick<ReadonlySet<string>, 'has'>
+  /** Told of each body that is not there, or could not be read: then with the error. */
+  onMissing?(ref: string, error?: unknown): void
 }
 
 /** How bodies become parts. */
 export interface MediaOptions {
   /** Pixels of the long side above which a large image is made smaller. Default: 2048. */
   imageMaxSide?: number
+  /** Milliseconds to wait for a body, and 1,000 more for each MiB of it. Default: 20,000. */
+  timeoutMs?: number
   /** Characters of text that are shown of one body. Default: 16,000. */
   maxTextChars?: number
 }

@@ -39,7 +39,7 @@ export function createPartMaker(
     const standing = standings.find(part)
     if (standing?.type === 'read') return shown(part, standing)
     if (standing?.type !== 'note') {
-      onMissing?.(part.ref)
+      onMissing?.(part.ref, standing?.error)
       return [unresolved(part)]
     }
     return instead(part, standing.facts, standing.why)

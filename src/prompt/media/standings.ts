@@ -1,3 +1,4 @@
+import { inTime } from '../../assets/in-time.ts'
 import { isFullType } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
@@ -14,7 +15,8 @@ export type Standing =
       key: string
     }
   | { type: 'note'; facts: MediaFacts | null; why: string }
-  | { type: 'missing' }
+  /** Nothing is there, or it could not be read: then `error` says why. */
+  | { type: 'missing'; error?: unknown }
 
 /** What has become of the references of one call. */
 export interface Standings {
@@ -50,7 +52,7 @@ function isSame(a: MediaSource, b: MediaSource): boolean {
 /** The standings of one call: what the cache forgets meanwhile stays here. */
 export function createStandings(source: MediaSource): Standings {
   const { capabilities, assets, cache, namespace, options = {} } = source
-  const { imageMaxSide = 2048, maxTextChars = 16_000 } = options
+  const { imageMaxSide = 2048, maxTextChars = 16_000, timeoutMs = 20_000 } = options
   const { inlineThresholdBytes } = assets.config
   const planOptions: PlanOptions = {
     capabilities,
@@ -110,32 +112,33 @@ export function createStandings(source: MediaSource): Standings {
     return { type: 'read', facts, body, key: sameness(facts, body) }
   }
 
-  /** What was known and is no more. */
-  function goneSince({ ref }: MediaPart, error: unknown): Standing {
-    if (!isMissing(error)) throw error
-    cache.forget(factsKey(ref, source))
-    return { type: 'missing' }
+  async function resolve(part: MediaPart): Promise<Standing> {
+    if (!part.ref.startsWith('asset:')) return foreign(part, source)
+    const facts = await inTime(`Reading ${part.ref}`, timeoutMs, () => loadFacts(part.ref, source))
+    if (!facts) return { type: 'missing' }
+    const plan = mediaPlan(facts, part.otherwise, planOptions)
+    if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
+    const ms = timeoutMs + Math.ceil(facts.size / 2 ** 20) * MS_PER_MIB
+    return inTime(`Reading ${part.ref}`, ms, () => read(part, facts, plan))
   }
 
   return {
     find,
     async load(part) {
       if (found.has(keyOf(part))) return
-      if (!part.ref.startsWith('asset:')) {
-        keep(part, await foreign(part, source))
-        return
+      try {
+        keep(part, await resolve(part))
+      } catch (error) {
+        // Whatever a store does, the conversation goes on without this body.
+        cache.forget(factsKey(part.ref, source))
+        keep(part, { type: 'missing', error: isMissing(error) ? undefined : error })
       }
-      const facts = await loadFacts(part.ref, source)
-      if (!facts) {
-        keep(part, { type: 'missing' })
-        return
-      }
-      const plan = mediaPlan(facts, part.otherwise, planOptions)
-      if (plan.type === 'note') keep(part, { type: 'note', facts, why: plan.why })
-      else keep(part, await read(part, facts, plan).catch((error) => goneSince(part, error)))
     },
   }
 }
+
+/** A large body may take longer. */
+const MS_PER_MIB = 1000
 
 /** Equal for bodies that are sent as the same, wherever they are kept. */
 function sameness({ identity }: MediaFacts, body: ReadBody): string {

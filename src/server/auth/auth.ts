@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
+import { is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import type { Caller } from '../caller.ts'
 import { type JwksOptions, jwksVerifier } from './jwks.ts'
@@ -13,6 +14,16 @@ export interface AuthOptions {
   jwks?: JwksOptions
   /** Tokens of your own: who it stands for, or null. */
   verify?: (token: string) => Caller | null | Promise<Caller | null>
+}
+
+const JWKS: OptionTable<JwksOptions> = {
+  ...is.all(is.required(is.string), 'url', 'issuer', 'audience'),
+  ...is.all(is.string, 'namespaceClaim', 'roleClaim'),
+}
+export const AUTH_OPTIONS: OptionTable<AuthOptions> = {
+  secret: is.string,
+  jwks: is.group(JWKS),
+  verify: is.callback(),
 }
 
 /** How a server knows who asks. */

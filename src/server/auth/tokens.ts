@@ -1,4 +1,5 @@
 import { jwtVerify, SignJWT } from 'jose'
+import { checkOptions, checkValue, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import { role } from '../../wire/server-info.ts'
 import type { Caller } from '../caller.ts'
@@ -30,6 +31,7 @@ export const SECRET_LENGTH = 32
  * @throws ByrefError `config_invalid` for a secret of less than 32 characters
  */
 export function signingKey(secret: string): Uint8Array {
+  checkValue(is.string, secret, 'The secret that signs tokens')
   if (secret.length >= SECRET_LENGTH) return new TextEncoder().encode(secret)
   throw new ByrefError(
     'config_invalid',
@@ -37,11 +39,16 @@ export function signingKey(secret: string): Uint8Array {
   )
 }
 
+const CLAIMS: OptionTable<TokenClaims> = {
+  subject: is.required(is.string),
+  namespace: is.required(is.nullable(is.string)),
+  role: is.required(is.oneOf('owner', 'member', 'reader')),
+  expiresIn: is.required(is.either(is.number, is.string)),
+}
+
 /** A token that a server with this key takes. */
-export async function signToken(
-  key: Uint8Array,
-  { subject, namespace, role, expiresIn }: TokenClaims,
-): Promise<string> {
+export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<string> {
+  const { subject, namespace, role, expiresIn } = checkOptions('signToken', claims, CLAIMS)
   return new SignJWT({ namespace, role })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(subject)

@@ -1,4 +1,5 @@
 import { newId } from '../../content/new-id.ts'
+import { inBackground } from '../../in-background.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { publicSummary } from '../public-info.ts'
 import { createChannel, jsonFrame, namedFrame } from './channel.ts'
@@ -54,7 +55,10 @@ export function createNamespaceFeed(log: ConversationLog): NamespaceFeed {
       } else if (!pending.has(conversation)) {
         pending.set(
           conversation,
-          setTimeout(() => void tell(conversation), GATHER_MS),
+          setTimeout(
+            () => inBackground('Telling of a conversation', tell(conversation)),
+            GATHER_MS,
+          ),
         )
       }
     },

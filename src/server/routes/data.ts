@@ -6,6 +6,7 @@ import { createFold } from '../../content/fold.ts'
 import { type Label, TRUSTED } from '../../content/label.ts'
 import { createLabels, type Labels } from '../../content/labels.ts'
 import { referencesIn } from '../../content/references-in.ts'
+import { spokenBy } from '../../content/spoken-by.ts'
 import { withheld } from '../../content/withheld.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
@@ -71,15 +72,14 @@ export function dataRoutes(): Route[] {
           'forbidden',
         ],
       },
-      async ({ body, reader, conversation, idOfTry, json }) => {
+      async ({ body, reader, speaker, conversation, idOfTry, json }) => {
         const { id, log, agent } = await conversation()
         const label = await reader?.labelOfNamed(log, body)
         const tried = idOfTry()
-        const message = { ...(tried ? { id: tried } : {}), ...body, type: 'data' } as {
-          id?: string
-        }
+        const edit = { ...(tried ? { id: tried } : {}), ...body, type: 'data' }
+        const message = spokenBy(edit, speaker)
         const added = await agent()
-          .add(id, message as never, { label })
+          .add(id, message, { label })
           .catch(unlessTried(message.id === tried ? tried : undefined, ['message_exists']))
         return json({ messageId: added?.messageIds[0] ?? tried }, added ? 201 : 200)
       },

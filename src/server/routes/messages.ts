@@ -3,7 +3,8 @@ import type { ConversationEvent } from '../../content/events.ts'
 import type { LabelInput } from '../../content/label.ts'
 import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
 import type { Message } from '../../content/message.ts'
-import type { MessageInput } from '../../content/to-message.ts'
+import { spokenBy } from '../../content/spoken-by.ts'
+import type { ContentInput } from '../../content/to-message.ts'
 import { ByrefError } from '../../errors.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import type { ModelSettings } from '../../model/model-settings.ts'
@@ -71,17 +72,17 @@ export function messageRoutes(): Route[] {
           'forbidden',
         ],
       },
-      async ({ body, reader, conversation, idOfTry, json }) => {
+      async ({ body, reader, speaker, conversation, idOfTry, json }) => {
         const { id, log, agent } = await conversation()
         const its = agent(body.agent as string | undefined)
         const tried = idOfTry()
-        const inputs = inputsOf(body, tried)
+        const inputs = inputsOf(body, tried).map((input) => spokenBy(input, speaker))
         const said = body.label as LabelInput | undefined
         const label = eitherLabel(said, await reader?.labelOfNamed(log, inputs))
         const run = await its
           .start({
             conversation: id,
-            messages: inputs as unknown as MessageInput[],
+            messages: inputs,
             ifBusy: body.ifBusy as 'queue',
             ...(label ? { label } : {}),
             ...(body.context === undefined ? {} : { context: body.context as never }),
@@ -161,7 +162,7 @@ export function messageRoutes(): Route[] {
           'forbidden',
         ],
       },
-      async ({ body, reader, param, conversation, idOfTry, json }) => {
+      async ({ body, reader, speaker, param, conversation, idOfTry, json }) => {
         const { id, log, agent } = await conversation()
         const its = agent(body.agent)
         const found = await findMessage(its.log, id, param('messageId'))
@@ -175,14 +176,19 @@ export function messageRoutes(): Route[] {
           )
         }
         const tried = idOfTry()
+        const message = spokenBy(
+          {
+            ...saidAgain(said),
+            ...('content' in body ? { content: body.content } : {}),
+            ...(tried ? { id: tried } : {}),
+          },
+          speaker,
+        )
         const fork = await forkBefore(its, id, { before: said.id, as: tried })
-        const { id: _, timestamp: __, ...again } = said
-        const content = 'content' in body ? { content: body.content } : {}
-        const message = { ...again, ...content, ...(tried ? { id: tried } : {}) }
         const named = await reader?.labelOfNamed(log, message)
-        const label = eitherLabel(reader ? saidAgain(found.label) : undefined, named)
+        const label = eitherLabel(reader ? labelAgain(found.label) : undefined, named)
         const run = await its
-          .start({ conversation: fork, messages: [message as never], ...(label ? { label } : {}) })
+          .start({ conversation: fork, messages: [message], ...(label ? { label } : {}) })
           .catch(unlessTried(tried, ['message_exists']))
         const taken = run ? takenNow(run) : await takenBefore(its.log, fork, [message])
         return json({ conversation: fork, ...taken }, run ? 202 : 200)
@@ -191,25 +197,30 @@ export function messageRoutes(): Route[] {
   ]
 }
 
-type Input = Record<string, unknown> & { id?: string }
-
 /** The messages of a body, in the forms that `toMessage` takes; those of a request that may be tried again with ids. */
-function inputsOf(body: Record<string, unknown>, tried: string | undefined): Input[] {
+function inputsOf(body: Record<string, unknown>, tried: string | undefined): object[] {
   const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
-  const list = Array.isArray(messages) ? (messages as Input[]) : [single as Input]
+  const list = (Array.isArray(messages) ? messages : [single]) as Record<string, unknown>[]
   return list.map(({ attachments, ...given }, i) => {
     const id = tried && i > 0 ? `${tried}.${i}` : tried
     const input = id === undefined ? given : { id, ...given }
-    const metadata = Object(input.metadata)
-    if (!Array.isArray(attachments)) return { ...input }
-    return { ...input, metadata: { ...metadata, attachments } }
+    if (!Array.isArray(attachments)) return input
+    const metadata = { ...Object(input.metadata), attachments }
+    return { ...input, metadata }
   })
 }
 
 type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
 
+/** A message without what is new when it is said again; who says it again is its sender. */
+function saidAgain({ id: _, timestamp: __, sender, metadata, ...rest }: Message): ContentInput {
+  const { has_debug_data: ___, ...kept } = metadata
+  const isPersons = sender.participant_role === 'user'
+  return { ...rest, metadata: kept, ...(isPersons ? {} : { sender }) }
+}
+
 /** Of a message that is said again: whether it is private, and whose. What it brought from elsewhere is labelled anew. */
-function saidAgain(label: NewMessage['label']): LabelInput | undefined {
+function labelAgain(label: NewMessage['label']): LabelInput | undefined {
   if (label === undefined) return undefined
   const tree = readLabelTree(label)
   const { integrity } = tree.label

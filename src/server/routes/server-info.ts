@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Agent } from '../../agent/agent-contract.ts'
+import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
 import { ByrefError } from '../../errors.ts'
 import { version } from '../../version.ts'
 import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'
@@ -16,7 +16,7 @@ export function serverInfoRoutes(
   agentsOf: (caller: Caller) => ReadonlyMap<string, Agent>,
   { auth, ready }: { auth: Auth; ready: () => Promise<void> },
 ): Route[] {
-  const sql = isInstalled('@duckdb/node-api')
+  const sql = hasDuckdb()
   return [
     route(
       {
@@ -106,15 +106,6 @@ function describe([name, { model, tools, trust }]: [string, Agent]) {
     trust,
     model: { id, provider, demo: provider === 'byref.demo' },
     tools: tools.map(({ id, description }) => ({ id, description })),
-  }
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
   }
 }
 

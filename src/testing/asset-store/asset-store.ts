@@ -1,5 +1,6 @@
 import { type AssetStore, isFullStore } from '../../assets/asset-store.ts'
 import { withRecords } from '../../assets/stores/with-records.ts'
+import { checkOptions, is } from '../../check-options.ts'
 import type { TestFunction } from '../conversation-log.ts'
 import { testBodies, testMedium } from './bodies.ts'
 import { type Check, isUnsupported } from './check.ts'
@@ -30,6 +31,10 @@ export function testAssetStore(
   test: TestFunction,
   medium?: AssetStoreMedium,
 ): void {
+  if (medium)
+    checkOptions<AssetStoreMedium>('testAssetStore', medium, {
+      loseBodies: is.required(is.callback()),
+    })
   const check: Check = (name, run) => {
     test(name, async () => {
       const store = await create()

@@ -16,6 +16,19 @@ export function testAppends(check: Check): void {
     assert.deepEqual(await log.read('c'), written)
   })
 
+  check('refuses an event that lacks a field or has one of a wrong type', async (log) => {
+    await log.append('c', [chat('one')])
+    for (const event of [
+      { type: 'NEW_MESSAGE' },
+      { ...runStarted(), runId: 5 },
+      { ...runStarted(), messageIds: [null] },
+      { type: 'TOOL_CALL_END', toolCallId: 'k', runId: 'r', parentMessageId: 'm' },
+    ]) {
+      await rejects(log.append('c', [chat('two'), event as never]), 'bad_request')
+    }
+    assert.deepEqual((await log.read('c')).map(contentOf), ['one'])
+  })
+
   check('gives each conversation the positions 1, 2, 3 …', async (log) => {
     const records = [
       ...(await log.append('c', [chat('a'), chat('b')])),

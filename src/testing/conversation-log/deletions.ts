@@ -84,14 +84,6 @@ export function testDeletions(check: Check): void {
     const left = JSON.parse(JSON.stringify([...odd.slice(1), 'waits']))
     assert.deepEqual([...(await log.deleted('c'))].sort(), left.sort())
   })
-
-  check('takes deletions that say nothing', async (log) => {
-    const odd = [{}, { messageId: null }, { messageId: 7 }, { messageId: ['a'] }]
-    const events = odd.map((more) => ({ type: 'MESSAGE_DELETED', ...more }) as never)
-    await log.append('c', [chat('a'), ...events])
-    assert.deepEqual(await log.deleted('c'), [])
-    assert.equal((await summary(log, 'c')).messages, 1)
-  })
 }
 
 function deletion(messageId: string): ConversationEvent {

@@ -41,6 +41,22 @@ export function testImports(check: Check): void {
     assert.equal(changed[3], '{"debug":"m","value":2}\n')
   })
 
+  check('refuses an event that lacks a field or has one of a wrong type', async (log) => {
+    for (const event of [
+      null,
+      { type: 5 },
+      { type: 'NEW_MESSAGE' },
+      { ...EVENT, runId: 5 },
+      { type: 'TEXT_MESSAGE_END', messageId: 'm' },
+    ]) {
+      await assert.rejects(
+        log.import(linesOf(HEADER, RECORD, { ...RECORD, position: 2, event })),
+        /^ByrefError: Line 3: Invalid event/,
+      )
+    }
+    assert.equal(await log.find('c'), null)
+  })
+
   check('keeps times', async (log) => {
     await log.import(linesOf(HEADER, RECORD))
     const { createdAt, updatedAt } = await summary(log, 'c')

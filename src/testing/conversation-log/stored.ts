@@ -49,7 +49,7 @@ export function testStored(check: Check): void {
       holes: Array(2),
       run: () => {},
     }
-    const event = chat('m', { content })
+    const event = chat('m', { content, content_type: 'application/json' })
     const [appended] = await log.append('c', [event])
     const stored = JSON.parse(JSON.stringify(event))
     assert.deepEqual(appended?.event, stored)

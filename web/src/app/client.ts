@@ -21,6 +21,8 @@ export const queries = new QueryClient({
 export function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
   const isInfo = queryKey[0] === infoQuery.queryKey[0]
   if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
+  // The page asks already: to look again would take away what is being typed there.
+  if (queries.getQueryState(infoQuery.queryKey)?.status === 'error') return
   void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
 }
 

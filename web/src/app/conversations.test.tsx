@@ -18,7 +18,15 @@ function summary(id: string, change: Partial<ConversationSummary> = {}): Convers
   const at = '2026-01-01T12:00:00.000Z'
   return {
     ...{ id, title: `Title ${id}`, createdAt: at, updatedAt: at },
-    ...{ messages: 2, position: 9, status: 'idle', queued: 0, agent: null, ...change },
+    ...{
+      messages: 2,
+      position: 9,
+      status: 'idle',
+      queued: 0,
+      agent: null,
+      damage: null,
+      ...change,
+    },
   }
 }
 

@@ -3,9 +3,9 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  lazyRouteComponent,
 } from '@tanstack/react-router'
 import { LoadError } from '../ui/load-error.tsx'
-import { AssetPage } from './asset-page.tsx'
 import { ConversationPage } from './conversation-page.tsx'
 import { NotFound } from './not-found.tsx'
 import { Shell } from './shell.tsx'
@@ -36,13 +36,13 @@ const conversation = createRoute({
 const asset = createRoute({
   getParentRoute: () => root,
   path: '/assets/$assetId',
-  component: AssetPage,
+  component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
 })
 
 const assetField = createRoute({
   getParentRoute: () => root,
   path: '/assets/$assetId/$',
-  component: AssetPage,
+  component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
 })
 
 /** All addresses of the app. */

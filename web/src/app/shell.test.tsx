@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { ApiError } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
-import { infoQuery, queries } from './client.ts'
+import { infoQuery, noticeSignOut, queries } from './client.ts'
 import { Shell } from './shell.tsx'
 
 /** A server that knows the token `good`, of a reader. */
@@ -47,6 +48,25 @@ describe('Shell', () => {
     expect((await screen.findByText('anna')).textContent).toBe('anna · reader')
     fireEvent.click(screen.getByRole('button', { name: 'Sign out' }))
     expect(await screen.findByLabelText('Token')).toBeTruthy()
+  })
+
+  it('keeps what is typed while other requests are refused late', async () => {
+    await show()
+    const field = await screen.findByLabelText<HTMLInputElement>('Token')
+    fireEvent.change(field, { target: { value: 'goo' } })
+    const answer = Promise.withResolvers<void>()
+    const { fetch } = globalThis
+    const asked = vi.fn(async (...request: Parameters<typeof fetch>) => {
+      await answer.promise
+      return fetch(...request)
+    })
+    vi.stubGlobal('fetch', asked)
+    noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'), ['conversations'])
+    // A page that asked the server again would show something else until it answers.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    answer.resolve()
+    expect(screen.getByLabelText<HTMLInputElement>('Token')).toBe(field)
+    expect(field.value).toBe('goo')
   })
 
   it('asks again where the token holds no longer', async () => {

@@ -55,12 +55,12 @@ export function Avatar({ of: role }: { of: string }) {
   )
 }
 
-/** What a sender is called: by name, else "You" for a person, else by id. */
+/** What a sender is called: by name, else by id; "You" for a person that the server does not know. */
 export function senderName({ sender }: Pick<Message, 'sender'>): string {
   if (sender?.name) return sender.name
-  if (sender?.participant_role === 'user') return 'You'
   const { participant_id: id, participant_role: role = 'unknown' } = sender ?? {}
-  // An agent without a name of its own goes by its role.
+  // Somebody without a name of their own goes by their role.
   if (id && id !== role) return id
+  if (role === 'user') return 'You'
   return role.charAt(0).toUpperCase() + role.slice(1)
 }

@@ -12,6 +12,7 @@ import { readHash } from './read-hash.ts'
 import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
+import { UnreadFiles } from './unread-files.tsx'
 import { useKeptPlace } from './use-kept-place.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
@@ -75,6 +76,7 @@ export function Thread() {
           ))}
           {isWhole ? (
             <>
+              <UnreadFiles />
               <InProgress />
               <Queued />
             </>

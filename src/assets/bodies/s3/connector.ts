@@ -1,4 +1,6 @@
+import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
+import { inBackground } from '../../../in-background.ts'
 import { orAborted } from '../abortable.ts'
 import { createRetries } from './retries.ts'
 import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
@@ -90,6 +92,14 @@ export interface S3ConnectorOptions {
   requestHandler?: object
 }
 
+export const CONNECTOR_OPTIONS: OptionTable<S3ConnectorOptions> = {
+  ...is.all(is.string, 'endpoint', 'region', 'accessKeyId', 'secretAccessKey', 'sessionToken'),
+  forcePathStyle: is.boolean,
+  maxAttempts: is.count,
+  timeoutMs: is.positive,
+  requestHandler: is.anything,
+}
+
 const PART = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 
@@ -97,6 +107,7 @@ type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** A connector over the AWS SDK, for every server that speaks S3. Its packages are loaded with the first request. */
 export function createS3Connector(options: S3ConnectorOptions): S3Connector {
+  checkOptions('createS3Connector', options, CONNECTOR_OPTIONS)
   let loaded: Promise<{ sdk: Sdk; client: InstanceType<Sdk['S3Client']> }> | undefined
 
   function load() {
@@ -155,7 +166,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
           queueSize: PARTS_AT_ONCE,
           leavePartsOnError: false,
         })
-        const abort = () => void upload.abort()
+        const abort = () => inBackground('Aborting an upload', upload.abort())
         signal?.addEventListener('abort', abort, { once: true })
         try {
           await upload.done()

@@ -128,7 +128,9 @@ export async function openFeed(
           if (isClosed || isPaused) controller.close()
           else readers.add(controller)
         },
-        cancel: () => void readers.delete(own),
+        cancel() {
+          readers.delete(own)
+        },
       })
     },
   }

@@ -21,7 +21,9 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
   async function open(...[agent, id, isRun]: Parameters<ChatFeeds['open']>): Promise<ChatFeed> {
     const key = keyOf(agent, id)
     let feed: ChatFeed | null = null
-    const onEnd = (): void => void (feeds.get(key) === feed && feeds.delete(key))
+    const onEnd = (): void => {
+      if (feeds.get(key) === feed) feeds.delete(key)
+    }
     feed = await openFeed(agent, id, { ...options, isRun, onEnd })
     // One that waits for the run before it is watched by who asked for it.
     if (feed.isOver || feeds.has(key)) return feed

@@ -6,7 +6,9 @@ import {
   type UIMessage,
 } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { AGENT } from '../../../agent/agent-options.ts'
 import type { ApprovalAnswer } from '../../../agent/approve.ts'
+import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { HTTP_STATUS, publicMessage } from '../../../wire/http-status.ts'
 import type { ChatFeed } from './chat-feed.ts'
@@ -31,6 +33,13 @@ export interface ChatHandlerOptions extends UIChunkOptions {
   maxBytes?: number
 }
 
+const OPTIONS: OptionTable<ChatHandlerOptions> = {
+  agent: is.required(is.either(AGENT, is.callback<Exclude<ChatHandlerOptions['agent'], Agent>>())),
+  path: is.string,
+  maxBytes: is.positive,
+  assetUrl: is.callback(),
+}
+
 /**
  * Serves an agent to `useChat`: `POST /api/chat` says something, says it again or in other words, or answers about a call, and streams what comes of it;
  * `GET /api/chat/:id/stream` goes on with that after a reload, `DELETE` of the same stops it; `GET /api/chat/:id` has the
@@ -39,6 +48,7 @@ export interface ChatHandlerOptions extends UIChunkOptions {
 export function createChatHandler(
   options: ChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
+  checkOptions('createChatHandler', options, OPTIONS)
   const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...urls } = options
   const feeds = createChatFeeds(urls)
 

@@ -1,5 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { checkOptions, is } from '../../../check-options.ts'
 import type { LogRecord } from '../../../content/events.ts'
 import type { Message } from '../../../content/message.ts'
 import { type ReadMedia, readParts } from '../../../content/message-parts.ts'
@@ -17,6 +18,7 @@ export async function uiMessages(
   conversation: string,
   options: UIChunkOptions = {},
 ): Promise<UIMessage[]> {
+  checkOptions<UIChunkOptions>('uiMessages', options, { assetUrl: is.callback() })
   const { log } = agent
   const deleted = new Set(await log.deleted(conversation))
   const said = new Map<string, Message>()

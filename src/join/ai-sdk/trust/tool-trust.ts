@@ -1,8 +1,9 @@
-import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import type { JsonSchema } from '../../../agent/tools/describe-schema.ts'
-import { checkClearance, type Tool } from '../../../agent/tools/tool.ts'
+import { TOOL_OPTIONS, type Tool } from '../../../agent/tools/tool.ts'
+import { TRUST_MODE, TRUST_OPTIONS } from '../../../agent/trust/trust-options.ts'
+import { is, type OptionTable } from '../../../check-options.ts'
 import type { TrustMode } from '../../../content/events.ts'
-import type { LabelTreeInput } from '../../../content/label-tree.ts'
+import { LABEL_TREE, type LabelTreeInput } from '../../../content/label-tree.ts'
 
 /** What is known of a tool of the AI SDK, as tools of byref say it of themselves (docs/trust.md). */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {
@@ -26,22 +27,24 @@ export interface TrustSettings extends Required<Omit<ByReferenceTrust, 'mode'>> 
   mode: Exclude<TrustMode, 'off'>
 }
 
-/**
- * Fills in the defaults; null for `off`.
- *
- * @throws ByrefError `config_invalid` for unknown options and values
- */
+export const BY_REFERENCE_TRUST: OptionTable<ByReferenceTrust> = {
+  mode: is.required(TRUST_MODE),
+  tools: is.recordOf(
+    is.group<ToolTrust>({
+      readOnly: is.boolean,
+      openWorld: is.boolean,
+      accepts: TOOL_OPTIONS.accepts,
+      returns: LABEL_TREE,
+    }),
+  ),
+  onViolation: TRUST_OPTIONS.onViolation,
+  attachments: TRUST_OPTIONS.attachments,
+}
+
+/** Fills in the defaults; null for `off`. */
 export function resolveTrust(given: TrustMode | ByReferenceTrust = 'off'): TrustSettings | null {
   const options = typeof given === 'string' ? { mode: given } : given
-  knownOptions('trust', options, ['mode', 'tools', 'onViolation', 'attachments'])
   const { mode, tools = {}, onViolation = 'ask', attachments = 'untrusted' } = options
-  oneOf('trust.mode', mode, ['off', 'track', 'quarantine'])
-  oneOf('trust.onViolation', onViolation, ['ask', 'refuse'])
-  oneOf('trust.attachments', attachments, ['trusted', 'untrusted'])
-  for (const [name, one] of Object.entries(tools)) {
-    knownOptions('trust.tools', one, ['readOnly', 'openWorld', 'accepts', 'returns'])
-    if (one.accepts !== undefined) checkClearance(`trust.tools.${name}.accepts`, one.accepts)
-  }
   return mode === 'off' ? null : { mode, tools, onViolation, attachments }
 }
 

@@ -1,8 +1,8 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
-import { knownOptions, oneOf } from '../../../agent/known-options.ts'
 import type { Tool, ToolContext } from '../../../agent/tools/tool.ts'
 import { ACCEPTS } from '../../../agent/trust/check-flow.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { metaOf } from '../label-meta.ts'
@@ -31,7 +31,13 @@ export interface McpToolsOptions {
   trust?: ServerTrust
 }
 
-const OPTIONS = ['prefix', 'include', 'needsApproval', 'followLinks', 'trust']
+const OPTIONS: OptionTable<McpToolsOptions> = {
+  prefix: is.string,
+  include: is.callback(),
+  needsApproval: is.callback(),
+  followLinks: is.boolean,
+  trust: is.oneOf('trusted', 'untrusted'),
+}
 
 /** No limit of the SDK's own: a call has that of its agent (`limits.callMs`). */
 const NO_TIMEOUT = 2 ** 31 - 1
@@ -43,10 +49,9 @@ const NO_TIMEOUT = 2 ** 31 - 1
  * @param client A client of the MCP SDK, connected.
  */
 export async function mcpTools(client: Client, options: McpToolsOptions = {}): Promise<Tool[]> {
-  knownOptions('mcpTools', options, OPTIONS)
+  checkOptions('mcpTools', options, OPTIONS)
   const { prefix = '', include = () => true, needsApproval = isDestructive } = options
   const { trust = 'untrusted' } = options
-  oneOf('mcpTools.trust', trust, ['trusted', 'untrusted'])
   const found: McpTool[] = []
   let cursor: string | undefined
   do {

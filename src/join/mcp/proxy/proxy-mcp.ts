@@ -1,5 +1,6 @@
-import { oneOf } from '../../../agent/known-options.ts'
+import { TRUST_MODE } from '../../../agent/trust/trust-options.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import type { TrustMode } from '../../../content/events.ts'
 import { isPlainObject } from '../../../content/json.ts'
 import { ByrefError } from '../../../errors.ts'
@@ -34,6 +35,15 @@ export interface ProxyOptions extends Partial<Omit<LargeBlocks, 'assets' | 'read
   trust?: TrustMode
 }
 
+const OPTIONS: OptionTable<ProxyOptions> = {
+  assets: is.required(is.having('assets, made by createAssets', 'save', 'saveAsset')),
+  trust: TRUST_MODE,
+  ...is.all(is.positive, 'maxChars', 'maxBytes'),
+  showImages: is.boolean,
+  whyEnded: is.callback(),
+  expiresAt: is.callback(),
+}
+
 /** What is added to a server's instructions. */
 const GUIDE =
   'Large results are kept as assets, and asset://… stands for them: pass it as a parameter of any tool instead of writing the value out.'
@@ -46,10 +56,11 @@ const GUIDE =
 export function proxyMcp(
   client: Channel,
   server: Channel,
-  { whyEnded = () => 'The MCP server has ended', trust = 'off', ...options }: ProxyOptions,
+  options: ProxyOptions,
 ): Promise<'client' | 'server'> {
-  const { assets, maxChars = 32_768, maxBytes = 4_096, showImages = false, expiresAt } = options
-  oneOf('proxyMcp.trust', trust, ['off', 'track', 'quarantine'])
+  checkOptions('proxyMcp', options, OPTIONS)
+  const { whyEnded = () => 'The MCP server has ended', trust = 'off', assets, expiresAt } = options
+  const { maxChars = 32_768, maxBytes = 4_096, showImages = false } = options
   if (trust === 'quarantine') {
     if (!showImages) return quarantineMcp(client, server, { assets, expiresAt, whyEnded })
     throw new ByrefError('config_invalid', 'showImages shows what trust: "quarantine" hides')

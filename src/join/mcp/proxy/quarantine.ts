@@ -4,6 +4,7 @@ import { isPlainObject } from '../../../content/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../content/label.ts'
 import { standIn } from '../../../content/veil-value.ts'
 import { ByrefError } from '../../../errors.ts'
+import { inBackground } from '../../../in-background.ts'
 import { isAssetRef } from '../../../refs/asset-ref.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
 import { failedCall, inMcpsWay, readingTools } from '../reading-tools.ts'
@@ -168,7 +169,7 @@ export function quarantineMcp(
   }
 
   function fromServer(message: RpcMessage, help: FromServer): RpcMessage | null {
-    if (message.id !== undefined) void answerServer(message, help)
+    if (message.id !== undefined) inBackground('Answering a server', answerServer(message, help))
     if (message.id !== undefined || message.method === undefined) return null
     const { method, params } = message
     if (method === 'notifications/progress') return progress.next(params)

@@ -1,3 +1,4 @@
+import { inBackground } from '../../../in-background.ts'
 import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 
 /** Asks the server, and gives its answer. */
@@ -119,7 +120,7 @@ export async function relay(
   server.onmessage = (message) => {
     if (message.method === undefined) return take(message)
     const passing = fromServer(message, { askClient, answer: send })
-    if (passing) void tell(passing)
+    if (passing) inBackground('Telling the client', tell(passing))
   }
   const ended = new Promise<'client' | 'server'>((resolve) => {
     client.onclose = () => resolve('client')

@@ -15,6 +15,7 @@ import {
   UNTRUSTED,
   writeLabel,
 } from '../../../content/label.ts'
+import { type Speaker, spokenBy } from '../../../content/spoken-by.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
@@ -80,7 +81,7 @@ export async function askAgent(
     ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: whom.reader })
     : agent.run({
         conversation,
-        messages: [{ role: 'user', content: message, metadata }],
+        messages: [spokenBy({ content: message, metadata }, speakerOf(whom))],
         label: labelOfCall(mcpReq._meta, whom),
       })
   // It also aborts with the end of a request that asked the person.
@@ -106,6 +107,13 @@ export async function askAgent(
   } finally {
     over.abort()
   }
+}
+
+/** Who asks speaks for nobody else. */
+function speakerOf({ reader }: Whom): Speaker {
+  const sender =
+    reader === null ? {} : { sender: { participant_id: reader, participant_role: 'user' } }
+  return { ...sender, speaksAsOthers: false }
 }
 
 async function answered(

@@ -347,6 +347,11 @@ describe('createMcpServer', () => {
         { type: 'resource_link' },
       ])
       expect(label(mine._meta)).toEqual({ integrity: 'trusted', confidentiality: 'private' })
+      const conversation = `${mine._meta?.['byref/conversation']}`
+      const records = await agent.log.read(conversation)
+      expect(records.find(({ event }) => event.type === 'NEW_MESSAGE')?.event).toMatchObject({
+        payload: { sender: { participant_id: 'ada', participant_role: 'user' } },
+      })
       const { uri } = (mine.content as { uri: string }[])[1] as { uri: string }
       expect(JSON.stringify(await ada?.readResource({ uri }))).toContain('byref/label')
       const theirs = await ask(bob as Client, {}, 'reader')
@@ -400,7 +405,9 @@ describe('createMcpServer', () => {
 
   it('refuses options that there are not, no agent, and names that two have', async () => {
     const wrong = (options: object) => expect(createMcpServer(options as never)).rejects
-    await wrong({ agents: photographer(), agent: 1 }).toThrow('There is no "agent"')
+    await wrong({ agents: photographer(), agent: 1 }).toThrow(
+      'Unknown option "agent" in createMcpServer. Did you mean "agents"?',
+    )
     await wrong({ agents: [] }).toThrow('needs an agent')
     await wrong({ agents: [photographer(), photographer()] }).toThrow('photographer, photographer')
     const model = scriptedModel([])
@@ -415,5 +422,29 @@ describe('createMcpServer', () => {
       data: { uri },
     })
     await client.close()
+  })
+
+  it('says of params that do not fit that they are invalid', async () => {
+    const endpoint = await createMcpServer({ agents: photographer() })
+    const malformed = {
+      'resources/read': { uri: 5 },
+      'tools/list': { cursor: 5 },
+      'tools/call': {},
+    }
+    for (const [method, params] of Object.entries(malformed)) {
+      const answer = await endpoint.fetch(
+        new Request('http://localhost/mcp', {
+          method: 'POST',
+          headers: {
+            host: 'localhost',
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        }),
+      )
+      expect(await answer.text()).toContain('"code":-32602')
+    }
+    await endpoint.close()
   })
 })

@@ -6,7 +6,8 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import { knownOptions, oneOf } from '../../../agent/known-options.ts'
+import { AGENTS } from '../../../agent/agent-options.ts'
+import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { version } from '../../../version.ts'
 import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
@@ -53,16 +54,17 @@ export interface McpEndpoint {
   close(): Promise<void>
 }
 
-const OPTIONS = [
-  'agents',
-  'descriptions',
-  'namespace',
-  'reader',
-  'callers',
-  'allowedHosts',
-  'secret',
-  'extend',
-]
+const OPTIONS: OptionTable<McpServerOptions> = {
+  agents: is.required(AGENTS),
+  descriptions: is.recordOf(is.string),
+  namespace: is.callback(),
+  reader: is.callback(),
+  callers: is.oneOf('trusted', 'untrusted'),
+  allowedHosts: is.listOf(is.string),
+  secret: is.string,
+  extend: is.callback(),
+}
+const INVALID_PARAMS = -32602
 /** How long a person may take. */
 const STATE_SECONDS = 24 * 60 * 60
 
@@ -72,7 +74,7 @@ const STATE_SECONDS = 24 * 60 * 60
  * @throws ByrefError `config_invalid` for an option that there is not, no agent, or two of one name; `dependency_missing` without `@modelcontextprotocol/server`
  */
 export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
-  knownOptions('createMcpServer', options, OPTIONS)
+  checkOptions('createMcpServer', options, OPTIONS)
   const sdk = await import('@modelcontextprotocol/server').catch((cause) => {
     const message = 'createMcpServer needs @modelcontextprotocol/server: install it beside byref'
     throw new ByrefError('dependency_missing', message, { cause })
@@ -80,7 +82,6 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
   const { reader: readerOf, callers = 'untrusted' } = options
-  oneOf('createMcpServer.callers', callers, ['trusted', 'untrusted'])
   const codec = sdk.createRequestStateCodec({
     key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
     ttlSeconds: STATE_SECONDS,
@@ -145,7 +146,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
     server.registerResource('field', field, {}, read)
     await extend?.(server, { ...context, mintState: codec.mint })
-    return server
+    return withInvalidParams(server)
   }
 
   const handler = sdk.createMcpHandler(connect)
@@ -182,4 +183,24 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
 
 function nameOf({ name }: Agent): string {
   return name ?? 'ask'
+}
+
+/** The SDK answers params that do not fit with −32603 (internal error); the protocol has −32602 for them. */
+function withInvalidParams(server: McpServer): McpServer {
+  const connect = server.connect.bind(server)
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const isMalformed = 'error' in message && isAboutParams(message.error.message)
+      const error = isMalformed ? { ...message.error, code: INVALID_PARAMS } : null
+      return send(error ? { ...message, error } : message, options)
+    }
+    return connect(transport)
+  }
+  return server
+}
+
+/** Whether an error is the list of issues that the SDK's schemas have with the params of a request. */
+function isAboutParams(message: string): boolean {
+  return /^\[\s*\{[\s\S]*"path": \[\s*"params"/.test(message)
 }

@@ -1,0 +1,14 @@
+import type { AgentOptions } from '../src/agent/agent-contract.ts'
+import { chartRows } from './chart-rows.ts'
+import { rankRows } from './rank-rows.ts'
+
+/** The agent that `byref serve` and `byref run` start with. It charts and ranks the rows of any table. */
+export const demoAgent = {
+  instructions: [
+    'You answer questions about the files that people attach. Tables are assets: you see their columns and first rows, never all rows.',
+    'Pass the rows of a table to a tool by reference, as asset://<id>/content/rows; never write them out.',
+    'Keep what later questions may need among the data, by _outputPath such as "†state.monthly_rain", and read it from there by its † name.',
+    'Show pictures in your answer as ![title](<|asset://…|>), with the assetRef that the tool returned. Be brief.',
+  ].join('\n'),
+  tools: [chartRows, rankRows],
+} satisfies Partial<AgentOptions>

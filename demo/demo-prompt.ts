@@ -1,0 +1,182 @@
+import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import { METAS_HEADING } from '../src/content/metas-block.ts'
+
+/** A column of rows as the prompt describes it. */
+export interface DemoColumn {
+  name: string
+  /** `number`, `date`, `text` … */
+  type: string
+}
+
+/** Rows that the prompt says are there: of a table among the assets, or of a summary among the data. */
+export interface DemoRows {
+  /** How a call passes them: `asset://…/content/rows`, `†state.…`. */
+  ref: string
+  /** What the table is called. */
+  name: string
+  columns: DemoColumn[]
+}
+
+/** A call of this turn with what came of it. */
+export interface DemoResult {
+  tool: string
+  input: Record<string, unknown>
+  /** The result's value; null where it failed. */
+  value: Record<string, unknown> | null
+  error: string | null
+}
+
+/** What the demo model reads out of the prompt that it is given. */
+export interface DemoPrompt {
+  /** What the person asked last. */
+  question: string
+  /** Tables among the assets, newest last. */
+  tables: DemoRows[]
+  /** Lists of rows among the data, newest last. */
+  summaries: DemoRows[]
+  /** The calls that were made since the question. */
+  results: DemoResult[]
+}
+
+/** How a text of the engine's own begins. */
+const OURS =
+  /^(## References|\[(Attached|unresolved|Text of|Not there|Summary of|same|\d+ earlier)\b|\[\w+ not shown:)/
+
+const DATA_HEADING = /^## Data: ¶([\p{L}_][\p{L}\p{N}_-]*)$/u
+
+/** Reads a prompt: the last question, the metas' block, the data blocks and the results since the question. */
+export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
+  const read: DemoPrompt = { question: '', tables: [], summaries: [], results: [] }
+  const calls = new Map<string, { tool: string; input: Record<string, unknown> }>()
+  for (const message of prompt) {
+    if (message.role === 'user') {
+      const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+      for (const text of texts) readUserText(text, read)
+    } else if (message.role === 'assistant') {
+      for (const part of message.content) {
+        if (part.type !== 'tool-call') continue
+        calls.set(part.toolCallId, { tool: part.toolName, input: asObject(part.input) ?? {} })
+      }
+    } else if (message.role === 'tool') {
+      for (const part of message.content) {
+        const call = part.type === 'tool-result' ? calls.get(part.toolCallId) : undefined
+        if (part.type !== 'tool-result' || !call) continue
+        const result = { ...call, ...outcome(part) }
+        read.results.push(result)
+        if (result.value) read.summaries.push(...writtenRows(result.value))
+      }
+    }
+  }
+  return read
+}
+
+function readUserText(text: string, read: DemoPrompt): void {
+  const [heading = ''] = text.split('\n', 1)
+  const kind = DATA_HEADING.exec(heading)?.[1]
+  if (heading === METAS_HEADING) {
+    read.tables.push(...jsonObjects(text).flatMap(tablesOf))
+  } else if (kind) {
+    const isOutline = text.includes('\nThis is an outline')
+    const [block = {}] = jsonObjects(text)
+    read.summaries.push(...rowsIn(block, `†${kind}`, isOutline))
+  } else if (!OURS.test(heading)) {
+    read.question = text
+    read.results = []
+  }
+}
+
+/** Lists of rows in what a call wrote among the data, of which its result shows a preview. */
+function writtenRows({ written_to, value, preview }: Record<string, unknown>): DemoRows[] {
+  const shown = asObject(value) ?? asObject(preview)
+  if (!Array.isArray(written_to) || !shown) return []
+  return written_to.flatMap((ref) => rowsIn(shown, String(ref), preview !== undefined))
+}
+
+/** The JSON objects that begin and end at the margin of a block. */
+function jsonObjects(text: string): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = []
+  let lines: string[] = []
+  for (const line of text.split('\n')) {
+    if (line === '{') lines = [line]
+    else if (lines.length > 0) lines.push(line)
+    if (line !== '}' || lines.length === 0) continue
+    const object = parseObject(lines.join('\n'))
+    if (object) found.push(object)
+    lines = []
+  }
+  return found
+}
+
+function tablesOf(meta: Record<string, unknown>): DemoRows[] {
+  const id = String(meta.asset_id)
+  return Object.entries(meta).flatMap(([path, line]) => {
+    const columns = describedColumns(line)
+    if (!columns) return []
+    const ref = `asset://${encodeURIComponent(id)}/${path}`
+    return [{ ref, name: String(meta.asset_name ?? id), columns }]
+  })
+}
+
+/** Columns out of a line such as `<class 'list'>, 9 rows, columns: day (date), rain (number)`. */
+function describedColumns(line: unknown): DemoColumn[] | null {
+  const described = typeof line === 'string' ? /rows?, columns: (.+)$/.exec(line) : null
+  if (!described?.[1]) return null
+  const columns = described[1].matchAll(/(.+?) \(([a-z]+)[^()]*\)(?:, |$)/g)
+  return [...columns].map(([, name = '', type = '']) => ({ name, type }))
+}
+
+/** Lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
+function rowsIn(block: Record<string, unknown>, prefix: string, isOutline: boolean): DemoRows[] {
+  return Object.entries(block).flatMap(([key, value]) => {
+    const path = isOutline ? key.split(/[./]/).map(decodeURIComponent) : [key]
+    const ref = prefix + path.map(step).join('')
+    const name = path.join(' ')
+    const columns = describedColumns(value) ?? columnsOf(value)
+    if (columns) return [{ ref, name, columns }]
+    const inner = asObject(value)
+    return inner
+      ? rowsIn(inner, ref, false).map((rows) => ({ ...rows, name: `${name} ${rows.name}` }))
+      : []
+  })
+}
+
+function columnsOf(value: unknown): DemoColumn[] | null {
+  const first = Array.isArray(value) ? asObject(value[0]) : null
+  if (!first) return null
+  return Object.entries(first).map(([name, item]) => ({
+    name,
+    type: typeof item === 'number' ? 'number' : 'text',
+  }))
+}
+
+/** One step of a `†` path: bare where its letters allow, else quoted in brackets. */
+function step(key: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}
+
+function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'value' | 'error'> {
+  if (output.type === 'json') return { value: asObject(output.value), error: null }
+  if (output.type === 'text') return { value: parseObject(unnamed(output.value)), error: null }
+  const said = 'value' in output && typeof output.value === 'string' ? output.value : output.type
+  return { value: null, error: said }
+}
+
+/** A result's JSON, without the name before it and the notes on bodies behind it. */
+function unnamed(text: string): string {
+  const [json = ''] = text.replace(/^†result#\d+\n/, '').split('\n', 1)
+  return json
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
+}

@@ -1,0 +1,154 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { describe, expect, it } from 'vitest'
+import { metaLines, metasBlock } from '../src/content/metas-block.ts'
+import { renderContext } from '../src/content/render-context.ts'
+import { demoAnswer } from './demo-rules.ts'
+
+const TOOLS = new Set(['chart_rows', 'rank_rows'])
+
+type Column = [name: string, type: string]
+
+const user = (text: string): LanguageModelV4Prompt[0] => ({
+  role: 'user',
+  content: [{ type: 'text', text }],
+})
+
+/** A prompt as the agent builds it: question, data, metas. */
+function prompt(question: string, columns: Column[] = [], state?: unknown): LanguageModelV4Prompt {
+  const row = Object.fromEntries(columns.map(([name, type]) => [name, type === 'number' ? 1 : 'x']))
+  const metas = metasBlock(
+    columns.length === 0
+      ? []
+      : [
+          metaLines({
+            asset_id: 'table1',
+            asset_name: 'table.csv',
+            content_type: 'application/json',
+            content: {
+              columns: columns.map(([name, type]) => ({ name, type, missing: 0 })),
+              rows: [row, row],
+            },
+          }),
+        ],
+  )
+  const data = state === undefined ? [] : renderContext([{ type: 'state', state }])
+  return [
+    ...(metas ? [user(metas)] : []),
+    ...data.map(({ content }) => user(content.text)),
+    user(question),
+  ]
+}
+
+const call = (...args: Parameters<typeof prompt>) => demoAnswer(prompt(...args), TOOLS).calls?.[0]
+
+const WEATHER: Column[] = [
+  ['date', 'date'],
+  ['precipitation', 'number'],
+  ['temp_max', 'number'],
+  ['weather', 'text'],
+]
+const CARS: Column[] = [
+  ['Name', 'text'],
+  ['Miles_per_Gallon', 'number'],
+  ['Horsepower', 'number'],
+  ['Year', 'date'],
+  ['Origin', 'text'],
+]
+
+describe('demoAnswer', () => {
+  it.each([
+    [
+      'chart the monthly precipitation',
+      WEATHER,
+      { group_by: 'date', interval: 'month', value: 'precipitation', measure: 'sum' },
+    ],
+    [
+      'plot the average temp max by year',
+      WEATHER,
+      { group_by: 'date', interval: 'year', value: 'temp_max', measure: 'mean' },
+    ],
+    [
+      'draw the maximum precipitation per weather',
+      WEATHER,
+      { group_by: 'weather', value: 'precipitation', measure: 'max' },
+    ],
+    ['how many by weather?', WEATHER, { group_by: 'weather', measure: 'count' }],
+    [
+      'chart the mean miles per gallon by origin',
+      CARS,
+      { group_by: 'Origin', value: 'Miles_per_Gallon', measure: 'mean' },
+    ],
+    [
+      'bar chart of total horsepower across origins',
+      CARS,
+      { group_by: 'Origin', value: 'Horsepower', measure: 'sum' },
+    ],
+  ] as [string, Column[], object][])(
+    'charts by what the question names: %s',
+    (question, columns, expected) => {
+      const made = call(question, columns)
+      expect(made?.name).toBe('chart_rows')
+      expect(made?.arguments).toMatchObject({ rows: 'asset://table1/content/rows', ...expected })
+      const { rows, _outputPath, ...others } = made?.arguments ?? {}
+      expect(Object.keys(others).sort()).toEqual(Object.keys(expected).sort())
+    },
+  )
+
+  it('reads what it needs from the data by †', () => {
+    const rows = [{ month: '2012-01', precipitation: 3 }]
+    expect(call('and which month was the wettest?', WEATHER, { rain: { rows } })).toEqual({
+      name: 'rank_rows',
+      arguments: { rows: '†state.rain.rows', by: 'precipitation', order: 'highest', limit: 1 },
+    })
+    expect(call('the 3 driest months?', [], { rain: { rows } })?.arguments).toMatchObject({
+      order: 'lowest',
+    })
+    expect(call('top 5 months', [], { rain: { rows } })?.arguments).toMatchObject({ limit: 5 })
+  })
+
+  it('reads it from the outline of a large value, odd keys and all', () => {
+    const rows = Array.from({ length: 200 }, (_, i) => ({ month: `m${i}`, 'rain, mm': i }))
+    const made = call('which was the wettest?', [], { 'a.b': { rows } })
+    expect(made?.arguments).toMatchObject({ rows: '†state["a.b"].rows', by: 'rain, mm' })
+  })
+
+  const RENTALS: Column[] = [
+    ['day', 'date'],
+    ['city', 'text'],
+    ['rentals', 'number'],
+    ['price', 'number'],
+  ]
+  const monthly = { monthly: { rows: [{ month: '2024-01', rentals: 3 }] } }
+
+  it('groups anew where what was made before does not have what is asked for', () => {
+    expect(call('which city had the highest rentals?', RENTALS, monthly)).toMatchObject({
+      name: 'chart_rows',
+      arguments: { group_by: 'city', value: 'rentals' },
+    })
+    expect(call('which month had the highest price?', RENTALS, monthly)).toMatchObject({
+      name: 'chart_rows',
+      arguments: { group_by: 'day', interval: 'month', value: 'price' },
+    })
+    expect(call('which month had the highest rentals?', RENTALS, monthly)?.name).toBe('rank_rows')
+  })
+
+  it('says that it cannot answer what nothing has', () => {
+    for (const question of ['which driver had the most rentals?', 'which planet is the largest?']) {
+      const answer = demoAnswer(prompt(question, RENTALS, monthly), TOOLS)
+      expect(answer.calls).toBe(undefined)
+      expect(answer.text).toMatch(/cannot answer it.*rentals \(number\)/s)
+    }
+  })
+
+  it('writes each summary to a name of its own', () => {
+    const state = { month_sum_precipitation: { rows: [{ month: 'x', precipitation: 1 }] } }
+    const made = call('chart the monthly precipitation', WEATHER, state)
+    expect(made?.arguments._outputPath).toBe('†state.month_sum_precipitation_2')
+  })
+
+  it('says what it is where no rule applies', () => {
+    expect(demoAnswer(prompt('hello'), TOOLS).text).toMatch(/demo model: a few rules, no AI/)
+    expect(demoAnswer(prompt('hello', CARS), TOOLS).text).toMatch(/Miles_per_Gallon \(number\)/)
+    expect(demoAnswer(prompt('chart it', CARS), new Set()).text).toMatch(/demo model/)
+  })
+})

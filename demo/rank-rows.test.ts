@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../src/assets/assets.ts'
+import { rankRows } from './rank-rows.ts'
+import { summarize } from './summarize.ts'
+
+/** A table that is more than one group of rows. */
+async function longTable() {
+  const lines = Array.from({ length: 120_000 }, (_, i) => `${i},${(i * 7919) % 120_000},c${i % 3}`)
+  const assets = createAssets({ config: { limits: { valueBytes: 1_000_000 } } })
+  const csv = Buffer.from(`n,value,city\n${lines.join('\n')}\n`)
+  const { table } = await assets.importFile(csv, { name: 'long.csv' })
+  return assets.rows(table?.ref ?? '')
+}
+
+describe('rankRows and summarize over a table that is too large to be one value', () => {
+  it('reads its rows one by one and says how far it is', async () => {
+    const rows = await longTable()
+    const told: string[] = []
+    const progress = (message: string) => void told.push(message)
+    const context = { progress, signal: new AbortController().signal } as never
+    const ranked = (await rankRows.execute(
+      { rows, by: 'value', order: 'highest', limit: 2 },
+      context,
+    )) as {
+      rows: { value: number }[]
+      of: number
+    }
+    expect(ranked.rows.map((row) => row.value)).toEqual([119_999, 119_998])
+    expect(ranked.of).toBe(120_000)
+    expect(told).toEqual(['Ranking 120,000 rows', 'Ranking 100,000 of 120,000 rows'])
+    const summary = await summarize(rows, { groupBy: 'city', value: 'n', measure: 'count' })
+    expect(summary.rows).toEqual(['c0', 'c1', 'c2'].map((city) => ({ city, count: 40_000 })))
+  })
+
+  it('names the columns that there are', async () => {
+    const rows = await longTable()
+    const context = { progress() {} } as never
+    const input = { rows, by: 'size', order: 'highest', limit: 1 } as const
+    await expect(rankRows.execute(input, context)).rejects.toThrow(
+      'There is no column "size"; the 3 columns are n, value, city',
+    )
+  })
+})

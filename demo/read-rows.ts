@@ -1,0 +1,39 @@
+import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
+import { ByrefError } from '../src/errors.ts'
+
+/** Rows between two words of progress. */
+const STEP = 100_000
+
+/**
+ * Refuses what has no rows, or not these columns.
+ *
+ * @throws ByrefError `invalid_arguments`
+ */
+export function requireRows(rows: TableRows, columns: readonly string[]): void {
+  if (rows.count === 0) throw new ByrefError('invalid_arguments', 'There are no rows')
+  rows.select({ columns })
+}
+
+/** The rows, while it is told how many of them were read. */
+export async function* withProgress(
+  rows: TableRows,
+  {
+    verb,
+    progress,
+    signal,
+  }: {
+    verb: string
+    progress: (message: string, fraction?: number) => void
+    signal?: AbortSignal
+  },
+): AsyncGenerator<TableRow> {
+  const all = rows.count.toLocaleString('en')
+  progress(`${verb} ${all} rows`, 0)
+  let done = 0
+  for await (const row of rows) {
+    yield row
+    if (++done % STEP > 0) continue
+    signal?.throwIfAborted()
+    progress(`${verb} ${done.toLocaleString('en')} of ${all} rows`, done / rows.count)
+  }
+}

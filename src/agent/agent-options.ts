@@ -1,0 +1,83 @@
+import { is, type MethodTables, type OptionTable } from '../check-options.ts'
+import { EVENT_TYPES } from '../content/events.ts'
+import { MODEL } from '../model/language-model.ts'
+import { MODEL_SETTINGS } from '../model/model-settings.ts'
+import { RETRY_OPTIONS } from '../model/retry-options.ts'
+import { ASSETS } from './agent-assets.ts'
+import type { Agent, AgentOptions } from './agent-contract.ts'
+import { NAMESPACE } from './agent-parts.ts'
+import { LIMITS } from './limits.ts'
+import type { Plugin } from './plugins/load-plugin.ts'
+import type { EventHandlers, Processor } from './processors.ts'
+import { PROMPT_OPTIONS } from './prompt-settings.ts'
+import { ADD_OPTIONS, SEND_OPTIONS } from './start-run.ts'
+import { TOOL } from './tools/native-tools.ts'
+import { TOOL_OPTIONS } from './tools/tool.ts'
+import { TRUST_MODE, TRUST_OPTIONS } from './trust/trust-options.ts'
+
+export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
+  ...PROMPT_OPTIONS,
+  model: is.required(MODEL),
+  ...is.all(is.string, 'instructions', 'namespace'),
+  name: is.checked('1 to 100 letters, digits, "_", "-" and "."', (value) =>
+    /^[\w.-]{1,100}$/.test(String(value)),
+  ),
+  tools: is.listOf(TOOL),
+  plugins: is.listOf(is.having<Plugin>('a plugin, made by loadPlugin', 'commands')),
+  reading: is.boolean,
+  assets: ASSETS,
+  log: is.having('a log, such as createMemoryLog()', 'append', 'scoped'),
+  context: is.anything,
+  settings: is.group(MODEL_SETTINGS),
+  limits: is.group(LIMITS),
+  trust: is.either(TRUST_MODE, is.group(TRUST_OPTIONS)),
+  retry: is.group(RETRY_OPTIONS),
+  leaseMs: is.positive,
+  processors: is.listOf(
+    is.group<Processor>({
+      eventType: is.required(is.oneOf(...EVENT_TYPES)),
+      process: is.required(is.callback()),
+    }),
+  ),
+  callbacks: is.group<EventHandlers>({
+    onEvent: is.callback(),
+    aroundStep: is.callback(),
+    aroundCall: is.callback(),
+  }),
+}
+
+/** An agent, where a function takes one. */
+export const AGENT = is.having<Agent>('an agent, made by createAgent', 'run', 'approve')
+
+/** One agent or several, where a function takes them. */
+export const AGENTS = is.either(AGENT, is.listOf(AGENT))
+
+/** Options of the methods; those of `run` and `start` are checked where a run begins. */
+export const AGENT_METHODS: MethodTables<Agent> = {
+  send: { 2: SEND_OPTIONS },
+  add: { 2: ADD_OPTIONS },
+  ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),
+  resume: { 1: NAMESPACE, throws: true },
+  cancel: { 1: NAMESPACE },
+  fork: { 1: { ...NAMESPACE, at: is.string, id: is.string } },
+  advance: { 1: { ...NAMESPACE, onTaken: is.callback(), leave: is.signal, signal: is.signal } },
+  approve: {
+    2: {
+      approved: is.required(is.boolean),
+      ...is.all(is.string, 'by', 'reason'),
+      ...is.all(is.anything, 'arguments', 'result'),
+    },
+    3: NAMESPACE,
+  },
+  asTool: {
+    0: {
+      ...is.all(is.required(is.string), 'id', 'description'),
+      inputSchema: is.having('a JSON Schema'),
+      data: is.listOf(is.string),
+      attribution: is.string,
+      needsApproval: TOOL_OPTIONS.needsApproval,
+      timeoutMs: is.positive,
+    },
+    throws: true,
+  },
+}

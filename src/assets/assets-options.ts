@@ -1,0 +1,100 @@
+import { is, type MethodTables, type OptionTable } from '../check-options.ts'
+import type { AssetMaker } from './asset-info.ts'
+import type { NamespaceOption } from './asset-locator.ts'
+import { RANGE, STORE } from './asset-store.ts'
+import { ASSETS_CONFIG } from './assets-config.ts'
+import type {
+  AssetScope,
+  Assets,
+  CreateAssetsOptions,
+  SaveAssetOptions,
+  SaveOptions,
+} from './assets-contract.ts'
+
+export const NAMESPACE: OptionTable<NamespaceOption> = { namespace: is.nullable(is.string) }
+export const MAKER: OptionTable<AssetMaker> = {
+  by: is.oneOf('tool', 'agent', 'user', 'system'),
+  ...is.all(is.string, 'tool', 'toolCallId', 'origin'),
+}
+const SAVE_ASSET: OptionTable<SaveAssetOptions> = {
+  ...NAMESPACE,
+  ...MAKER,
+  expiresAt: is.nullable(is.either(is.string, is.having<Date>('a Date', 'getTime'))),
+  signal: is.signal,
+}
+const SAVE: OptionTable<SaveOptions> = {
+  ...SAVE_ASSET,
+  name: is.nullable(is.string),
+  ...is.all(is.string, 'description', 'assetType', 'assetId'),
+  owned: is.boolean,
+}
+const SCOPE: OptionTable<AssetScope> = {
+  ...NAMESPACE,
+  ...MAKER,
+  onEvent: is.callback(),
+  label: is.callback(),
+}
+
+export const CREATE_ASSETS: OptionTable<CreateAssetsOptions> = {
+  ...SCOPE,
+  config: is.group(ASSETS_CONFIG),
+  store: STORE,
+}
+
+export const ASSETS_METHODS: MethodTables<Assets> = {
+  save: { 2: SAVE },
+  saveAsset: {
+    0: {
+      ...is.all(is.string, 'asset_type', 'asset_id', 'asset_name', 'description'),
+      content_type: is.required(is.string),
+      content: is.required(is.anything),
+    },
+    1: SAVE_ASSET,
+  },
+  importFile: {
+    1: {
+      ...SAVE,
+      name: is.required(is.string),
+      mime: is.nullable(is.string),
+      onProgress: is.callback(),
+    },
+  },
+  ...is.all(
+    { 1: NAMESPACE },
+    'get',
+    'getBase64',
+    'getDataUrl',
+    'info',
+    'delete',
+    'resolve',
+    'meta',
+  ),
+  open: { 1: { ...NAMESPACE, ...RANGE, signal: is.signal } },
+  urlFor: { 1: { ...NAMESPACE, inline: is.boolean, expiresIn: is.number } },
+  list: { 0: { ...NAMESPACE, limit: is.number, cursor: is.nullable(is.string) } },
+  rows: { 1: { ...NAMESPACE, signal: is.signal } },
+  query: {
+    0: { sql: is.required(is.string), tables: is.recordOf(is.string) },
+    1: { ...SAVE_ASSET, name: is.string, rows: is.count, timeoutMs: is.positive },
+  },
+  sweep: {
+    0: {
+      ...NAMESPACE,
+      referenced: is.checked('a list of references, or a function of an id', isMarks),
+      graceMs: is.notNegative,
+      dryRun: is.boolean,
+      signal: is.signal,
+      onProgress: is.callback(),
+    },
+  },
+  verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
+  usage: { 0: NAMESPACE },
+  remember: { 1: NAMESPACE, throws: true },
+  scoped: { 0: SCOPE, throws: true },
+}
+
+function isMarks(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  return Symbol.iterator in value || Symbol.asyncIterator in value
+}

@@ -1,0 +1,21 @@
+import { ByrefError } from '../errors.ts'
+
+/**
+ * Waits for `work`, at most this long. What it does later comes to nothing.
+ *
+ * @param doing For the message, such as `Reading asset://x`.
+ * @throws ByrefError `storage_failed` after `ms` milliseconds; what `work` throws
+ */
+export async function inTime<T>(doing: string, ms: number, work: () => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new ByrefError('storage_failed', `${doing} timed out after ${ms} ms`))
+    }, ms)
+  })
+  try {
+    return await Promise.race([work(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ByrefError } from '../../errors.ts'
+import { packageFolder } from '../../version.ts'
+import { spoolOf } from './spool.ts'
+import { TableError } from './table-error.ts'
+import {
+  RESULT,
+  type TableTask,
+  type TaskError,
+  type TaskMessage,
+  type TaskResult,
+} from './table-task.ts'
+import type { WrittenTable } from './write-table.ts'
+
+/** How a task is run. */
+export interface TableTaskOptions {
+  signal?: AbortSignal
+  /** From when its process begins with it; what comes later is a `TimeoutError`. */
+  timeoutMs?: number
+  /** Told which part is done, from 0 to 1. */
+  onProgress?(part: number): void
+}
+
+/** The process took more memory than it may, and ended. */
+export class OutOfMemoryError extends Error {}
+
+/** Tasks at once; the others wait. */
+const MOST = 2
+/** Bytes that a process may take for its task, beside the 60 MB that Node takes. */
+const HEADROOM = 432 * 1024 * 1024
+/** The heap of its JavaScript, in MB. */
+const HEAP_MB = 320
+/** The limit that the operating system is given, in kB: what V8 reserves counts, and `table-child.ts` takes up the rest. */
+const LIMIT_KB = 2 * 1024 * 1024
+/** A process waits so long for its next task. */
+const IDLE_MS = 30_000
+/** A process that has taken more bytes than this behind a task does no other. */
+const MOST_KEPT = 192 * 1024 * 1024
+/** Characters of what a process says before it breaks. */
+const MOST_SAID = 2_000
+
+/**
+ * Runs a task in a process of its own, whose memory the operating system limits; a signal ends it at once. Null where the
+ * file turns out to be no table.
+ *
+ * @param prepare Makes the task in a folder of its own, once there is a process for it.
+ * @throws OutOfMemoryError; the signal's reason; what the task throws
+ */
+export async function runTableTask(
+  prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
+  { timeoutMs, onProgress, ...given }: TableTaskOptions,
+): Promise<WrittenTable | null> {
+  await turn(given.signal)
+  let child: TableProcess | null = null
+  let folder: string | null = null
+  let written: WrittenTable | null = null
+  try {
+    child = takeProcess()
+    folder = await mkdtemp(join(tmpdir(), 'byref-'))
+    const signal = withTimeout(given.signal, timeoutMs)
+    const found = await child.run(await prepare(folder, signal), { signal, onProgress })
+    if (found) written = { ...found, body: await spoolOf(join(folder, RESULT), folder) }
+    return written
+  } finally {
+    if (child) keep(child)
+    pass()
+    if (folder && !written) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
+  if (ms === undefined) return signal
+  const timeout = AbortSignal.timeout(ms)
+  return signal ? AbortSignal.any([signal, timeout]) : timeout
+}
+
+/** One is kept, so that the next task need not wait for its start. */
+let idle: { child: TableProcess; end: NodeJS.Timeout } | null = null
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Waits for a place among the tasks. */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  if (running < MOST) {
+    running++
+    return
+  }
+  await new Promise<void>((resolve, reject) => {
+    const begin = (): void => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }
+    const leave = (): void => {
+      waiting.splice(waiting.indexOf(begin), 1)
+      reject(signal?.reason)
+    }
+    waiting.push(begin)
+    signal?.addEventListener('abort', leave, { once: true })
+  })
+}
+
+/** Leaves the place to whoever waits longest. */
+function pass(): void {
+  const next = waiting.shift()
+  if (next) next()
+  else running--
+}
+
+function takeProcess(): TableProcess {
+  const kept = idle
+  idle = null
+  clearTimeout(kept?.end)
+  return kept?.child.isFit ? kept.child : new TableProcess()
+}
+
+function keep(child: TableProcess): void {
+  if (idle || !child.isFit) child.end()
+  else idle = { child, end: setTimeout(endIdle, IDLE_MS).unref() }
+}
+
+function endIdle(): void {
+  idle?.child.end()
+  idle = null
+}
+
+/** A process that does one task after the other. */
+class TableProcess {
+  readonly #child = start()
+  readonly #ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>
+  #memory = 0
+  #said = ''
+
+  constructor() {
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      this.#said = `${this.#said}${text}`.slice(0, MOST_SAID)
+    })
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => resolve([code, signal]))
+      // What cannot be started does not exit.
+      this.#child.on('error', (error) => {
+        this.#said += error.message
+        resolve([null, null])
+      })
+    })
+    this.#hold(false)
+  }
+
+  /** Whether it can do another task. */
+  get isFit(): boolean {
+    return this.#child.connected && this.#memory <= MOST_KEPT
+  }
+
+  async run(
+    task: TableTask,
+    { signal, onProgress }: Pick<TableTaskOptions, 'signal' | 'onProgress'>,
+  ): Promise<TaskResult | null> {
+    signal?.throwIfAborted()
+    const stop = (): void => this.end()
+    signal?.addEventListener('abort', stop, { once: true })
+    this.#hold(true)
+    try {
+      const last = await this.#answer(task, onProgress)
+      this.#memory = last.memory
+      if (last.type === 'failed') throw errorOf(task, last.error)
+      return last.found
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      this.#hold(false)
+    }
+  }
+
+  end(): void {
+    this.#child.kill('SIGKILL')
+    if (this.#child.connected) this.#child.disconnect()
+  }
+
+  async #answer(task: TableTask, onProgress: TableTaskOptions['onProgress']) {
+    const child = this.#child
+    const { promise, resolve } = Promise.withResolvers<Exclude<TaskMessage, { type: 'progress' }>>()
+    const hear = (message: TaskMessage): void => {
+      if (message.type === 'progress') onProgress?.(message.part)
+      else resolve(message)
+    }
+    child.on('message', hear)
+    try {
+      child.send(task, () => {})
+      return await Promise.race([promise, this.#ended.then((how) => this.#failure(...how))])
+    } finally {
+      child.off('message', hear)
+    }
+  }
+
+  #failure(code: number | null, signal: NodeJS.Signals | null): never {
+    // V8 and the allocator end a process by a signal where they get no memory.
+    if (signal) throw new OutOfMemoryError(`The table process was ended by ${signal}`)
+    throw new Error(`The table process ended with status ${code}: ${this.#said}`)
+  }
+
+  /** This process stays for its child only while the child has a task. */
+  #hold(isBusy: boolean): void {
+    const { channel, stderr } = this.#child
+    const name = isBusy ? 'ref' : 'unref'
+    this.#child[name]()
+    channel?.[name]()
+    ;(stderr as { ref?(): void; unref?(): void } | null)?.[name]?.()
+  }
+}
+
+function start(): ChildProcess {
+  const isSource = import.meta.url.endsWith('.ts')
+  const program = join(
+    packageFolder,
+    isSource ? 'src/assets/tables/table-child.ts' : 'dist/assets/tables/table-child.js',
+  )
+  const flags = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`]
+  const args = [...flags, program, String(HEADROOM)]
+  // Nothing of the environment: what a file or a query could make it say is nobody's business.
+  const { TMPDIR, TEMP, TMP, SystemRoot } = process.env
+  const env = Object.fromEntries(
+    Object.entries({ TMPDIR, TEMP, TMP, SystemRoot }).filter(([, value]) => value !== undefined),
+  )
+  const options = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] as never }
+  const isLimited = process.platform === 'linux' && existsSync('/bin/sh')
+  if (!isLimited) return spawn(process.execPath, args, options)
+  const limits = `ulimit -c 0; ulimit -d ${LIMIT_KB}; exec "$0" "$@"`
+  return spawn('/bin/sh', ['-c', limits, process.execPath, ...args], options)
+}
+
+function errorOf(task: TableTask, { code, message, isMemory, table }: TaskError): Error {
+  if (isMemory) return new OutOfMemoryError(message)
+  if (table && 'name' in task) return new TableError({ name: task.name, ...table })
+  return code === null ? new Error(message) : new ByrefError(code, message)
+}

@@ -1,0 +1,268 @@
+import { ByrefError } from './errors.ts'
+
+interface AnyCheck {
+  /** What is accepted, as an error message says it: "a positive number". */
+  readonly expected: string
+  accepts(value: unknown): boolean
+  /** Checks what an accepted value holds: nested options, the items of a list. */
+  inside?(value: unknown, path: string): void
+  /** Whether an error may quote a rejected string. Not where it may be a secret. */
+  readonly quotes?: boolean
+  readonly isRequired?: true
+}
+
+/**
+ * What an option may be. `Value` is exactly the option's type: a check for another type does not compile. Rules beyond
+ * the type are checked where the value is read.
+ */
+export interface Check<Value> extends AnyCheck {
+  /** Never set: it makes `Check` invariant. */
+  readonly type?: (value: Value) => Value
+}
+
+type KeyOf<Options> = Options extends unknown ? keyof Options & string : never
+type ValueOf<Options, Key> = Options extends unknown
+  ? Key extends keyof Options
+    ? Exclude<Options[Key], undefined>
+    : never
+  : never
+
+/**
+ * A check for each option of a type; of a union, for each option of its members. A missing check, one of another type, and
+ * a required option without `is.required` are compile errors.
+ */
+export type OptionTable<Options> = {
+  readonly [Key in KeyOf<Options>]-?: [Options] extends [{ [Required in Key]: unknown }]
+    ? Check<ValueOf<Options, Key>> & { readonly isRequired: true }
+    : Check<ValueOf<Options, Key>>
+}
+
+type AnyTable = Readonly<Record<string, AnyCheck>>
+
+/** By method and by the position of a parameter, counted from 0: the table of its options. */
+export type MethodTables<Methods> = {
+  readonly [Name in keyof Methods]?: Exclude<Methods[Name], undefined> extends (
+    ...args: infer Args
+  ) => infer Result
+    ? {
+        readonly [At in 0 | 1 | 2 | 3]?: OptionTable<Exclude<Args[At], undefined>>
+      } & (Result extends Promise<unknown> ? unknown : { readonly throws: true })
+    : never
+}
+
+/**
+ * Rejects options that would be ignored or misread, from plain JavaScript too; gives them back.
+ *
+ * @param where What was called, as its caller writes it: `createAgent`, `agent.fork`.
+ * @throws ByrefError `config_invalid` for an unknown or missing option, at any depth, and for a value of a wrong type
+ */
+export function checkOptions<Options>(
+  where: string,
+  options: Options | undefined,
+  table: OptionTable<NoInfer<Options>>,
+): Options {
+  const given = options === undefined ? {} : options
+  checkTable(where, given, table)
+  // Where none are given, none is required.
+  return given as Options
+}
+
+/**
+ * Makes the methods of an object check their options first, and returns the object. A method that returns a promise
+ * rejects; another one throws.
+ */
+export function checkMethods<Methods extends object>(
+  where: string,
+  methods: Methods,
+  tables: MethodTables<NoInfer<Methods>>,
+): Methods {
+  for (const [name, entry] of Object.entries(tables)) {
+    const method: unknown = Reflect.get(methods, name)
+    if (typeof method !== 'function') continue
+    const { throws, ...positions } = entry as { throws?: true }
+    const tables = Object.entries<AnyTable>(positions)
+    Reflect.set(methods, name, (...args: unknown[]): unknown => {
+      try {
+        for (const [at, table] of tables) {
+          checkOptions<unknown>(`${where}.${name}`, args[Number(at)], table)
+        }
+      } catch (error) {
+        if (throws) throw error
+        return Promise.reject(error)
+      }
+      return Reflect.apply(method, methods, args)
+    })
+  }
+  return methods
+}
+
+/** @throws ByrefError `config_invalid` for a value that the check does not accept, or that holds one */
+export function checkValue(check: AnyCheck, value: unknown, path: string): void {
+  if (!check.accepts(value)) {
+    const given = describe(value, check.quotes === true)
+    throw invalid(`${path} must be ${check.expected}, not ${given}`)
+  }
+  check.inside?.(value, path)
+}
+
+/** What options may be. */
+export const is = {
+  string: checked<string>('a string', (value) => typeof value === 'string'),
+  boolean: checked<boolean>('true or false', (value) => typeof value === 'boolean'),
+  number: checked<number>('a number', (value) => typeof value === 'number'),
+  finite: checked<number>('a finite number', Number.isFinite),
+  integer: checked<number>('an integer', Number.isSafeInteger),
+  positive: checked<number>('a positive number', (value) => isAtLeast(value, Number.MIN_VALUE)),
+  notNegative: checked<number>('a number, 0 or more', (value) => isAtLeast(value, 0)),
+  /** As `wholeNumber`, Infinity included: no limit. */
+  count: checked<number>('a whole number, 1 or more', (value) => isWhole(value, 1)),
+  wholeNumber: checked<number>('a whole number, 0 or more', (value) => isWhole(value, 0)),
+  signal: having<AbortSignal>('an AbortSignal', 'addEventListener'),
+  /** What its reader checks, or what may be anything. */
+  anything: { expected: 'a value', accepts: () => true } satisfies AnyCheck,
+  callback: <Value>(): Check<Value> => {
+    return { expected: 'a function', accepts: (value) => typeof value === 'function' }
+  },
+  oneOf: <const Value extends string>(...values: Value[]): Check<Value> => {
+    const expected = values.map((value) => `"${value}"`).join(' or ')
+    return checked(expected, (value) => values.some((one) => one === value))
+  },
+  checked,
+  having,
+  listOf,
+  recordOf,
+  /** Nested options. */
+  group: <Options>(table: OptionTable<Options>): Check<Options> => ({
+    expected: 'an object of options',
+    accepts: isOptions,
+    inside: (value, path) => checkTable(path, value, table),
+  }),
+  either,
+  nullable: <Value>(check: Check<Value>): Check<Value | null> =>
+    either({ expected: 'null', accepts: (value) => value === null }, check),
+  required: <Given extends AnyCheck>(check: Given): Given & { readonly isRequired: true } => {
+    return { ...check, isRequired: true }
+  },
+  /** The same for several names. */
+  all: <const Name extends string, Same>(same: Same, ...names: Name[]) =>
+    Object.fromEntries(names.map((name) => [name, same])) as { readonly [Key in Name]: Same },
+}
+
+/** A check of one's own, for values that are no secrets. */
+function checked<Value>(expected: string, accepts: (value: unknown) => boolean): Check<Value> {
+  return { expected, accepts, quotes: true }
+}
+
+/** An object that is more than data, told by methods or properties that it has. */
+function having<Value extends object>(
+  expected: string,
+  ...names: (keyof Value & string)[]
+): Check<Value> {
+  return { expected, accepts: (value) => isOptions(value) && names.every((name) => name in value) }
+}
+
+function listOf<Value, List extends readonly Value[] = readonly Value[]>(
+  check: Check<Value>,
+): Check<List> {
+  return {
+    expected: `an array, each item ${check.expected}`,
+    accepts: Array.isArray,
+    inside: (value, path) =>
+      Array.from(Object(value), (item, i) => checkValue(check, item, `${path}[${i}]`)),
+  }
+}
+
+function recordOf<Value>(check: Check<Value>): Check<Readonly<Record<string, Value>>> {
+  return {
+    expected: `an object, each value ${check.expected}`,
+    accepts: isOptions,
+    inside(value, path) {
+      for (const [key, item] of Object.entries(Object(value))) {
+        checkValue(check, item, `${path}.${key}`)
+      }
+    },
+  }
+}
+
+/** What the first accepts, else what the second does. */
+function either<A, B>(first: Check<A>, second: Check<B>): Check<A | B> {
+  return {
+    expected: `${first.expected} or ${second.expected}`,
+    accepts: (value) => first.accepts(value) || second.accepts(value),
+    inside: (value, path) => (first.accepts(value) ? first : second).inside?.(value, path),
+    quotes: first.quotes === true || second.quotes === true,
+  }
+}
+
+function checkTable(where: string, given: unknown, table: AnyTable): void {
+  if (!isOptions(given)) {
+    throw invalid(`${where} takes an object of options, not ${describe(given, false)}`)
+  }
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(table, key))
+  if (unknown !== undefined) throw unknownOption(where, unknown, Object.keys(table))
+  const read = (name: string): unknown => Reflect.get(given, name)
+  const checks = Object.entries(table)
+  for (const [name, check] of checks) {
+    if (read(name) !== undefined) checkValue(check, read(name), `${where}.${name}`)
+  }
+  const missing = checks.find(([name, { isRequired }]) => isRequired && read(name) === undefined)
+  if (missing) throw invalid(`${where} needs the option "${missing[0]}": ${missing[1].expected}`)
+}
+
+function unknownOption(where: string, key: string, names: readonly string[]): ByrefError {
+  const meant = nearest(key, names).map((name) => `"${name}"`)
+  const hint = meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
+  return invalid(
+    `Unknown option "${key}" in ${where}.${hint} Valid options: ${names.join(', ') || 'none'}`,
+  )
+}
+
+/** The names that a misspelling may stand for: those with the fewest changes, where these are few. */
+function nearest(key: string, names: readonly string[]): string[] {
+  const farthest = Math.max(1, Math.ceil(key.length / 4))
+  const distances = names.map((name) => distance(key.toLowerCase(), name.toLowerCase()))
+  const least = Math.min(...distances)
+  return names.filter((_, i) => least <= farthest && distances[i] === least)
+}
+
+/** How many letters differ, between where both begin and end the same; letters in another order count as one. */
+function distance(a: string, b: string): number {
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  const [first, second] = [a, b].map((word) => [...word.slice(start, word.length - end)])
+  const isSwap = first?.toSorted().join() === second?.toSorted().join()
+  return isSwap
+    ? Math.min(1, first?.length ?? 0)
+    : Math.max(first?.length ?? 0, second?.length ?? 0)
+}
+
+/** A rejected value, in words; strings are quoted only where they cannot be secrets. */
+function describe(value: unknown, quotes: boolean): string {
+  if (typeof value === 'string') return quotes ? JSON.stringify(value.slice(0, 60)) : 'a string'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+  if (typeof value !== 'object' || value === null) return `${value}`
+  return isPromise(value) ? 'a promise: await it first' : 'an object'
+}
+
+function isPromise(value: object): boolean {
+  return 'then' in value && typeof value.then === 'function'
+}
+
+function isOptions(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
+}
+
+function isAtLeast(value: unknown, least: number): boolean {
+  return typeof value === 'number' && value >= least
+}
+
+function isWhole(value: unknown, least: number): boolean {
+  return isAtLeast(value, least) && (value === Infinity || Number.isSafeInteger(value))
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('config_invalid', message)
+}

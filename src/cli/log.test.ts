@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ConversationEvent } from '../content/events.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
+import { chat, queued, runStarted } from '../testing/conversation-log/events.ts'
+
+const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'byref-'))
+  await mkdir(join(folder, 'data'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const path = (): string => join(folder, 'data', 'conversations.sqlite')
+
+function byref(...args: string[]) {
+  const command = [CLI, 'log', ...args, '--data', join(folder, 'data')]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
+  return { status, out: stdout, err: stderr }
+}
+
+async function fill(): Promise<void> {
+  const log = createSqliteLog(path())
+  await log.append('sound', [chat('a'), chat('b')])
+  const events: ConversationEvent[] = [
+    queued('first'),
+    runStarted('r', ['first']),
+    queued('second'),
+  ]
+  await log.scoped('n').append('broken', [...events, chat('c'), chat('d')])
+  await log.close()
+}
+
+function sql(text: string): void {
+  const database = new DatabaseSync(path())
+  database.exec(text)
+  database.close()
+}
+
+describe('byref log', () => {
+  it('verifies what is sound, and says so', async () => {
+    await fill()
+    expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
+  })
+
+  it('says what is damaged, sets it aside, repairs it and keeps what it removes', async () => {
+    await fill()
+    sql(`UPDATE records SET event = replace(event, '"c"', '"x"') WHERE position = 4`)
+    const verified = byref('verify')
+    expect(verified.status).toBe(1)
+    expect(verified.out).toBe('damaged\tbroken\tat position 4\tits checksum is wrong\tin n\n')
+    const damage = { position: 4, reason: 'its checksum is wrong' }
+    const log = createSqliteLog(path())
+    const own = log.scoped('n')
+    expect(await own.find('broken')).toMatchObject({ damage, status: 'failed' })
+    expect((await log.list({ due: true, allNamespaces: true })).conversations).toEqual([])
+
+    const exported = byref('export', 'broken', '--namespace', 'n')
+    expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 4])
+    const dry = byref('repair', '--dry-run')
+    expect([dry.status, dry.out]).toEqual([1, expect.stringContaining('would remove 2 records')])
+    expect(await own.find('broken')).toMatchObject({ damage })
+
+    const repaired = byref('repair', '--json')
+    expect(repaired.status).toBe(0)
+    expect(JSON.parse(repaired.out)).toMatchObject({ id: 'broken', damage, removed: 2 })
+    const [copy = ''] = await readdir(join(folder, 'data', 'damaged'))
+    const lines = (await readFile(join(folder, 'data', 'damaged', copy), 'utf8')).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { byref: 'removed records', conversation: 'broken', namespace: 'n', damage },
+      { position: 4, event: expect.stringContaining('"x"'), problem: 'its checksum is wrong' },
+      { position: 5, event: expect.stringContaining('"d"'), problem: null },
+    ])
+
+    // Nothing goes on by itself: nobody knows what had been done.
+    expect(await own.find('broken')).toMatchObject({ damage: null, openRun: null, queued: 0 })
+    const events = (await own.read('broken', { after: 3 })).map(({ event }) => event)
+    expect(events).toMatchObject([
+      { type: 'RUN_ERROR', runId: 'r', code: 'conversation_damaged' },
+      { type: 'RUN_STARTED', messageIds: ['second'] },
+      { type: 'RUN_ERROR', message: expect.stringContaining('from position 4 on were damaged') },
+    ])
+    await log.close()
+    expect(byref('verify').status).toBe(0)
+    expect(byref('repair').err).toContain('0 conversations repaired')
+  })
+
+  it('sees a summary that is wrong, makes it anew, and takes back what is sound again', async () => {
+    await fill()
+    sql(`UPDATE conversations SET open_run = 'gone' WHERE id = 'sound'`)
+    expect(byref('verify', 'sound').out).toContain('its summary does not say what its records say')
+    expect(byref('repair', 'sound').out).toContain('removed 0 records')
+    sql(`UPDATE conversations SET damage = '{"position":1,"reason":"mended by hand"}'`)
+    const verified = byref('verify')
+    expect([verified.status, verified.out]).toEqual([0, expect.stringContaining('sound again')])
+    const log = createSqliteLog(path())
+    expect((await log.list({ due: true, allNamespaces: true })).conversations).toHaveLength(1)
+    await log.close()
+  })
+
+  it('says what is wrong with a command', async () => {
+    expect(byref('verify').err).toContain('There is no conversation log')
+    await fill()
+    expect(byref('mend').err).toContain('There is no byref log mend')
+    expect(byref('export').err).toContain('byref log export <id> [file]')
+    const missing = byref('verify', 'nothing')
+    expect([missing.status, missing.err]).toEqual([
+      1,
+      expect.stringContaining('no conversation "nothing"'),
+    ])
+    expect(byref('--help').out).toContain('byref log repair')
+  })
+})

@@ -1,0 +1,67 @@
+import { emptyConversation, openRun } from '../content/conversation-state.ts'
+import type { Damage } from '../content/damaged-error.ts'
+import type { ConversationEvent } from '../content/events.ts'
+import { foldAll } from '../content/fold.ts'
+import { newId } from '../content/new-id.ts'
+import {
+  type ConversationLog,
+  type LogUpkeep,
+  readAll,
+  type StoredRecord,
+} from './conversation-log.ts'
+
+const PAGE = 500
+
+/** The records that a repair removes, as they are stored. */
+export async function* removedRecords(
+  upkeep: LogUpkeep,
+  conversation: string,
+  { position }: Damage,
+): AsyncGenerator<StoredRecord> {
+  for (let after = position - 1; ; ) {
+    const page = await upkeep.stored(conversation, { after, limit: PAGE })
+    yield* page
+    const last = page.at(-1)
+    if (!last) return
+    after = last.position
+  }
+}
+
+/**
+ * Cuts a conversation back to its last sound record. Nothing goes on by itself after that, since nobody knows what had been
+ * done: a run that is open then ends with an error, and so do messages that wait. Gives how many records were removed.
+ */
+export async function repairConversation(
+  log: ConversationLog,
+  upkeep: LogUpkeep,
+  { conversation, damage }: { conversation: string; damage: Damage },
+): Promise<number> {
+  const after = damage.position - 1
+  const removed = await upkeep.cut(conversation, after)
+  const records = []
+  for await (const record of readAll(log, conversation)) records.push(record)
+  const state = foldAll(emptyConversation, records)
+  const said = `Records from position ${damage.position} on were damaged (${damage.reason}) and were removed: ${removed} in all`
+  const end = (runId: string): ConversationEvent => {
+    return {
+      type: 'RUN_ERROR',
+      threadId: conversation,
+      runId,
+      code: 'conversation_damaged',
+      message: said,
+    }
+  }
+  const open = openRun(state)
+  const events: ConversationEvent[] = open ? [end(open.runId)] : []
+  if (state.inbox.length > 0) {
+    const runId = newId()
+    const messageIds = state.inbox.map(({ message }) => message.id)
+    const owner = 'byref log repair'
+    events.push(
+      { type: 'RUN_STARTED', threadId: conversation, runId, messageIds, owner },
+      end(runId),
+    )
+  }
+  if (events.length > 0) await log.append(conversation, events, { after })
+  return removed
+}

@@ -1,0 +1,35 @@
+import { type Damage, DamagedError } from '../content/damaged-error.ts'
+import { createFold } from '../content/fold.ts'
+import { ByrefError } from '../errors.ts'
+import { type ConversationLog, type ConversationSummary, readAll } from './conversation-log.ts'
+import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
+
+/**
+ * Reads all that a conversation holds, also while somebody appends to it. Gives the first damage; null where it is sound, and
+ * where there is none.
+ */
+export async function verifyConversation(log: ConversationLog, id: string): Promise<Damage | null> {
+  const fold = createFold()
+  let state = NEW_CONVERSATION
+  try {
+    for await (const record of readAll(log, id)) {
+      fold.apply(record)
+      state = stateAfter(state, [record.event])
+    }
+    // Debug data, and lines that were kept as they came.
+    for await (const _ of log.export(id));
+  } catch (error) {
+    if (error instanceof DamagedError) return error.damage
+    if (error instanceof ByrefError && error.code === 'conversation_not_found') return null
+    throw error
+  }
+  const summary = await log.find(id)
+  const { position } = fold.state
+  if (!summary || summary.position !== position || saysSame(summary, state)) return null
+  return { position: position + 1, reason: 'its summary does not say what its records say' }
+}
+
+function saysSame(summary: ConversationSummary, state: ConversationState): boolean {
+  const { openRun, queued, agent } = summary
+  return openRun === state.openRun && queued === state.queued.length && agent === state.agent
+}
