@@ -76,15 +76,14 @@ export function checkMethods<Methods extends object>(
   methods: Methods,
   tables: MethodTables<NoInfer<Methods>>,
 ): Methods {
-  for (const [name, entry] of Object.entries(tables)) {
+  for (const { name, throws, positions } of checkedMethods(tables)) {
     const method: unknown = Reflect.get(methods, name)
     if (typeof method !== 'function') continue
-    const { throws, ...positions } = entry as { throws?: true }
-    const tables = Object.entries<AnyTable>(positions)
+    const called = `${where}.${name}`
     Reflect.set(methods, name, (...args: unknown[]): unknown => {
       try {
-        for (const [at, table] of tables) {
-          checkOptions<unknown>(`${where}.${name}`, args[Number(at)], table)
+        for (const { at, table } of positions) {
+          checkTable(called, args[at] === undefined ? NO_OPTIONS : args[at], table)
         }
       } catch (error) {
         if (throws) throw error
@@ -94,6 +93,29 @@ export function checkMethods<Methods extends object>(
     })
   }
   return methods
+}
+
+const NO_OPTIONS = {}
+
+interface CheckedMethod {
+  name: string
+  throws: boolean
+  positions: readonly { at: number; table: AnyTable }[]
+}
+
+/** By the tables of methods: objects are made more often than tables. */
+const knownMethods = new WeakMap<object, readonly CheckedMethod[]>()
+
+function checkedMethods(tables: object): readonly CheckedMethod[] {
+  const known = knownMethods.get(tables)
+  if (known) return known
+  const made = Object.entries(tables).map(([name, entry]: [string, Record<string, AnyTable>]) => {
+    const { throws, ...byPosition } = entry
+    const positions = Object.entries(byPosition).map(([at, table]) => ({ at: Number(at), table }))
+    return { name, throws: throws !== undefined, positions }
+  })
+  knownMethods.set(tables, made)
+  return made
 }
 
 /** @throws ByrefError `config_invalid` for a value that the check does not accept, or that holds one */
@@ -198,15 +220,21 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
   if (!isOptions(given)) {
     throw invalid(`${where} takes an object of options, not ${describe(given, false)}`)
   }
-  const unknown = Object.keys(given).find((key) => !Object.hasOwn(table, key))
-  if (unknown !== undefined) throw unknownOption(where, unknown, Object.keys(table))
-  const read = (name: string): unknown => Reflect.get(given, name)
-  const checks = Object.entries(table)
-  for (const [name, check] of checks) {
-    if (read(name) !== undefined) checkValue(check, read(name), `${where}.${name}`)
+  for (const key in given) {
+    if (!Object.hasOwn(table, key) && Object.hasOwn(given, key)) {
+      throw unknownOption(where, key, Object.keys(table))
+    }
   }
-  const missing = checks.find(([name, { isRequired }]) => isRequired && read(name) === undefined)
-  if (missing) throw invalid(`${where} needs the option "${missing[0]}": ${missing[1].expected}`)
+  let missing: string | null = null
+  for (const name in table) {
+    const check = table[name] as AnyCheck
+    const value: unknown = Reflect.get(given, name)
+    if (value === undefined) {
+      if (check.isRequired) missing ??= name
+    } else if (check.inside || !check.accepts(value)) checkValue(check, value, `${where}.${name}`)
+  }
+  if (missing === null) return
+  throw invalid(`${where} needs the option "${missing}": ${table[missing]?.expected}`)
 }
 
 function unknownOption(where: string, key: string, names: readonly string[]): ByrefError {

@@ -112,10 +112,15 @@ export function perform(options: PerformerOptions): Performer {
   let over = false
   let stopping = false
 
+  const compaction: NextSettings['compaction'] = (after) => prompts.compaction(thread, after)
+
   function situation(): NextSettings {
     return {
-      ...{ limits, tools: settings.tools, board: thread.board, now: thread.now() },
-      compaction: (after) => prompts.compaction(thread, after),
+      limits,
+      tools: settings.tools,
+      board: thread.board,
+      now: thread.now(),
+      compaction,
     }
   }
 

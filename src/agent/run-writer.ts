@@ -79,7 +79,6 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
           { joins: !claims, patient },
         )
         lease.appended({ frees })
-        activity.note()
       } catch (error) {
         begun.messageId = null
         if (isRefusal(error)) throw error

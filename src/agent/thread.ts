@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
@@ -125,13 +125,15 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
   const { state } = folding
   /** Ends when nothing waits; null while nothing does. */
   let writing: Promise<void> | null = null
+  /** Ends the wait for the next turn of the event loop. */
+  let hurry = (): void => {}
   let telling: Promise<void> = Promise.resolve()
   /** The last position that the log has told of. */
   let end = 0
   let isReading = false
   let isClosed = false
-  /** The log's time at a moment of this process's steady clock. */
-  let clock: { time: number; at: number } | null = null
+  /** How far the log's clock is ahead of this process's steady one, by the last append's time. */
+  let clock = { timestamp: '', ahead: Date.now() - performance.now() }
   const activity = new Activity()
 
   function take(event: Foldable): void {
@@ -206,7 +208,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
             debug: debugOf(decided),
           }),
         )
-        clock = { time: Date.parse(records.at(-1)?.timestamp ?? ''), at: performance.now() }
+        setClock(records.at(-1)?.timestamp)
         receive(records)
         settle(decided, records)
         return
@@ -221,6 +223,12 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
         return
       }
     }
+  }
+
+  function setClock(timestamp = clock.timestamp): void {
+    // Short steps share a millisecond.
+    if (timestamp === clock.timestamp) return
+    clock = { timestamp, ahead: Date.parse(timestamp) - performance.now() }
   }
 
   function settle(decided: readonly Decided[], records: readonly LogRecord[]): void {
@@ -239,18 +247,25 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
 
   /**
    * Writes until nothing waits. It is under way whenever something waits, so that no append depends on a timer that is
-   * set for it: what only patient appends wait for is the next turn of the event loop.
+   * set for it. Where all appends are patient, it waits for the next turn of the event loop, or for one that is not.
    */
   async function writeAll(): Promise<void> {
     try {
       while (queue.length > 0) {
-        if (queue.every(({ patient }) => patient)) await nextTurn()
+        if (queue.every(({ patient }) => patient)) await nextTurnOrAppend()
         const alone = queue[0]?.joins ? queue.findIndex(({ joins }) => !joins) : 1
         await write(queue.splice(0, alone === -1 ? queue.length : alone))
       }
     } finally {
       writing = null
     }
+  }
+
+  function nextTurnOrAppend(): Promise<void> {
+    return new Promise((resolve) => {
+      hurry = resolve
+      setImmediate(resolve)
+    })
   }
 
   await catchUp()
@@ -268,6 +283,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     append(decide, { joins, patient } = {}) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
       queue.push({ decide, joins, patient, resolve, reject })
+      if (!patient) hurry()
       writing ??= writeAll()
       return promise
     },
@@ -286,7 +302,7 @@ export async function openThread(options: ThreadOptions): Promise<Thread> {
     },
     receive,
     refresh: catchUp,
-    now: () => (clock ? clock.time + performance.now() - clock.at : Date.now()),
+    now: () => clock.ahead + performance.now(),
     close() {
       isClosed = true
     },

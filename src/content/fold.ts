@@ -80,8 +80,10 @@ export function createFold(
         throw new DamagedError(null, { position: position ?? 0, reason }, { cause })
       } finally {
         // Also one that cannot be taken is behind us.
-        if (position !== undefined)
-          Object.assign(editable.state, { position, updatedAt: timestamp })
+        if (position !== undefined) {
+          editable.state.position = position
+          editable.state.updatedAt = timestamp
+        }
       }
       return true
     },

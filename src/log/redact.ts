@@ -16,10 +16,20 @@ export function redact(value: unknown): unknown {
 
 /** A text without what has the form of a secret, as {@link redact}. */
 export function redactText(text: string): string {
+  if (clean.has(text)) return text
   let safe = text
   for (const [pattern, replacement] of PATTERNS) safe = safe.replace(pattern, replacement)
+  if (safe === text && text.length <= MAX_CLEAN) {
+    if (clean.size === MAX_CLEAN) clean.clear()
+    clean.add(text)
+  }
   return safe
 }
+
+/** Texts without secrets: keys, and the descriptions of tools, come again with every agent. */
+const clean = new Set<string>()
+/** Of these texts, and of the characters of each. */
+const MAX_CLEAN = 1000
 
 /** `plain`: names and forms decide. `secret`: all of it is one. `schema`: describes one, and may give examples. */
 type Mode = 'plain' | 'secret' | 'schema'

@@ -62,6 +62,8 @@ const SHARE = 0.75
 /** So many of a conversation's assets, the newest, are looked for when a run begins. */
 const MAX_LOOKED_FOR = 200
 
+const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
+
 /** Makes the prompts of one conversation. */
 export function createStepPrompts(
   settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>,
@@ -185,9 +187,11 @@ export function createStepPrompts(
       const { items } = builder.transcript.shown
       const names = (item: TranscriptItem): boolean =>
         mediaOfItem(item).some(({ ref }) => lost.has(ref))
+      const stale = lost.size > 0 && items.some(names)
+      if (unread.told === unread.errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
       const news = [...unread.errors].slice(unread.told)
       unread.told = unread.errors.size
-      return { prompt, stale: lost.size > 0 && items.some(names), unread: new Map(news) }
+      return { prompt, stale, unread: new Map(news) }
     },
   }
 }
