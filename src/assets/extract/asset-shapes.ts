@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { isAssetRef } from '../../refs/asset-ref.ts'
+import { isBase64File } from '../bodies/base64-file.ts'
 import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
@@ -16,8 +18,8 @@ export interface AssetShape {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Keys under which some shape has its bytes; objects without any of them are no shape. */
-export const DATA_KEYS: ReadonlySet<string> = new Set([
+/** Keys under which some shape has its bytes. */
+const DATA_KEYS: ReadonlySet<string> = new Set([
   'dataBase64',
   'dataUrl',
   'data',
@@ -34,6 +36,20 @@ export const DATA_KEYS: ReadonlySet<string> = new Set([
   'imageBytes',
   'videoBytes',
 ])
+/** Keys that hold base64 at times, where a type beside them says so. */
+const BASE64_KEYS = ['data', 'base64', 'b64', 'image', 'audio', 'video', 'file', 'blob', 'bytes']
+/** Such keys that hold plain text more often. */
+const CONTENT_KEYS = ['content', 'contents', 'body', 'payload', 'buffer', 'binary', 'raw']
+const CLAIMED_KEYS = [...BASE64_KEYS, ...CONTENT_KEYS]
+const MAYBE_KEYS: ReadonlySet<string> = new Set(CLAIMED_KEYS)
+/** In characters: shorter base64 is left where it stands, unless its key leaves no doubt. */
+const MIN_CLAIMED = 24
+
+/** Whether an object with this field may stand for a body: cheap, for the many that do not. */
+export function mayHoldBody(key: unknown, value: unknown): boolean {
+  if (DATA_KEYS.has(key as string)) return true
+  return MAYBE_KEYS.has(key as string) && typeof value === 'string' && value.length >= MIN_CLAIMED
+}
 
 const COPY_KEYS = [
   'dataUrl',
@@ -45,16 +61,20 @@ const COPY_KEYS = [
 ]
 /** Keys that say by their names what lies under them. */
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
-const TYPE_KEYS = ['mimeType', 'mediaType', 'mime_type', 'media_type', 'mime', 'contentType']
+/** `mimeType`, `media_type`, `Content-Type`, `fileType`, `mime` … */
+const TYPE_KEY = /^(?:(?:mime|media|content|file)[-_ ]?type|mime)$/i
+/** Keys that name a MIME type at times, and other things at others. */
+const MAYBE_TYPE_KEYS = ['type', 'format']
+const MIME_TYPE = /^(?:image|audio|video|application|font|model|text)\/[\w.+-]+(?:;|$)/i
+/** Types whose bodies are text. */
+const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|javascript|csv)\b/i
+/** Keys that name no kind of file, only its encoding. */
+const UNTYPED_KEYS = ['base64', 'dataBase64', 'base64Data']
 const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
 /** Bounded, since base64 looks like a scheme for as long as it has neither `/` nor `=`. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
-
-/** What files of PNG, JPEG, GIF, WebP, TIFF, AVIF and HEIC begin with, in latin1. */
-const IMAGE_START =
-  /^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF[\s\S]{4}WEBP|II\*\0|MM\0\*|[\s\S]{4}ftyp(?:avif|avis|heic|heix|mif1))/
 
 /** Whether this is what an object has under `assetRef` that stands for an asset: what lies beside it is a copy. */
 export function carriesRef(assetRef: unknown): boolean {
@@ -83,9 +103,10 @@ export function copiedKeys(fields: Fields): string[] {
  * - AI SDK: `{ type: 'file', mediaType, data }`, `{ type: 'image', image }`, without `mediaType` where its bytes are an
  *   image; `{ mediaType, base64 }`; generated files, `{ mediaType, base64Data, uint8ArrayData }`
  * - Node: the JSON of a Buffer
+ * - others: base64 under any of the usual keys beside a MIME type, or `{ base64, filename }`
  */
 export function shapeOf(fields: Fields, parentKey: unknown): AssetShape | null {
-  const typeKey = TYPE_KEYS.find((key) => typeof fields[key] === 'string')
+  const typeKey = typeKeyOf(fields)
   const claim = typeKey === undefined ? null : String(fields[typeKey])
   const found = findBody(fields, claim, parentKey)
   if (!found) return null
@@ -97,6 +118,12 @@ export function shapeOf(fields: Fields, parentKey: unknown): AssetShape | null {
     keys: found.keys,
     typeKey: typeKey ?? null,
   }
+}
+
+function typeKeyOf(fields: Fields): string | undefined {
+  const key = Object.keys(fields).find((one) => TYPE_KEY.test(one))
+  if (key !== undefined && typeof fields[key] === 'string') return key
+  return MAYBE_TYPE_KEYS.find((one) => MIME_TYPE.test(String(fields[one])))
 }
 
 interface Found {
@@ -117,10 +144,33 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
   if (type === 'Buffer' && isByteList(data)) {
     return { body: { type: 'bytes', bytes: Uint8Array.from(data) }, keys: ['type', 'data'] }
   }
-  if (type === 'image' && 'image' in fields && (claim !== null || isImage(fields.image))) {
+  if (type === 'image' && 'image' in fields && (claim !== null || isFile(fields.image))) {
     return under(fields, 'image')
   }
-  return claim === null ? null : findData(fields, parentKey)
+  return claim === null
+    ? findUntyped(fields)
+    : (findData(fields, parentKey) ?? findClaimed(fields, claim))
+}
+
+/** Base64 beside a type, where nothing else says that it is base64. */
+function findClaimed(fields: Fields, claim: string): Found | null {
+  const isText = TEXT_TYPE.test(claim)
+  const key = CLAIMED_KEYS.find((one) => {
+    const value = fields[one]
+    if (typeof value !== 'string' || value.length < MIN_CLAIMED) return false
+    if (isBase64File(value)) return true
+    if (!isText) return isSurelyBase64(value)
+    return BASE64_KEYS.includes(one) && isEncodedText(value)
+  })
+  return key === undefined ? null : under(fields, key)
+}
+
+/** A file without a type: by its bytes, or by a name beside it. */
+function findUntyped(fields: Fields): Found | null {
+  const key = UNTYPED_KEYS.find((one) => typeof fields[one] === 'string')
+  if (key === undefined) return null
+  const isNamed = NAME_KEYS.some((one) => typeof fields[one] === 'string')
+  return isFile(fields[key]) || (isNamed && isSurelyBase64(fields[key])) ? under(fields, key) : null
 }
 
 function findData(fields: Fields, parentKey: unknown): Found | null {
@@ -203,14 +253,21 @@ function isByteList(value: unknown): value is number[] {
   )
 }
 
-/** Whether base64 begins as an image does. */
-function isImage(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  return IMAGE_START.test(Buffer.from(value.slice(0, 64), 'base64').toString('latin1', 0, 16))
+function isFile(value: unknown): boolean {
+  return typeof value === 'string' && isBase64File(value)
 }
 
-/** Whether text is base64 where no type says so: no name, and no hash. */
-function isSurelyBase64(text: string): boolean {
-  const isName = text.length < 64 || text.length % 4 !== 0 || /^[0-9a-f]*$/i.test(text)
-  return !isName && decodeBase64(text) !== null
+/** Whether text is base64 where nothing says so but its form: no name, and no hash. */
+function isSurelyBase64(text: unknown): boolean {
+  if (typeof text !== 'string' || text.length < 64) return false
+  return text.length % 4 === 0 && !/^[0-9a-f]*$/i.test(text) && decodeBase64(text) !== null
 }
+
+/** Whether text is the base64 of text that can be read. Words that look like base64 decode to anything but that. */
+function isEncodedText(text: string): boolean {
+  const bytes = decodeBase64(text)
+  return bytes !== null && isUtf8(bytes) && !CONTROL.test(Buffer.from(bytes).toString())
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u0008\u000e-\u001f\u007f]/

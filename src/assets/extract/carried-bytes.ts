@@ -1,3 +1,4 @@
+import { isBase64File } from '../bodies/base64-file.ts'
 import { decodeBase64, parseDataUrl } from '../bodies/data-url.ts'
 import { carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
 import { binaryBody } from './found-body.ts'
@@ -65,6 +66,6 @@ function shapedKeys(fields: Fields, parentKey: unknown): string[] {
 }
 
 function isBytes(item: unknown): boolean {
-  if (typeof item === 'string') return parseDataUrl(item) !== null
+  if (typeof item === 'string') return parseDataUrl(item) !== null || isBase64File(item)
   return typeof item === 'object' && item !== null && binaryBody(item) !== null
 }

@@ -1,9 +1,11 @@
 import { ByrefError } from '../../errors.ts'
-import { type DataUrl, mayHoldDataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
+import { isBase64File } from '../bodies/base64-file.ts'
+import { type DataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import { carriesRef, type Fields } from './asset-shapes.ts'
 import { cancelFound, type FoundBody, sizeOf } from './found-body.ts'
 import { type FoundNumbers, isObject, lookAt, type SeenContents } from './look-at.ts'
+import { mayBecomeAsset } from './may-hold-assets.ts'
 import {
   type Contents,
   contentsOf,
@@ -132,7 +134,7 @@ export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
   }
 
   function visitText(text: string, parent: Node, position: number): void {
-    const found = mayHoldDataUrl(text) ? findInText(text, parent, position) : null
+    const found = mayBecomeAsset(text) ? findInText(text, parent, position) : null
     if (found) setLeaf(parent, position, addFinding(found))
   }
 
@@ -165,10 +167,13 @@ export function endStreams(findings: readonly Finding[], reason: unknown): void 
 
 function findInText(text: string, parent: Node, position: number): Finding | null {
   const origin = originOf(parent, position)
+  const about = { type: 'value', name: null, rest: {}, origin } as const
+  if (isBase64File(text)) return { ...about, body: { type: 'base64', text }, mime: null }
   const url = readDataUrl(text)
   const whole: Finding | null = url && {
-    ...{ type: 'value', body: { type: 'data-url', text }, origin },
-    ...{ mime: url.mime, name: null, rest: {} },
+    ...about,
+    body: { type: 'data-url', text },
+    mime: url.mime,
   }
   if (parseDataUrl(text) || (url && isNoSentence(url))) return whole
   const urls = findDataUrls(text)
@@ -194,7 +199,7 @@ function isNoSentence({ base64, mime, data }: DataUrl): boolean {
 
 /** Whether something in it may become something else. */
 function isToWalk(value: unknown): boolean {
-  return typeof value === 'string' ? mayHoldDataUrl(value) : isObject(value)
+  return typeof value === 'string' ? mayBecomeAsset(value) : isObject(value)
 }
 
 function tooDeep(depth: number): ByrefError {

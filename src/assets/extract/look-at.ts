@@ -2,8 +2,8 @@ import {
   type AssetShape,
   carriesRef,
   copiedKeys,
-  DATA_KEYS,
   type Fields,
+  mayHoldBody,
   shapeOf,
 } from './asset-shapes.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
@@ -116,7 +116,7 @@ function isContainer(item: object): boolean {
 
 /** The shape that an object is, with what stays beside its body; null for plain data, and beside a reference. */
 function shapeIn(item: object, { keys, items }: Contents, parentKey: unknown): ShapeFound | null {
-  if (!keys?.some((key) => DATA_KEYS.has(key as string)) || item instanceof Map) return null
+  if (item instanceof Map || !keys?.some((key, i) => mayHoldBody(key, items[i]))) return null
   const fields = Object.fromEntries(keys.map((key, i) => [key, items[i]])) as Fields
   const shape = carriesRef(fields.assetRef) ? null : shapeOf(fields, parentKey)
   if (!shape) return null

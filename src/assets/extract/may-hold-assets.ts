@@ -1,12 +1,18 @@
+import { startsAsFile } from '../bodies/base64-file.ts'
 import { mayHoldDataUrl } from '../bodies/data-url.ts'
-import { DATA_KEYS } from './asset-shapes.ts'
+import { mayHoldBody } from './asset-shapes.ts'
 
-/** Whether JSON could hold a body: text with a data URL in it, or an object with one of the keys that bodies stand under. */
+/** Whether text could be a body, or have a data URL in it: cheap, for the many texts that are neither. */
+export function mayBecomeAsset(text: string): boolean {
+  return mayHoldDataUrl(text) || startsAsFile(text)
+}
+
+/** Whether JSON could hold a body: as text, or in an object with one of the keys that bodies stand under. */
 export function mayHoldAssets(value: unknown): boolean {
-  if (typeof value === 'string') return mayHoldDataUrl(value)
+  if (typeof value === 'string') return mayBecomeAsset(value)
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(mayHoldAssets)
-  return Object.entries(value).some(([key, item]) => DATA_KEYS.has(key) || mayHoldAssets(item))
+  return Object.entries(value).some(([key, item]) => mayHoldBody(key, item) || mayHoldAssets(item))
 }
 
 /** Values in one result that are looked at one by one; a larger one takes the ordinary way. */
@@ -20,7 +26,7 @@ export function isPlainJson(value: unknown): boolean {
   let left = MAX_VALUES
   const isPlain = (item: unknown): boolean => {
     if (--left < 0) return false
-    if (typeof item === 'string') return !mayHoldDataUrl(item)
+    if (typeof item === 'string') return !mayBecomeAsset(item)
     if (typeof item !== 'object' || item === null) {
       return item === null || typeof item === 'boolean' || Number.isFinite(item)
     }
@@ -30,7 +36,8 @@ export function isPlainJson(value: unknown): boolean {
     for (const key of Reflect.ownKeys(item)) {
       const field = Object.getOwnPropertyDescriptor(item, key)
       const isOwn = typeof key === 'string' && field?.enumerable && 'value' in field
-      if (!isOwn || key === 'assetRef' || DATA_KEYS.has(key) || !isPlain(field.value)) return false
+      if (!isOwn || key === 'assetRef' || mayHoldBody(key, field.value)) return false
+      if (!isPlain(field.value)) return false
     }
     return true
   }
