@@ -1,7 +1,8 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import type { Tool } from '../tools/tool.ts'
+import { lastYield } from '../tools/last-yield.ts'
+import type { Tool, ToolContext } from '../tools/tool.ts'
 import { type LabelExecution, labelExecution } from '../trust/label-execution.ts'
 import { callError } from './call-error.ts'
 import type { CallOutcome } from './call-outcome.ts'
@@ -48,7 +49,8 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
     const result = await unlessAborted(signal, () =>
       withInput(tool, given, (input) => {
         labelling?.begin(input)
-        return tool.execute(input, context)
+        const onYield = (value: unknown) => showPreliminary(context, value)
+        return lastYield(tool.execute(input, context), { signal, onYield })
       }),
     )
     if (isPlainJson(result)) return ended({ value: result, events, chosen: chosen() }, labelling)
@@ -62,6 +64,16 @@ async function execute(scope: RunScope, execution: Execution): Promise<CallOutco
   } finally {
     end()
   }
+}
+
+/** Characters of a preliminary result that people are shown. */
+const MAX_PRELIMINARY = 1000
+
+/** A preliminary result is progress. One with bytes is not shown: its bytes have no reference yet. */
+function showPreliminary({ progress }: ToolContext, value: unknown): void {
+  if (value === undefined || !isPlainJson(value)) return
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  progress(text.slice(0, MAX_PRELIMINARY))
 }
 
 /** The outcome with its labels, where there are any. */

@@ -156,7 +156,10 @@ export interface Tool<Input = unknown> {
   outputSchema?: ToolSchema<unknown> | JsonSchema
   /**
    * Does the work. The input is resolved and valid. What it returns may hold bytes, Blobs, streams and data URLs
-   * anywhere: they become assets. What it throws goes back to the model and ends nothing.
+   * anywhere: they become assets. An error that it throws goes to the model; the run continues.
+   *
+   * It may be an async generator: each yield is shown as progress, and its return value, or else its last yield, is the
+   * result.
    */
   execute(input: Input, context: ToolContext): unknown
 }

@@ -1,4 +1,5 @@
 import type { Tool } from 'ai'
+import { lastYield } from '../../../agent/tools/last-yield.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { isPlainObject } from '../../../content/json.ts'
 import { type ModelOutput, outputByReference, valueOutput } from '../model-output.ts'
@@ -72,7 +73,7 @@ function guarded(
   }
   return async (input, options) => {
     await guard.check(input, options)
-    return lastOf(execute(input, options))
+    return lastYield(execute(input, options))
   }
 }
 
@@ -84,7 +85,7 @@ function executing(execute: Execute, resolve: Resolve): Execute {
     if (isIterated) return iterated(execute, resolve, { input, options })
     return resolve(input, options, (resolved) => {
       options.abortSignal?.throwIfAborted()
-      return lastOf(execute(resolved, options))
+      return lastYield(execute(resolved, options))
     })
   }
 }
@@ -107,15 +108,6 @@ async function* iterated(
   } finally {
     end()
   }
-}
-
-/** What came last of an iterable, and any other value as it is. */
-async function lastOf(result: unknown): Promise<unknown> {
-  if (typeof Object(result)[Symbol.asyncIterator] !== 'function') return result
-  if (result instanceof ReadableStream) return result
-  let last: unknown
-  for await (const value of result as AsyncIterable<unknown>) last = value
-  return last
 }
 
 /** Whether a person is to be asked is decided by the values. Of input that cannot be resolved nothing is run. */

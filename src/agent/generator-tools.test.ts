@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../content/message.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { say } from './fixtures/agent.ts'
+import { defineTool } from './tools/tool.ts'
+
+const call = { calls: [{ name: 'work', arguments: {} }] }
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+async function resultOf(execute: () => unknown) {
+  const tool = defineTool({
+    id: 'work',
+    description: '',
+    inputSchema: { type: 'object' },
+    idempotent: true,
+    execute,
+  })
+  const agent = createAgent({ model: scriptedModel([call, 'Done.']), tools: [tool] })
+  const run = agent.run({ messages: say('go') })
+  const progress: string[] = []
+  let result: Message | undefined
+  for await (const event of run) {
+    if (event.type === 'TOOL_PROGRESS') progress.push(event.payload.message)
+    if (event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result) result = event.payload
+  }
+  return { progress, content: result?.content, error: result?.metadata.tool_result?.error }
+}
+
+describe('a tool that is an async generator', () => {
+  it('has its last yield as its result, and shows each yield as progress', async () => {
+    const { content, progress } = await resultOf(async function* () {
+      yield 'Asking …'
+      yield { status: 'loading' }
+      yield { status: 'done', rows: 3 }
+    })
+    expect(content).toEqual({ status: 'done', rows: 3 })
+    expect(progress).toEqual(['Asking …', '{"status":"loading"}', '{"status":"done","rows":3}'])
+  })
+
+  it('has what it returns as its result, where it returns something', async () => {
+    const generator = async function* () {
+      yield 'Asking …'
+      return { image: PNG }
+    }
+    const { content, progress } = await resultOf(async () => generator())
+    expect(content).toMatchObject({ image: { mimeType: 'image/png' } })
+    expect(progress).toEqual(['Asking …'])
+  })
+
+  it('keeps bytes out of its progress', async () => {
+    const { content, progress } = await resultOf(async function* () {
+      yield { preview: PNG }
+      yield { image: PNG }
+    })
+    expect(content).toMatchObject({ image: { mimeType: 'image/png' } })
+    expect(progress).toEqual([])
+  })
+
+  it('fails where it throws after a yield', async () => {
+    const { error } = await resultOf(async function* () {
+      yield 'Asking …'
+      throw new Error('no answer')
+    })
+    expect(error).toMatchObject({ message: 'no answer' })
+  })
+
+  it('leaves streams of bytes to become assets', async () => {
+    const web = await resultOf(() => new Blob([PNG]).stream())
+    expect(web.content).toMatchObject({ mimeType: 'image/png' })
+    const node = await resultOf(() => Readable.from([PNG]))
+    expect(node.content).toMatchObject({ mimeType: 'image/png' })
+  })
+
+  it('is told to return when the run is cancelled', async () => {
+    const ended = Promise.withResolvers<void>()
+    const tool = defineTool({
+      id: 'work',
+      description: '',
+      inputSchema: { type: 'object' },
+      async *execute(_, { signal }) {
+        try {
+          yield 'Working …'
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          yield 'more'
+        } finally {
+          ended.resolve()
+        }
+      },
+    })
+    const agent = createAgent({ model: scriptedModel([call, 'Done.']), tools: [tool] })
+    const run = agent.run({ messages: say('go') })
+    for await (const event of run) {
+      if (event.type === 'TOOL_PROGRESS') await agent.cancel(run.conversation)
+    }
+    await ended.promise
+    expect((await run.result).reason).toBe('cancelled')
+  })
+})

@@ -1,0 +1,47 @@
+import { binaryBody } from '../../assets/extract/found-body.ts'
+import { inBackground } from '../../in-background.ts'
+
+/** How the yields of a tool are read. */
+export interface YieldOptions {
+  signal?: AbortSignal
+  /** Hears of each yield: all but the last are preliminary results. */
+  onYield?(value: unknown): void
+}
+
+/**
+ * The result of a tool that yields: what it returns, or else its last yield. Any other result is given back as it is, streams
+ * of bytes too. When the signal aborts, the generator is told to return.
+ *
+ * @throws what the generator throws; the signal's reason
+ */
+export async function lastYield(result: unknown, options: YieldOptions = {}): Promise<unknown> {
+  const given = await result
+  return isIterable(given) ? await drained(given[Symbol.asyncIterator](), options) : given
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  const isAsync = typeof Object(value)[Symbol.asyncIterator] === 'function'
+  return isAsync && binaryBody(value as object) === null
+}
+
+async function drained(
+  values: AsyncIterator<unknown>,
+  { signal, onYield }: YieldOptions,
+): Promise<unknown> {
+  const stop = (): void => {
+    inBackground('Ending a generator', Promise.resolve(values.return?.()))
+  }
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    let last: unknown
+    for (;;) {
+      signal?.throwIfAborted()
+      const { done, value } = await values.next()
+      if (done) return value === undefined ? last : value
+      onYield?.(value)
+      last = value
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
