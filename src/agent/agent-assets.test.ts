@@ -39,6 +39,18 @@ describe('createAgent, with assets', () => {
     expect(Buffer.from(bytes)).toEqual(PNG)
   })
 
+  it('finds what a run in a namespace saved, by the namespace of the call', async () => {
+    const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
+    const agent = createAgent({ model, tools: [camera] })
+    const run = agent.run({ messages: say('Take a picture'), namespace: 'x' })
+    const created = (await eventsOf(run)).find((event) => event.type === 'ASSET_CREATED')
+    const ref = created?.payload.ref ?? ''
+    const { bytes } = await agent.assets.get(ref, { namespace: 'x' })
+    expect(Buffer.from(bytes)).toEqual(PNG)
+    expect((await agent.scoped('x').assets.get(ref)).bytes).toEqual(bytes)
+    await expect(agent.assets.get(ref)).rejects.toMatchObject({ code: 'asset_not_found' })
+  })
+
   it('gives the bytes of an event to whoever asks for them in a handler', async () => {
     const seen: (string | undefined)[] = []
     const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])

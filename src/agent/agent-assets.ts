@@ -3,7 +3,6 @@ import { createAssets } from '../assets/assets.ts'
 import {
   ASSETS_CONFIG,
   type AssetsConfig,
-  createConfiguredStore,
   type ResolvedAssetsConfig,
 } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
@@ -54,19 +53,19 @@ export function openAssets(
 }
 
 function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {
-  if (assets === undefined) {
-    return maker({ store: createMemoryAssetStore() })
-  }
-  if ('resolve' in assets) {
-    return (namespace) => (namespace === null ? assets : assets.scoped({ namespace }))
-  }
-  const { config = {}, store = createConfiguredStore(config) } = assets
-  const base = createAssets({ config, store })
-  // Who gives no view of their own has no say about namespaces either: each conversation's assets are in its own.
-  const mode = config.namespacing?.mode ?? 'context'
-  const spaced = createAssets({
-    config: { ...config, namespacing: { ...config.namespacing, mode } },
-    store,
-  })
-  return (namespace) => (namespace === null ? base : spaced.scoped({ namespace }))
+  if (assets === undefined) return maker({ store: createMemoryAssetStore() })
+  const base = 'resolve' in assets ? assets : createAssets(inOptionalNamespaces(assets))
+  return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
+}
+
+/** Unless the configuration says otherwise, each conversation's assets are in its own namespace. */
+function inOptionalNamespaces({
+  config = {},
+  store,
+}: {
+  config?: AssetsConfig
+  store?: AssetStore
+}) {
+  const namespacing = { ...config.namespacing, mode: config.namespacing?.mode ?? 'optional' }
+  return { config: { ...config, namespacing }, store }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
@@ -6,6 +6,7 @@ import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
+import type { ProcessorContext } from './processors.ts'
 import { defineTool } from './tools/tool.ts'
 
 const object = { type: 'object' } as const
@@ -132,6 +133,80 @@ describe('processors', () => {
     expect(seen).toEqual(['Hi', 'Hello'])
     expect(run.messages.map(({ id }) => id)).toContain('log-1')
     expect(run.messages.map(({ id }) => id)).toContain('log-2')
+  })
+
+  it('announce the assets that they save, before what they produce, and not to themselves', async () => {
+    const heard: string[] = []
+    const save = async (context: ProcessorContext, name: string) => {
+      const bytes = new TextEncoder().encode(name)
+      return context.assets.save(bytes, 'text/plain', { name })
+    }
+    const log = createMemoryLog()
+    const agent = createAgent({
+      model: scriptedModel(['Hello']),
+      log,
+      processors: [
+        {
+          eventType: 'ASSET_CREATED',
+          async process(event, { context }) {
+            if (event.type !== 'ASSET_CREATED') return undefined
+            heard.push(`first: ${event.payload.name}`)
+            await context.assetStore.save(new Uint8Array([1]), 'application/octet-stream')
+            return undefined
+          },
+        },
+        {
+          eventType: 'NEW_MESSAGE',
+          async process(event, { context }) {
+            if (event.type !== 'NEW_MESSAGE' || event.payload.content !== 'Hello') return undefined
+            const { ref } = await save(context, 'summary.txt')
+            const content = `Saved as <|${ref}|>`
+            const payload = { ...event.payload, id: 'more', message_type: 'log' as const, content }
+            return { producedEvents: [{ type: 'NEW_MESSAGE', payload }] }
+          },
+        },
+      ],
+    })
+    await agent.run({ conversation: 'c', messages: say('Hi') }).result
+    // What a processor saves when another's asset is announced may come after the end of the run.
+    const events = await vi.waitFor(async () => {
+      const found = (await log.read('c')).map(({ event }) => event)
+      expect(found.filter(({ type }) => type === 'ASSET_CREATED')).toHaveLength(2)
+      return found
+    })
+    const announced = events.flatMap((event, i) => {
+      return event.type === 'ASSET_CREATED' ? [{ ...event.payload, i }] : []
+    })
+    expect(heard).toEqual(['first: summary.txt'])
+    expect(announced).toMatchObject([
+      { name: 'summary.txt', by: 'system', mime: 'text/plain' },
+      { by: 'system', mime: 'application/octet-stream' },
+    ])
+    const message = events.findIndex((event) => {
+      return event.type === 'NEW_MESSAGE' && event.payload.id === 'more'
+    })
+    expect(announced[0]?.i).toBeLessThan(message)
+  })
+
+  it('announce what they saved also where they fail', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({
+      model: scriptedModel(['Hello']),
+      log,
+      processors: [
+        {
+          eventType: 'STEP_STARTED',
+          async process(_, { context }) {
+            await context.assets.save(new Uint8Array([1]), 'application/octet-stream')
+            throw new Error('no steps')
+          },
+        },
+      ],
+    })
+    const run = agent.run({ conversation: 'c', messages: say('Hi') })
+    await expect(run.result).rejects.toThrow('no steps')
+    const records = await log.read('c')
+    expect(records.filter(({ event }) => event.type === 'ASSET_CREATED')).toHaveLength(1)
   })
 
   it('end a run by what they throw, once', async () => {

@@ -20,7 +20,7 @@ export interface EventHandlers extends AroundWork {
   ): unknown
 }
 
-/** What a processor is given beside the event (binary-assets.md, "Assets in Custom Processors"). */
+/** What a processor is given beside the event. Assets that it saves are announced by an `ASSET_CREATED`. */
 export interface ProcessorContext {
   conversation: string
   assetStore: AssetStore
@@ -46,6 +46,9 @@ export interface Processor {
     | Promise<{ producedEvents?: readonly ConversationEvent[] } | undefined>
 }
 
+/** Who saved the asset of an event: a processor is not told of its own. */
+const savedBy = new WeakMap<ConversationEvent, Processor>()
+
 /** Tells handlers, then processors, of one event. */
 export async function tellHandlers(
   { onEvent, processors }: EventHandlers & { processors: readonly Processor[] },
@@ -55,14 +58,41 @@ export async function tellHandlers(
 ): Promise<void> {
   await onEvent?.(event, { conversation: thread.id, position })
   for (const processor of processors) {
-    if (processor.eventType !== event.type) continue
-    const produced = await processor.process(event, { context: contextOf(thread, assets) })
-    const events = produced?.producedEvents ?? []
-    const durable = events.filter(isDurable)
-    if (durable.length > 0)
-      await thread.append(() => ({ events: durable.map((one) => seenAll(one, thread)) }))
-    for (const one of events) if (!isDurable(one)) thread.stream(one)
+    if (processor.eventType !== event.type || savedBy.get(event) === processor) continue
+    await runProcessor(processor, thread, event, assets)
   }
+}
+
+/** Runs a processor. The assets that it saves are announced before the events that it produces, also where it fails. */
+async function runProcessor(
+  processor: Processor,
+  thread: Thread,
+  event: ConversationEvent,
+  assets: Assets,
+): Promise<void> {
+  const saved: ConversationEvent[] = []
+  const own = assets.scoped({
+    by: 'system',
+    onEvent: (one) => {
+      saved.push(one)
+    },
+  })
+  let produced: readonly ConversationEvent[] = []
+  try {
+    const result = await processor.process(event, { context: contextOf(thread, own) })
+    produced = result?.producedEvents ?? []
+  } finally {
+    const announced = new Set(produced.map(createdRef))
+    const events = saved.filter((one) => !announced.has(createdRef(one) ?? ''))
+    const durable = [...events, ...produced.filter(isDurable)].map((one) => seenAll(one, thread))
+    for (const one of durable.slice(0, events.length)) savedBy.set(one, processor)
+    if (durable.length > 0) await thread.append(() => ({ events: durable }))
+  }
+  for (const one of produced) if (!isDurable(one)) thread.stream(one)
+}
+
+function createdRef(event: ConversationEvent): string | null {
+  return event.type === 'ASSET_CREATED' ? event.payload.ref : null
 }
 
 /** A processor sees every value: what it makes of them is what all of them are, where it does not say it. */

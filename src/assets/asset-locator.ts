@@ -17,6 +17,9 @@ export interface NamespaceOption {
   namespace?: string | null
 }
 
+/** `none`: there are no namespaces. `context`: every call needs one. `optional`: a call may have one. */
+export type NamespaceMode = 'none' | 'context' | 'optional'
+
 /** Where a reference leads. */
 export interface AssetPlace {
   assetId: string
@@ -58,13 +61,13 @@ export interface AssetLocator {
 
 /** A locator for one configuration. */
 export function createAssetLocator(config: {
-  mode: 'none' | 'context'
+  mode: NamespaceMode
   includeInRef: boolean
 }): AssetLocator {
   const { mode, includeInRef } = config
 
   function checkScope(namespace: string | null | undefined): void {
-    if (mode === 'context' || namespace == null) return
+    if (mode !== 'none' || namespace == null) return
     throw new ByrefError(
       'config_invalid',
       'Assets have no namespaces here: set namespacing.mode to "context".',
@@ -79,8 +82,9 @@ export function createAssetLocator(config: {
       checkScope(options?.namespace)
       return null
     }
-    const namespace = options?.namespace ?? scope
-    if (namespace == null) {
+    const namespace = options?.namespace ?? scope ?? null
+    if (namespace === null && mode === 'optional') return null
+    if (namespace === null) {
       throw new ByrefError(
         'namespace_required',
         'Assets live in namespaces here: pass one with the call, the run or the agent.',

@@ -1,5 +1,6 @@
 import { is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
+import type { NamespaceMode } from './asset-locator.ts'
 import type { FullAssetStore } from './asset-store.ts'
 import { S3_OPTIONS, type S3BodiesOptions } from './bodies/s3-bodies.ts'
 import { defined } from './defined.ts'
@@ -20,8 +21,11 @@ export interface AssetsConfig {
   s3?: S3BodiesOptions
   passthrough?: PassthroughStoreOptions
   namespacing?: {
-    /** `context`: every call works in a namespace, and none is refused. Default: `none`. */
-    mode?: 'none' | 'context'
+    /**
+     * `none`: there are no namespaces. `context`: every call needs one. `optional`: a call may have one. Default: `none`; of
+     * an agent, `optional`.
+     */
+    mode?: NamespaceMode
     /** Whether references name their namespace. Default: false. */
     includeInRef?: boolean
   }
@@ -66,7 +70,7 @@ export interface ResolvedAssetsConfig {
   backend: string
   /** Whether a body can be read once only, so that the model is given markers and no bytes. */
   readsOnce: boolean
-  namespacing: { mode: 'none' | 'context'; includeInRef: boolean }
+  namespacing: { mode: NamespaceMode; includeInRef: boolean }
   inlineThresholdBytes: number
   resolveInLLM: boolean
   duckdb: boolean
@@ -78,7 +82,7 @@ export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
   fs: is.group(FS_OPTIONS),
   s3: is.group(S3_OPTIONS),
   passthrough: is.group(PASSTHROUGH_OPTIONS),
-  namespacing: is.group({ mode: is.oneOf('none', 'context'), includeInRef: is.boolean }),
+  namespacing: is.group({ mode: is.oneOf('none', 'context', 'optional'), includeInRef: is.boolean }),
   inlineThresholdBytes: is.wholeNumber,
   ...is.all(is.boolean, 'resolveInLLM', 'duckdb'),
   limits: is.group({
