@@ -19,7 +19,7 @@ import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.t
 import { createVeil, type Veil } from '../../prompt/veil.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { resultShape } from '../tools/result-shape.ts'
-import { mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
+import { choosesMethod, mapsOver, type Tool, usesInstances } from '../tools/tool.ts'
 
 /** A conversation as a step finds it. */
 export interface PromptedConversation {
@@ -208,6 +208,7 @@ function isSettled(state: ConversationState): boolean {
 function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   return {
     outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
+    methods: tools.some(choosesMethod),
     instances: tools.some(usesInstances),
     each: tools.some(mapsOver),
   }

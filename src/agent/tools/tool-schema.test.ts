@@ -59,6 +59,7 @@ describe('toolsForModel', () => {
           name: { type: 'string' },
           size: { anyOf: [{ type: 'string', enum: ['s', 'm'] }, { type: 'string' }] },
           _outputPath: { type: 'string' },
+          _outputMethod: { type: 'string' },
         },
         required: ['rows', 'name'],
       },
@@ -172,7 +173,11 @@ describe('toolsForModel', () => {
     }
     const tool = defineTool({ id: 't', description: '', inputSchema, execute: noop })
     const { properties, $defs } = shown(tool as Tool).inputSchema as JsonSchema
-    expect(properties).toEqual({ p: widened, _outputPath: { type: 'string' } })
+    expect(properties).toEqual({
+      p: widened,
+      _outputPath: { type: 'string' },
+      _outputMethod: { type: 'string' },
+    })
     expect($defs).toEqual({ n: { type: ['number', 'string'] } })
   })
 
@@ -183,15 +188,24 @@ describe('toolsForModel', () => {
   })
 
   it('lets the model choose where a result is written, unless the tool says it', () => {
-    expect(parametersOf({})).toEqual(['n', '_outputPath'])
-    expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath'])
+    expect(parametersOf({})).toEqual(['n', '_outputPath', '_outputMethod'])
+    expect(parametersOf({ outputMethod: 'push' })).toEqual(['n', '_outputPath'])
+    expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath', '_outputMethod'])
     expect(parametersOf({ outputPath: false })).toEqual(['n'])
   })
 
   it('offers instances where a tool says so, or always writes to one path', () => {
-    expect(parametersOf({ instances: true })).toEqual(['n', '_outputPath', '_instance'])
-    expect(parametersOf({ outputPath: '†state.x' })).toEqual(['n', '_instance'])
-    expect(parametersOf({ outputPath: '†state.x', instances: false })).toEqual(['n'])
+    expect(parametersOf({ instances: true })).toEqual([
+      'n',
+      '_outputPath',
+      '_outputMethod',
+      '_instance',
+    ])
+    expect(parametersOf({ outputPath: '†state.x' })).toEqual(['n', '_outputMethod', '_instance'])
+    expect(parametersOf({ outputPath: '†state.x', instances: false })).toEqual([
+      'n',
+      '_outputMethod',
+    ])
   })
 
   it('offers mapping on what can be mapped', () => {
@@ -218,7 +232,7 @@ describe('toolsForModel', () => {
     const tool = defineTool({ id: 't', description: '', inputSchema, execute: noop })
     expect(shown(tool as Tool).inputSchema).toMatchObject({
       type: 'object',
-      properties: { _outputPath: { type: 'string' } },
+      properties: { _outputPath: { type: 'string' }, _outputMethod: { type: 'string' } },
     })
   })
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { isSchema, mapParts } from '../../content/schema-keywords.ts'
 import type { JsonSchema } from './describe-schema.ts'
-import { jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
+import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
@@ -21,14 +21,15 @@ const TEXT = { type: 'string' }
 
 /**
  * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere and
- * asset references where `asset_ref_acceptable` says so (spec D7, T3), and bare what the guide explains once for all
- * tools: `_outputPath` where the model may choose it (D8), `_instance`, and `_each` (T16). Every token of it counts: it
- * is sent with each prompt.
+ * asset references where `asset_ref_acceptable` says so and bare what the guide explains once for all
+ * tools: `_outputPath` and `_outputMethod` where the model may choose them, `_instance`, and `_each`. Every token of it
+ * counts: it is sent with each prompt.
  */
 function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
   const { $schema: _, ...schema } = widenBelow(jsonSchemaOf(tool), tool.variables !== false)
   const own = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
+    ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
     ...(usesInstances(tool) ? { _instance: TEXT } : {}),
     ...(mapsOver(tool) ? { _each: {} } : {}),
   }

@@ -274,6 +274,11 @@ export function usesInstances({ instances, outputPath }: Tool): boolean {
   return instances ?? typeof outputPath === 'string'
 }
 
+/** Whether the model is offered `_outputMethod` on calls of the tool. */
+export function choosesMethod({ outputPath, outputMethod }: Tool): boolean {
+  return outputPath !== false && outputMethod === undefined
+}
+
 /** Whether calls of the tool can be mapped over a list. */
 export function mapsOver({ mappable, idempotent }: Tool): boolean {
   return mappable ?? idempotent ?? false
