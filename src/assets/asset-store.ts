@@ -251,15 +251,15 @@ export interface StoreSwept {
 
 /**
  * One finding of {@link FullAssetStore.verify}: `problem` is null, or what is wrong. `assetId` is null for a body without
- * an asset, and for a record that cannot be read.
+ * an asset.
  */
 export interface StoreVerified {
   namespace: string | null
   assetId: string | null
   digest: string | null
   size: number
-  problem: null | 'body_missing' | 'body_damaged' | 'record_damaged' | 'body_unused'
-  /** Where a damaged record or an unused body lies: a path, or a key in a bucket. */
+  problem: null | 'body_missing' | 'body_damaged' | 'body_unused'
+  /** Where an unused body is: a path, or a key in a bucket. */
   path?: string
 }
 

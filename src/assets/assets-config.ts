@@ -2,7 +2,6 @@ import { is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import type { NamespaceMode } from './asset-locator.ts'
 import type { FullAssetStore } from './asset-store.ts'
-import { S3_OPTIONS, type S3BodiesOptions } from './bodies/s3-bodies.ts'
 import { defined } from './defined.ts'
 import { createFsAssetStore, FS_OPTIONS, type FsAssetStoreOptions } from './stores/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
@@ -11,14 +10,14 @@ import {
   PASSTHROUGH_OPTIONS,
   type PassthroughStoreOptions,
 } from './stores/passthrough.ts'
-import { createS3AssetStore } from './stores/s3.ts'
+import { createS3AssetStore, S3_STORE_OPTIONS, type S3AssetStoreOptions } from './stores/s3.ts'
 
 /** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'
   fs?: FsAssetStoreOptions
-  s3?: S3BodiesOptions
+  s3?: S3AssetStoreOptions
   passthrough?: PassthroughStoreOptions
   namespacing?: {
     /**
@@ -80,7 +79,7 @@ export interface ResolvedAssetsConfig {
 export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
   backend: is.oneOf('memory', 'fs', 's3', 'passthrough'),
   fs: is.group(FS_OPTIONS),
-  s3: is.group(S3_OPTIONS),
+  s3: is.group(S3_STORE_OPTIONS),
   passthrough: is.group(PASSTHROUGH_OPTIONS),
   namespacing: is.group({ mode: is.oneOf('none', 'context', 'optional'), includeInRef: is.boolean }),
   inlineThresholdBytes: is.wholeNumber,
@@ -147,6 +146,6 @@ export function createConfiguredStore({ backend, ...of }: AssetsConfig): FullAss
   if (backend === 'fs' && of.fs) return createFsAssetStore(of.fs)
   if (backend === 's3' && of.s3) return createS3AssetStore(of.s3)
   if (backend !== 'fs' && backend !== 's3') return createMemoryAssetStore()
-  const needed = backend === 'fs' ? 'fs: { rootDir }' : 's3: { bucket }'
+  const needed = backend === 'fs' ? 'fs: { rootDir }' : 's3: { bucket, records }'
   throw new ByrefError('config_invalid', `The backend "${backend}" needs its options: ${needed}`)
 }

@@ -704,7 +704,7 @@ describe('createAssets', () => {
   })
 
   it('refuses lifetimes of URLs that no store can give', async () => {
-    const s3 = { bucket: 'b', connector: memoryConnector() }
+    const s3 = { bucket: 'b', connector: memoryConnector(), records: ':memory:' }
     const assets = createAssets({ config: { backend: 's3', s3 } })
     const { ref } = await assets.save(PNG)
     for (const expiresIn of [0, -1, Number.NaN, 1.5, 604_801]) {
@@ -741,14 +741,26 @@ describe('createAssets', () => {
     expect(await assets.urlFor(ref)).toMatch(url)
     expect(await assets.urlFor(ref, { inline: true })).toMatch(/^data:image\/png/)
     expect(createAssets({ config: { backend: 'passthrough' } }).config.backend).toBe('passthrough')
-    const s3 = { bucket: 'b', connector: memoryConnector(), secretAccessKey: 'hidden' }
-    const onS3 = createAssets({ config: { backend: 's3', s3 } })
+    const bucket = { bucket: 'b', connector: memoryConnector(), secretAccessKey: 'hidden' }
+    const onS3 = createAssets({ config: { backend: 's3', s3: { ...bucket, records: ':memory:' } } })
     expect(JSON.stringify(onS3.config)).not.toContain('hidden')
     expect((await onS3.save(PNG)).mime).toBe('image/png')
-    for (const config of [{ backend: 'fs' }, { backend: 's3' }, { backend: 'tape' }]) {
-      expect(() => createAssets({ config: config as AssetsConfig })).toThrow(
-        expect.objectContaining({ code: 'config_invalid' }),
-      )
+    for (const [config, message] of [
+      [{ backend: 'fs' }, 'needs its options: fs: { rootDir }'],
+      [{ backend: 's3' }, 'needs its options: s3: { bucket, records }'],
+      [
+        { backend: 's3', s3: bucket },
+        'config.s3 needs the option "records": the path of a SQLite file, or an index such as postgresRecords({ connectionString })',
+      ],
+      [
+        { backend: 's3', s3: { ...bucket, records: {} } },
+        's3.records must be the path of a SQLite',
+      ],
+      [{ backend: 'tape' }, '"tape"'],
+    ] as const) {
+      const create = () => createAssets({ config: config as AssetsConfig })
+      expect(create).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+      expect(create).toThrow(message)
     }
   })
 

@@ -14,8 +14,7 @@ export {
   type S3Listed,
   type S3Object,
 } from './bodies/s3/connector.ts'
-export { type S3BodiesOptions, type S3BucketOptions, s3Bodies } from './bodies/s3-bodies.ts'
-export { bucketRecords } from './records/bucket-records.ts'
+export { type S3BodiesOptions, s3Bodies } from './bodies/s3-bodies.ts'
 export { memoryRecords } from './records/memory-records.ts'
 export type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './records/record-index.ts'
 export type { RecordPlace } from './records/record-page.ts'

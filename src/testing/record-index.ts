@@ -206,5 +206,5 @@ function entryOf(
     parts: bodies.slice(1).map(({ digest, size }) => ({ digest, size })),
     ...about,
   }
-  return { record, bodies, isChosen: true }
+  return { record, bodies }
 }

@@ -159,7 +159,6 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
     return (await assets.rows(table?.ref ?? '')).select(options)
   },
   'assetMeta[1]': (options) => byref.assetMeta({} as never, options),
-  'bucketRecords[0]': (options: object) => stores.bucketRecords({ bucket: 'b', ...options }),
   'byReference[0]': (options) => byReference(options),
   'createAgUiHandler[0]': (options: object) => createAgUiHandler({ agent, ...options }),
   'createAgent[0]': (options: object) => byref.createAgent({ model, ...options }),

@@ -10,35 +10,21 @@ import {
 import { checkedConnector } from './s3/errors.ts'
 import { streamResumed } from './s3/stream-resumed.ts'
 
-/** A bucket; without a `connector`, also the options of {@link createS3Connector}. */
-export interface S3BucketOptions extends S3ConnectorOptions {
+/** Options of {@link s3Bodies}: a bucket; without a `connector`, also the options of {@link createS3Connector}. */
+export interface S3BodiesOptions extends S3ConnectorOptions {
   bucket: string
   connector?: S3Connector
   /** What every key starts with, such as `assets/`. */
   keyPrefix?: string
-}
-
-/** Options of {@link s3Bodies}. */
-export interface S3BodiesOptions extends S3BucketOptions {
   /** Where the bucket is public, such as `https://cdn.example.com`: URLs are below it, instead of signed ones. */
   publicBaseUrl?: string
 }
 
-export const BUCKET_OPTIONS: OptionTable<S3BucketOptions> = {
+export const S3_OPTIONS: OptionTable<S3BodiesOptions> = {
   ...CONNECTOR_OPTIONS,
   bucket: is.required(is.string),
   connector: is.having('a connector, such as createS3Connector(…)', 'put', 'get'),
-  keyPrefix: is.string,
-}
-export const S3_OPTIONS: OptionTable<S3BodiesOptions> = {
-  ...BUCKET_OPTIONS,
-  publicBaseUrl: is.string,
-}
-
-/** The connector of a bucket. */
-export function connectorOf(options: S3BodiesOptions): S3Connector {
-  const { bucket: _, connector, keyPrefix: __, publicBaseUrl: ___, ...own } = options
-  return connector ?? createS3Connector(own)
+  ...is.all(is.string, 'keyPrefix', 'publicBaseUrl'),
 }
 
 /**
@@ -46,9 +32,10 @@ export function connectorOf(options: S3BodiesOptions): S3Connector {
  * where it stopped.
  */
 export function s3Bodies(options: S3BodiesOptions): BodyStore {
-  const { bucket, keyPrefix = '', publicBaseUrl, timeoutMs = 30_000 } = options
   checkOptions('s3Bodies', options, S3_OPTIONS)
-  const connector = checkedConnector(connectorOf(options))
+  const { bucket, connector: own, keyPrefix = '', publicBaseUrl, ...server } = options
+  const { timeoutMs = 30_000 } = server
+  const connector = checkedConnector(own ?? createS3Connector(server))
   const folder = `${keyPrefix}bodies/`
   const at = (key: string) => ({ bucket, key: folder + key })
 

@@ -3,8 +3,8 @@ import type { RecordPlace } from './record-page.ts'
 
 /**
  * Which assets there are, and which bodies they need. An index is exact: each of `add` and `remove` happens whole or not
- * at all, one after the other, whoever else uses the same index, and is durable when it resolves. Where an
- * implementation cannot promise that, it says so. `testRecordIndex` of `byref/testing` is this contract as tests.
+ * at all, one after the other, whoever else uses the same index, and is durable when it resolves. `testRecordIndex` of
+ * `byref/testing` is this contract as tests.
  *
  * Within a namespace a digest names one body. A body is forgotten with the last asset that needs it; its bytes are the
  * store's to remove. Records whose time is over stay until they are removed; whoever reads looks at their time.
@@ -53,10 +53,6 @@ export interface RecordIndex {
   expired(now: number, limit: number): Promise<{ namespace: string | null; assetId: string }[]>
   /** Those of the keys that a body of some record has. */
   held(keys: readonly string[]): Promise<Set<string>>
-  /** Removes what was cut off in the index itself before a time, in milliseconds since 1970; gives how much. */
-  tidy?(before: number): Promise<number>
-  /** Whether some record cannot be read, so that nobody knows what it needs: where it lies. */
-  damaged?(namespace: string | null): Promise<string[]>
   /**
    * Runs `work` while no other process of the same index does work of this name; gives null, and does nothing, where one
    * does. Whoever dies in it is in nobody's way. Absent where there are no other hosts.
@@ -84,6 +80,4 @@ export interface NewEntry {
   record: AssetRecord
   bodies: { digest: string; size: number; key: string | null }[]
   objects?: readonly unknown[]
-  /** Whether somebody chose the id, so that others may want it too. */
-  isChosen: boolean
 }

@@ -8,26 +8,23 @@ import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { s3Bodies } from '../bodies/s3-bodies.ts'
 import { blobBodies, fakeContainer } from '../fixtures/blob-bodies.ts'
 import { memoryConnector, testFolder } from '../fixtures/stores.ts'
-import { bucketRecords } from '../records/bucket-records.ts'
 import { memoryRecords } from '../records/memory-records.ts'
 import { sqliteRecords } from '../records/sqlite-records.ts'
 import { createStore } from './create-store.ts'
 
 const folder = testFolder()
 const newPath = () => join(folder, crypto.randomUUID())
-const bucket = () => ({ bucket: 'b', keyPrefix: 'p/', connector: memoryConnector() })
 
 const INDEXES = {
   memoryRecords,
   sqliteRecords: () => sqliteRecords(join(newPath(), 'records.sqlite')),
   'sqliteRecords in memory': () => sqliteRecords(':memory:'),
-  bucketRecords: () => bucketRecords(bucket()),
 }
 
 const BODIES = {
   memoryBodies,
   fsBodies: () => fsBodies(newPath()),
-  s3Bodies: () => s3Bodies(bucket()),
+  s3Bodies: () => s3Bodies({ bucket: 'b', keyPrefix: 'p/', connector: memoryConnector() }),
   'bodies in a container of another cloud': () => blobBodies(fakeContainer()),
 }
 
@@ -45,7 +42,6 @@ const COMBINATIONS = [
   ['sqliteRecords', 'memoryBodies'],
   ['sqliteRecords', 's3Bodies'],
   ['sqliteRecords', 'bodies in a container of another cloud'],
-  ['bucketRecords', 'fsBodies'],
 ] as const
 
 describe.each(COMBINATIONS)('createStore of %s and %s', (index, bodies) => {

@@ -1,4 +1,10 @@
-import { checkMethods, checkOptions, is, type OptionTable } from '../../check-options.ts'
+import {
+  type Check,
+  checkMethods,
+  checkOptions,
+  is,
+  type OptionTable,
+} from '../../check-options.ts'
 import { isExpired, objectsUnsupported } from '../asset-record.ts'
 import type { AssetRecord, FullAssetStore, StoreOptions } from '../asset-store.ts'
 import { STORE_METHODS } from '../asset-store.ts'
@@ -27,8 +33,14 @@ export interface StoreParts {
   recordFiles?: boolean
 }
 
+export const INDEX: Check<RecordIndex> = is.having(
+  'an index, such as sqliteRecords(path)',
+  'add',
+  'remove',
+)
+
 export const PARTS: OptionTable<StoreParts> = {
-  records: is.required(is.having('an index, such as sqliteRecords(path)', 'add', 'remove')),
+  records: is.required(INDEX),
   bodies: is.required(is.having('a body store, such as fsBodies(folder)', 'put', 'open')),
   recordFiles: is.boolean,
 }

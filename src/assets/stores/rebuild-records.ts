@@ -80,7 +80,7 @@ async function added(
   entry: { record: AssetRecord; bodies: PlacedBody[] },
 ): Promise<boolean> {
   try {
-    await records.add({ ...entry, isChosen: true })
+    await records.add(entry)
     return true
   } catch (error) {
     if (error instanceof ByrefError && error.code === 'asset_exists') return false

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type SwiftServer, startSwift } from '../../../test/swift/start-swift.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { createAssets } from '../assets.ts'
-import type { S3BodiesOptions } from '../bodies/s3-bodies.ts'
-import { createS3AssetStore } from './s3.ts'
+import { createS3AssetStore, type S3AssetStoreOptions } from './s3.ts'
 
 const swift: SwiftServer | null = await startSwift()
 const bucket = 'byref-tests'
 let count = 0
 
-function options(more: Partial<S3BodiesOptions> = {}): S3BodiesOptions {
+function options(more: Partial<S3AssetStoreOptions> = {}): S3AssetStoreOptions {
   const { endpoint, region, accessKeyId, secretAccessKey } = swift as SwiftServer
   const keyPrefix = `test-${count++}/`
-  return { bucket, keyPrefix, endpoint, region, accessKeyId, secretAccessKey, ...more }
+  const server = { endpoint, region, accessKeyId, secretAccessKey }
+  return { bucket, keyPrefix, records: ':memory:', ...server, ...more }
 }
 
 describe.skipIf(!swift)('createS3AssetStore on OpenStack Swift', () => {

@@ -107,8 +107,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
       await place(saving, wanted)
       options.signal?.throwIfAborted()
       saving.checkAge()
-      const { assetId, objects } = options
-      const entry = { record, bodies: all, objects, isChosen: assetId !== undefined }
+      const entry = { record, bodies: all, objects: options.objects }
       const { missing, unused } = await records.add(entry, options.quota)
       if (missing.length === 0) {
         if (unused.length > 0) await saving.discard(unused)
@@ -120,7 +119,7 @@ export function createSave({ records, bodies, recordFiles = false }: SaveParts) 
     throw interrupted()
   }
 
-  /** Where an index is not transactional, another save may use what this one put. */
+  /** After a failed add, the record may still be there: its bodies must stay. */
   async function unheld({ keys }: Saving): Promise<string[]> {
     const held = await records.held(keys).catch(() => new Set(keys))
     return keys.filter((key) => !held.has(key))

@@ -59,11 +59,10 @@ export async function sweepStore(
     swept.leftovers++
     count(size)
   }
-  swept.leftovers += (await records.tidy?.(before)) ?? 0
   return swept
 }
 
-/** Bodies that no record needs, put before a time. While a record is damaged, nobody knows what it needs. */
+/** Bodies that no record needs, put before a time. */
 export async function* unneededBodies(
   { records, bodies }: { records: RecordIndex; bodies: BodyStore },
   { prefix, before }: { prefix: string; before: number },

@@ -35,12 +35,6 @@ export async function* verifyStore(
     }
     after = page.next
   } while (after)
-  const damaged = (await records.damaged?.(namespace)) ?? []
-  for (const path of damaged) {
-    yield { namespace, assetId: null, digest: null, size: 0, problem: 'record_damaged', path }
-  }
-  // As long as a record is damaged, nobody knows what it needs.
-  if (damaged.length > 0) return
   const before = (await clockOf(bodies)) - graceOf()
   const prefix = `${spaceName(namespace)}/`
   for await (const { key: path, size } of unneededBodies(store, { prefix, before })) {

@@ -5,12 +5,6 @@ import { orAborted } from '../abortable.ts'
 import { createRetries } from './retries.ts'
 import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
-/** A connector and its bucket. */
-export interface S3Bucket {
-  connector: S3Connector
-  bucket: string
-}
-
 /** An object in a bucket. */
 export interface S3Object {
   bucket: string
@@ -25,24 +19,16 @@ export interface S3Listed {
 }
 
 /**
- * The few requests that bodies and records in a bucket need. `createS3Connector` makes one over the AWS SDK; write your own for another
+ * The few requests that bodies in a bucket need. `createS3Connector` makes one over the AWS SDK; write your own for another
  * client. Every method rejects with a `ByrefError`, or with anything else, which is then a `storage_failed`.
  */
 export interface S3Connector {
   /** Whether the bucket is there and can be used; rejects with the reason if not. */
   check(bucket: string): Promise<void>
-  /**
-   * Writes an object. With `ifAbsent`, false when there is one of this key already, which stays as it is, or when somebody
-   * else is writing it; where the server has no such writes, rejects with `asset_unsupported`.
-   */
+  /** Writes an object. */
   put(
-    object: S3Object & {
-      body: Uint8Array
-      contentType: string
-      ifAbsent?: boolean
-      signal?: AbortSignal
-    },
-  ): Promise<boolean>
+    object: S3Object & { body: Uint8Array; contentType: string; signal?: AbortSignal },
+  ): Promise<void>
   /** Writes an object of unknown length; nothing stays of it when the stream fails. */
   putStream(
     object: S3Object & {
@@ -62,7 +48,6 @@ export interface S3Connector {
     bucket: string
     prefix: string
     after?: string
-    limit?: number
   }): Promise<{ objects: S3Listed[]; more: boolean }>
   /** A URL under which anybody can read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
@@ -138,22 +123,10 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
       }),
 
-    put: ({ bucket, key, body, contentType, ifAbsent, signal }) =>
+    put: ({ bucket, key, body, contentType, signal }) =>
       request({ bucket, key, signal }, async (sdk, client) => {
         const input = { Bucket: bucket, Key: key, Body: body, ContentType: contentType }
-        const condition = ifAbsent ? { IfNoneMatch: '*' } : {}
-        try {
-          const command = new sdk.PutObjectCommand({ ...input, ...condition })
-          await client.send(command, { abortSignal: signal })
-          return true
-        } catch (error) {
-          if (!ifAbsent) throw error
-          // 409: somebody else writes it right now; whether an object comes of that is still open.
-          if (statusOf(error) === 412 || statusOf(error) === 409) return false
-          if (statusOf(error) !== 501) throw error
-          const message = 'The S3 server has no conditional writes.'
-          throw new ByrefError('asset_unsupported', message, { cause: error })
-        }
+        await client.send(new sdk.PutObjectCommand(input), { abortSignal: signal })
       }),
 
     putStream: ({ bucket, key, body, contentType, signal }) =>
@@ -199,16 +172,10 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         await orNull(client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key })))
       }),
 
-    list: ({ bucket, prefix, after, limit = 1000 }) =>
+    list: ({ bucket, prefix, after }) =>
       request({ bucket }, async (sdk, client) => {
-        const found = await client.send(
-          new sdk.ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: prefix,
-            StartAfter: after,
-            MaxKeys: Math.min(limit, 1000),
-          }),
-        )
+        const query = { Bucket: bucket, Prefix: prefix, StartAfter: after }
+        const found = await client.send(new sdk.ListObjectsV2Command(query))
         const objects = (found.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
           key: Key,
           size: Size,
