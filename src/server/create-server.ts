@@ -1,16 +1,14 @@
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
 import { AGENTS } from '../agent/agent-options.ts'
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
-import { agentsByName } from './agents-by-name.ts'
 import { appFiles } from './app-files.ts'
 import { AUTH_OPTIONS, type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
 import { type Caller, mayAs, requireRole } from './caller.ts'
-import { crossOrigin } from './cross-origin.ts'
-import { drainingAnswer } from './draining.ts'
 import { createHub } from './events/hub.ts'
 import { createGuard } from './guard.ts'
 import { jsonAnswer } from './json-answer.ts'
@@ -261,3 +259,61 @@ export function createServer(options: ServerOptions): Server {
 }
 
 const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
+
+/** The name of an only agent that has none. */
+const ONLY = 'agent'
+
+/**
+ * The agents of a server by their names, in their order.
+ *
+ * @throws ByrefError `config_invalid` for none, and for several that have not a name each
+ */
+function agentsByName(given: Agent | readonly Agent[]): Map<string, Agent> {
+  const list = [given].flat() as Agent[]
+  const agents = new Map(list.map((agent) => [agent.name ?? ONLY, agent]))
+  if (list.length === 0) {
+    throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
+  }
+  const isNamed = list.length === 1 || list.every(({ name }) => name !== null)
+  if (isNamed && agents.size === list.length) return agents
+  throw new ByrefError(
+    'config_invalid',
+    'Several agents of a server need a name each: createAgent({ name })',
+  )
+}
+
+/** Lets pages of these origins use the API (CORS). */
+function crossOrigin(origins: readonly string[]): MiddlewareHandler {
+  const allow = cors({
+    origin: [...origins],
+    allowHeaders: [
+      ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
+      ...['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'],
+    ],
+    exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
+    maxAge: 600,
+  })
+  return async (c, next) => {
+    const preflight = await allow(c, next)
+    const answer = preflight ?? c.res
+    // It names the origin alone, instead of what was named before.
+    answer.headers.set('vary', 'origin, accept-encoding')
+    return preflight
+  }
+}
+
+const STREAM = /^\/api\/(events|conversations\/[^/]+\/stream)$/
+
+/**
+ * Answers for a server that is about to stop, which begins nothing new; null for what it answers still. A browser gives up a
+ * stream that is refused, so that one ends at once instead and is asked for again, from whoever serves then.
+ */
+function drainingAnswer(c: Context): Response | null {
+  if (c.req.path === '/healthz') return null
+  c.header('connection', 'close')
+  if (STREAM.test(c.req.path)) {
+    c.header('cache-control', 'no-store')
+    return c.body('retry: 1000\n\n', 200, { 'content-type': 'text/event-stream' })
+  }
+  throw new ByrefError('shutting_down', 'This server is about to stop: ask another, or later')
+}

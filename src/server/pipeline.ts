@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
+import { compress } from 'hono/compress'
 import { ByrefError } from '../errors.ts'
 import type { Caller } from './caller.ts'
-import { compressed, WORTH_COMPRESSING } from './compressed.ts'
 import { errorResponse, isOurFault } from './error-response.ts'
 import type { AnyAnswer } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
@@ -107,4 +107,18 @@ export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandl
 /** The id of a request: the proxy's where it is one that may stand in a log, else a new one. */
 function requestId(given: string | undefined): string {
   return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
+}
+
+/** Bytes below which compression costs more than it spares. */
+const WORTH_COMPRESSING = 1024
+
+const gzip = compress({ threshold: WORTH_COMPRESSING })
+
+/** The answer as the client takes it: compressed, unless it is too short (by its content-length), a range, or no text. */
+async function compressed(c: Context, answer: Response): Promise<Response> {
+  if (c.req.header('accept-encoding') === undefined) return answer
+  await gzip(c, async () => {
+    if (c.res !== answer) c.res = answer
+  })
+  return c.res
 }

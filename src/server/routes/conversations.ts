@@ -1,3 +1,5 @@
+import type { LogRecord } from '../../content/events.ts'
+import { isPlainObject } from '../../content/json.ts'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
@@ -17,12 +19,10 @@ import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
 import type { FoundConversation } from '../found-conversation.ts'
 import { publicSummary } from '../public-info.ts'
-import { asReadLines, WITHHELD_HEADER } from '../readers/read-lines.ts'
-import type { Reader } from '../readers/readers.ts'
+import type { ConversationReader, Reader } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 import { unlessTried } from '../tries.ts'
 import { bodyLines } from './body-lines.ts'
-import { withoutDebug } from './without-debug.ts'
 
 const PATH = '/api/conversations/:id'
 
@@ -223,4 +223,35 @@ async function shownSummary({ log, summary }: FoundConversation, reader: Reader 
 async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   for await (const line of lines) yield encoder.encode(line)
+}
+
+/** The lines of an export (docs/conversation-log.md) without those of debug data. */
+async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) if (!isDebug(line)) yield line
+}
+
+function isDebug(line: string): boolean {
+  if (line.startsWith('{"debug":')) return true
+  // Lines of other versions may have their keys in another order.
+  return !line.includes('"event":') && 'debug' in JSON.parse(line)
+}
+
+/** The header of an export in which something is withheld. */
+const WITHHELD_HEADER = 'byref-withheld'
+
+/** The lines of an export (docs/conversation-log.md) as somebody may read them. */
+async function* asReadLines(
+  lines: AsyncIterable<string>,
+  { its, may, record, shownTo }: ConversationReader,
+): AsyncGenerator<string> {
+  for await (const line of lines) {
+    const value: unknown = JSON.parse(line)
+    if (!isPlainObject(value)) continue
+    if ('event' in value) yield `${JSON.stringify(record(value as unknown as LogRecord))}\n`
+    else if ('debug' in value) {
+      // Debug data that are no message's are those of all the runs.
+      const label = its.message(String(value.debug)) ? shownTo(String(value.debug)) : its.all
+      if (may(label)) yield line
+    } else yield may(its.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
+  }
 }

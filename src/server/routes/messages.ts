@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
+import type { Run } from '../../agent/follow-run.ts'
 import type { ConversationEvent } from '../../content/events.ts'
 import type { LabelInput } from '../../content/label.ts'
 import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
@@ -22,7 +24,6 @@ import { eitherLabel } from '../readers/readers.ts'
 import { type Route, route } from '../route.ts'
 import { unlessTried } from '../tries.ts'
 import { pageOfMessages } from './message-pages.ts'
-import { takenBefore, takenNow } from './taken.ts'
 
 const PATH = '/api/conversations/:id/messages'
 
@@ -258,4 +259,26 @@ async function forkBefore(
     unlessTried(as, ['conversation_exists', 'log_conflict']),
   )
   return made ?? (as as string)
+}
+
+/** What is answered when a run takes messages. */
+function takenNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<typeof sent> {
+  return { messageId: messageIds[0] as string, messageIds: [...messageIds], runId: id }
+}
+
+/** What was answered when these messages were taken, by the log. */
+async function takenBefore(
+  log: ConversationLog,
+  conversation: string,
+  inputs: readonly { id?: string }[],
+): Promise<z.infer<typeof sent>> {
+  const messageIds = inputs.map(({ id }) => id as string)
+  const messageId = messageIds[0] as string
+  let runId = ''
+  for await (const { event } of readAll(log, conversation)) {
+    if (event.type === 'NEW_MESSAGE' && event.payload.id === messageId) runId ||= event.runId ?? ''
+    if (event.type === 'RUN_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
+    if (event.type === 'STEP_STARTED' && event.messageIds?.includes(messageId)) runId = event.runId
+  }
+  return { messageId, messageIds, runId }
 }
