@@ -1,24 +1,30 @@
 import { checkMethods } from '../check-options.ts'
 import { newId } from '../content/new-id.ts'
 import { leaseAfter } from './admit.ts'
+import { chatText, foldCase } from './chat-text.ts'
 import {
   checkId,
   checkLease,
   checkLimit,
   checkNamespace,
+  checkPage,
   checkPosition,
   checkTitle,
+  formatCursor,
+  type ListPlace,
   LOG_METHODS,
+  parseCursor,
 } from './check-arguments.ts'
-import type { ConversationLog } from './conversation-log.ts'
+import type { ConversationLog, ConversationSummary, ListOptions } from './conversation-log.ts'
+import { debugLine, headerLine, recordLine } from './json-lines.ts'
 import { type Listeners, listeners } from './listeners.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
-import { collectLines } from './memory/collect-lines.ts'
-import { exportLines } from './memory/export-lines.ts'
-import { listPage } from './memory/list-page.ts'
+import { deleteMessages } from './memory/delete-messages.ts'
 import { memoryAppend } from './memory/memory-append.ts'
 import { type MemoryConversation, newConversation } from './memory/memory-conversation.ts'
-import { summaryOf } from './summary.ts'
+import { CHUNK, pause } from './pause.ts'
+import { type ImportedLine, readLines } from './read-lines.ts'
+import { deletedBy, isDue, messageIn, stateAfter, summaryOf } from './summary.ts'
 
 /** What the logs of all namespaces share. */
 interface Storage {
@@ -135,4 +141,96 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     },
   }
   return checkMethods('log', log, LOG_METHODS)
+}
+
+/** The conversation that lines make, in a namespace. @throws ByrefError `bad_request` */
+async function collectLines(
+  lines: AsyncIterable<string> | Iterable<string>,
+  namespace: string | null,
+): Promise<MemoryConversation> {
+  const conversation = newConversation('', namespace, 0)
+  let read = 0
+  for await (const line of readLines(lines)) {
+    if (++read % CHUNK === 0) await pause()
+    add(conversation, line)
+  }
+  deleteMessages(conversation, deletedBy(conversation.records.map(({ event }) => event)))
+  return conversation
+}
+
+function add(conversation: MemoryConversation, line: ImportedLine): void {
+  const { kept } = conversation
+  if (line.type === 'header') {
+    const { id, title: name, created, updated } = line.header
+    Object.assign(conversation, { id, name, created, updated })
+    if (line.kept !== null) kept.set(0, line.kept)
+    return
+  }
+  if (line.type === 'debug') {
+    conversation.debug.set(line.message, line.json)
+    if (line.kept !== null) kept.set(line.message, line.kept)
+    return
+  }
+  const { position, at, event } = line
+  conversation.records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
+  conversation.position = position
+  conversation.state = stateAfter(conversation.state, [event])
+  if (line.kept !== null) kept.set(position, line.kept)
+}
+
+/** The lines of a conversation as it is when the first is asked for. */
+async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
+  const { id, name: title, created, updated, kept } = conversation
+  const records = conversation.records.slice()
+  const debug = [...conversation.debug]
+  yield `${headerLine({ id, title, created, updated }, kept.get(0))}\n`
+  for (const { position, timestamp, event } of records) {
+    if (position % CHUNK === 0) await pause()
+    const line = kept.get(position)
+    yield `${line ?? recordLine(position, Date.parse(timestamp), JSON.stringify(event))}\n`
+  }
+  for (const [message, value] of debug) {
+    yield `${kept.get(message) ?? debugLine(message, value)}\n`
+  }
+}
+
+/** One page of a list of conversations, last changed first. */
+function listPage(
+  all: readonly MemoryConversation[],
+  options: ListOptions,
+): { conversations: ConversationSummary[]; next: string | null } {
+  const { limit = 50, cursor, due, search } = options
+  const size = checkPage(limit)
+  const after = cursor ? parseCursor(cursor) : null
+  const words = search ? foldCase(search) : null
+  const found: MemoryConversation[] = []
+  const now = Date.now()
+  for (const conversation of all.toSorted(lastChangedFirst)) {
+    if (after && lastChangedFirst(after, conversation) >= 0) continue
+    if (due && !isDue(conversation.state)) continue
+    if (due === 'abandoned' && !isOver(conversation, now)) continue
+    if (words !== null && !contains(conversation, words)) continue
+    if (found.push(conversation) > size) break
+  }
+  const page = found.slice(0, size)
+  const last = page.at(-1)
+  return {
+    conversations: page.map((conversation) => summaryOf(conversation, now)),
+    next: last && found.length > size ? formatCursor(last) : null,
+  }
+}
+
+function lastChangedFirst(a: ListPlace, b: ListPlace): number {
+  return b.updated - a.updated || b.key - a.key
+}
+
+function isOver({ lease }: MemoryConversation, now: number): boolean {
+  return lease !== null && lease.until <= now
+}
+
+function contains({ name, state, records, deleted }: MemoryConversation, words: string): boolean {
+  if (foldCase(name ?? state.title ?? '').includes(words)) return true
+  return records.some(({ event }) => {
+    return foldCase(chatText(event) ?? '').includes(words) && !deleted.has(messageIn(event) ?? '')
+  })
 }

@@ -1,6 +1,5 @@
 import { checkMethods, checkOptions, is } from '../check-options.ts'
 import type { LogRecord } from '../content/events.ts'
-import { createTurns } from '../content/in-turn.ts'
 import { newId } from '../content/new-id.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
@@ -280,4 +279,22 @@ async function findTrigrams({ query, schema }: Database): Promise<boolean> {
 
 function keyOfPlace({ namespace, id }: Place): string {
   return `${namespace}\0${id}`
+}
+
+/** Runs what has the same key one after the other, in the order it was asked for. */
+function createTurns(): <T>(key: string, run: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>()
+  return async function inTurn(key, run) {
+    const before = last.get(key)
+    const turn = (async () => {
+      await before?.catch(() => {})
+      return run()
+    })()
+    last.set(key, turn)
+    try {
+      return await turn
+    } finally {
+      if (last.get(key) === turn) last.delete(key)
+    }
+  }
 }

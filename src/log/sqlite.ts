@@ -1,7 +1,7 @@
 import { checkMethods, checkOptions, is } from '../check-options.ts'
 import { newId } from '../content/new-id.ts'
 import { connect } from '../sqlite/connection.ts'
-import { checkAppend } from './admit.ts'
+import { checkAppend, leaseAfter } from './admit.ts'
 import {
   checkId,
   checkLease,
@@ -11,20 +11,27 @@ import {
   checkTitle,
   LOG_METHODS,
 } from './check-arguments.ts'
-import type { ConversationLog, LogChange } from './conversation-log.ts'
+import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { debugOf } from './record-rows.ts'
-import { forget, giveName, renewLease } from './sqlite/change-row.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations, summaryOfRow } from './sqlite/list-conversations.ts'
+import { giveNotice } from './sqlite/notices.ts'
 import { readRecords } from './sqlite/read-records.ts'
-import { removeAll } from './sqlite/remove-records.ts'
-import { createRow, findRow, sqliteAppend } from './sqlite/sqlite-append.ts'
+import { removeAll, removeSome } from './sqlite/remove-records.ts'
+import {
+  createRow,
+  findRow,
+  indexTitle,
+  leaseOf,
+  type Place,
+  sqliteAppend,
+} from './sqlite/sqlite-append.ts'
 import { sqliteExport } from './sqlite/sqlite-export.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
-import { LOG_FILE, type LogConnection } from './sqlite/statements.ts'
+import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
 import { sqliteUpkeep } from './sqlite/upkeep.ts'
 
 /** Options of {@link createSqliteLog}. */
@@ -175,4 +182,35 @@ function logOf(
     close: connection.close,
   }
   return checkMethods('log', log, LOG_METHODS)
+}
+
+/** Lengthens or ends a lease, within a transaction; false where it is another's. */
+function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
+  const row = findRow(sql, place)
+  if (row?.lease_owner !== lease.owner) return false
+  const renewed = leaseAfter(leaseOf(row), lease, Date.now())
+  sql.lease.run(renewed?.owner ?? null, renewed?.until ?? null, row.key)
+  return true
+}
+
+/** Gives a conversation a title, or its own for null, within a transaction; false where there is none. */
+function giveName(sql: Statements, place: Place, name: string | null): boolean {
+  const row = findRow(sql, place)
+  if (!row) return false
+  sql.name.run(name, row.key)
+  indexTitle(sql, row.key, name ?? row.title)
+  giveNotice(sql, place, { deleted: false })
+  return true
+}
+
+/** Ends a conversation within a transaction. Gives its key and whether there are records left; null where there is none. */
+function forget(sql: Statements, place: Place): { key: number; more: boolean } | null {
+  const row = findRow(sql, place)
+  if (!row) return null
+  const { key } = row
+  sql.forget.run(key)
+  indexTitle(sql, key, null)
+  giveNotice(sql, place, { deleted: true })
+  sql.putLeftover.run(key, 0)
+  return { key, more: removeSome(sql, key) }
 }
