@@ -1,19 +1,25 @@
 import type { Board } from '../content/board.ts'
 import { writerOf } from '../content/data-block.ts'
+import { escapeBlocks } from '../content/escape-blocks.ts'
 import type { AssetCreated } from '../content/events.ts'
 import type { Message } from '../content/message.ts'
 import { type PlacedItem, placeData } from '../content/place-data.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { resultCall } from '../content/results.ts'
 import { isDeleted, isDeletedResult } from '../content/tombstone.ts'
-import { assistantItem } from './assistant-item.ts'
-import { createItemList } from './item-list.ts'
 import { itemTokens } from './item-tokens.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
-import type { PlacedTopic } from './told-once.ts'
-import { createToldOnce } from './told-once.ts'
-import type { MediaPart, ResultItem, TextPart, TranscriptItem } from './transcript-item.ts'
-import { userParts } from './user-parts.ts'
+import { createToldOnce, type PlacedTopic } from './told-once.ts'
+import {
+  bytesSent,
+  type MediaPart,
+  mediaOfItem,
+  type ReasoningPart,
+  type ResultItem,
+  type TextPart,
+  type TranscriptItem,
+} from './transcript-item.ts'
+import { marker, userParts } from './user-parts.ts'
 
 /** How messages are placed. */
 export interface Placing {
@@ -265,6 +271,60 @@ export function createPlacer(
     metas(names, after) {
       at = after
       return told.metas(names)
+    },
+  }
+}
+
+type AssistantItem = Extract<TranscriptItem, { type: 'assistant' }>
+
+/** An answer of the model: what it thought, said, made and called. */
+function assistantItem(message: Message): AssistantItem {
+  const { reasoning, attachments, calls } = readMetadata(message)
+  const made = attachments.map(({ kind, assetRef, fileName }) =>
+    marker({ kind, ref: assetRef, fileName }),
+  )
+  const said = [textOf(message), ...made].filter(Boolean).join('\n')
+  const thoughts = reasoning.map((thought): ReasoningPart => ({ type: 'reasoning', ...thought }))
+  const text: TextPart[] = said ? [{ type: 'text', text: said }] : []
+  return { type: 'assistant', parts: [...thoughts, ...text], calls }
+}
+
+function textOf({ content }: Message): string {
+  if (typeof content === 'string') return escapeBlocks(content)
+  return content === null || content === undefined ? '' : escapeBlocks(JSON.stringify(content))
+}
+
+/** The items of a transcript, which only grows at its end, and what they come to. */
+interface ItemList {
+  readonly items: readonly TranscriptItem[]
+  /** About how many tokens there are, by `estimateTokens`. */
+  readonly tokens: number
+  /** How many different bodies there are, and about how many bytes of them are sent. */
+  readonly bodies: { readonly parts: number; readonly bytes: number }
+  push(item: TranscriptItem): void
+}
+
+/** Begins with no items. */
+function createItemList(): ItemList {
+  const items: TranscriptItem[] = []
+  const bodies = { parts: 0, bytes: 0 }
+  const seen = new Set<string>()
+  let tokens = 0
+  return {
+    items,
+    bodies,
+    get tokens() {
+      return tokens
+    },
+    push(item) {
+      items.push(item)
+      tokens += itemTokens(item)
+      for (const part of mediaOfItem(item)) {
+        if (seen.has(part.ref)) continue
+        seen.add(part.ref)
+        bodies.parts++
+        bodies.bytes += bytesSent(part)
+      }
     },
   }
 }

@@ -4,7 +4,6 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import type { ModelCapabilities } from '../model/model-capabilities.ts'
-import { withCacheMarks } from './cache-marks.ts'
 import { toFilePart } from './file-part.ts'
 import { resultMessages } from './result-message.ts'
 import type { ResolvedItem } from './transcript-item.ts'
@@ -107,4 +106,41 @@ function providerOptions({ provider_metadata }: { provider_metadata?: Record<str
   providerOptions?: SharedV4ProviderOptions
 } {
   return provider_metadata ? { providerOptions: provider_metadata as SharedV4ProviderOptions } : {}
+}
+
+/** What each provider wants at the end of what it is to keep. */
+const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> = {
+  anthropic: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  bedrock: { bedrock: { cachePoint: { type: 'default' } } },
+}
+
+/**
+ * The prompt with marks for its provider's cache: at the end of the system's text, at the last message before the tail,
+ * and where that mark stood in the call before, since providers look back over a few blocks only. The same prompt where
+ * the provider wants none; messages are never changed, but replaced by copies.
+ *
+ * @param tail How many messages at the end are made anew for each call.
+ */
+function withCacheMarks(
+  prompt: LanguageModelV4Prompt,
+  tail: number,
+  { cacheMarks }: Pick<ModelCapabilities, 'cacheMarks'>,
+): LanguageModelV4Prompt {
+  if (cacheMarks === null) return prompt
+  const end = prompt.length - tail - 1
+  const answer = prompt.findLastIndex(({ role }, i) => i <= end && role === 'assistant')
+  const system = prompt[0]?.role === 'system' ? 0 : -1
+  const marked = prompt.slice()
+  for (const i of new Set([system, answer - 1, end])) {
+    const message = prompt[i]
+    if (i >= 0 && message) marked[i] = withMark(message, MARKS[cacheMarks])
+  }
+  return marked
+}
+
+function withMark(
+  message: LanguageModelV4Message,
+  mark: SharedV4ProviderOptions,
+): LanguageModelV4Message {
+  return { ...message, providerOptions: { ...message.providerOptions, ...mark } }
 }

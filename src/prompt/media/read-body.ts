@@ -1,15 +1,18 @@
+import type { Assets } from '../../assets/assets-contract.ts'
 import { readBytes } from '../../assets/bodies/body.ts'
 import { base64Of } from '../../assets/bodies/data-url.ts'
-import { SNIFF_BYTES } from '../../assets/bodies/sniff.ts'
+import { essenceOf } from '../../assets/bodies/mime-type.ts'
+import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
 import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
+import { cutText } from '../../content/cut.ts'
+import { isPlainObject } from '../../content/json.ts'
+import { outline } from '../../content/outline.ts'
 import { ByrefError } from '../../errors.ts'
 import { cut, docxText, pdfPages, pdfText } from './document-text.ts'
 import { fitImage } from './fit-image.ts'
-import { isWhatItSays } from './is-what-it-says.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
-import { shortValue } from './short-value.ts'
 
 /** A body as a model takes it: what the cache keeps. */
 export type ReadBody =
@@ -145,4 +148,36 @@ async function readText(
     ? null
     : `${Math.min(text.length, maxChars)} characters of ${opened.size} bytes`
   return { type: 'text', ...cut(text, maxChars), rest }
+}
+
+/** Whether the bytes begin as a body of the type does; of types that no bytes show, always. */
+async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
+  if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
+  const start = head.subarray(0, SNIFF_BYTES)
+  const found = await sniff(start, { complete: start.length === head.length })
+  return (
+    essenceOf(found) === mime ||
+    (essenceOf(await sniff(start, { claim: mime })) === mime &&
+      found !== 'application/octet-stream')
+  )
+}
+
+/** A value longer than this is shown as its outline. */
+const SHORT_CHARS = 500
+const OUTLINE_CHARS = 1000
+
+/** What a reference in text shows of text and data (spec L6): all of it if it is short, else its beginning or its outline. */
+async function shortValue(
+  ref: string,
+  facts: MediaFacts,
+  assets: Pick<Assets, 'resolve' | 'meta'>,
+): Promise<string> {
+  const isText = /^text\/|json$/.test(facts.mime) && facts.size <= SHORT_CHARS * 4
+  const value = facts.isValue || isText ? await assets.resolve(ref) : undefined
+  if (typeof value === 'string') return cutText(value, SHORT_CHARS)
+  const json = value instanceof Uint8Array ? undefined : JSON.stringify(value)
+  if (json !== undefined && json.length <= SHORT_CHARS) return json
+  const shown = isPlainObject(value) || Array.isArray(value) ? value : await assets.meta(ref)
+  const { lines } = outline(shown, { maxChars: OUTLINE_CHARS })
+  return JSON.stringify(lines)
 }
