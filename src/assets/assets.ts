@@ -6,7 +6,7 @@ import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
-import { createAssetWriter } from './asset-writer.ts'
+import { type AssetWriter, createAssetWriter } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type { AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
@@ -15,8 +15,8 @@ import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
-import { createQuery } from './tables/create-query.ts'
 import { createImporter } from './tables/import-file.ts'
+import type { TableSources } from './tables/query-tables.ts'
 
 /**
  * Assets over a store: saving, reading, references, namespaces, limits and events.
@@ -93,5 +93,22 @@ function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
     ...outer,
     ...defined({ ...settings, namespace: namespace ?? undefined }),
     onEvent: told && outer.onEvent ? both : (told ?? outer.onEvent),
+  }
+}
+
+const ROWS = 100_000
+const TIMEOUT_MS = 30_000
+
+/** `query`: what answers is loaded with the first question. */
+function createQuery(assets: TableSources & Pick<AssetWriter, 'saveEncoded'>): Assets['query'] {
+  return async (query, options = {}) => {
+    const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
+    const { namespace, signal } = options
+    const { queryTables } = await import('./tables/query-tables.ts')
+    const { saveTable } = await import('./tables/save-table.ts')
+    const scope = { limits: { rows, timeoutMs }, namespace, signal }
+    const { table, sources } = await queryTables(assets, query, scope)
+    const about = { ...saving, name, description: query.sql.slice(0, 500) }
+    return saveTable(assets.saveEncoded, table, { ...about, source: null, references: sources })
   }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { isPlainObject } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
 import { pointerStep } from '../refs/json-pointer.ts'
@@ -6,7 +7,6 @@ import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
 import { MARK, type Mark, TYPED_ARRAYS } from './content-marks.ts'
 import { beyondNode } from './json-text.ts'
-import { nonce } from './nonce.ts'
 
 /** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
 export interface EncodedContent {
@@ -248,4 +248,9 @@ function tooDeep(depth: number): ByrefError {
 
 function tooManyNodes(): ByrefError {
   return new ByrefError('too_many_assets', `The content has more than ${MAX_NODES} values.`)
+}
+
+/** Random letters for names that must never meet. */
+function nonce(): string {
+  return randomBytes(10).toString('hex')
 }

@@ -6,11 +6,12 @@ import { chunksOf, peek } from '../bodies/body.ts'
 import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/not-json-error.ts'
+import { jsonLine } from '../tables/json-line.ts'
+import type { TableRows } from '../tables/table-rows.ts'
 import { leafPieces } from './leaf-pieces.ts'
 import { linePieces } from './line-pieces.ts'
 import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
 import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
-import { tableAsJson } from './table-as-json.ts'
 
 /** Options of {@link searchAsset}. */
 export interface SearchOptions extends SearchQuery {
@@ -194,4 +195,34 @@ function readCursor(cursor: string | undefined): PageStart {
     'invalid_arguments',
     'cursor is none that a search gave: leave it out to start from the beginning.',
   )
+}
+
+const CHUNK = 64 * 1024
+
+/** The content of a table, or its rows, as JSON that is made row by row; null for anything else. */
+async function tableAsJson(
+  assets: Assets,
+  ref: string,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<string> | null> {
+  const { table } = await assets.info(ref)
+  const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
+  if (!table || (path !== 'content' && path !== 'content/rows')) return null
+  const rows = await assets.rows(ref, { signal })
+  if (path === 'content/rows') return rowsText(rows, '[', ']')
+  const before = `{"columns":${JSON.stringify(rows.columns)},"rows":[`
+  return rowsText(rows, before, `],"source":${JSON.stringify(table.source)}}`)
+}
+
+async function* rowsText(rows: TableRows, before: string, after: string): AsyncGenerator<string> {
+  let text = before
+  let separator = ''
+  for await (const row of rows) {
+    text += separator + jsonLine(row)
+    separator = ','
+    if (text.length < CHUNK) continue
+    yield text
+    text = ''
+  }
+  yield text + after
 }

@@ -8,16 +8,16 @@ import {
   newRecord,
   objectsUnsupported,
 } from '../asset-record.ts'
-import type {
-  AssetBody,
-  AssetRecord,
-  FullAssetStore,
-  StoreOptions,
-  StoreQuota,
-  StoreSaveOptions,
-  StoreVerified,
+import {
+  type AssetBody,
+  type AssetRecord,
+  type FullAssetStore,
+  STORE_METHODS,
+  type StoreOptions,
+  type StoreQuota,
+  type StoreSaveOptions,
+  type StoreVerified,
 } from '../asset-store.ts'
-import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
@@ -26,7 +26,6 @@ import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { checkRoom, usageOf } from '../records/quota.ts'
 import { recordPage } from '../records/record-page.ts'
 import type { Bundle } from './bundle.ts'
-import { createRecordBook } from './record-book.ts'
 import { recordReader } from './record-reader.ts'
 import { type SmallStore, type SmallStoreContent, smallStoreContent } from './small-store.ts'
 
@@ -206,5 +205,52 @@ async function problemOf(
   } catch (error) {
     if (error instanceof ByrefError) return 'body_missing'
     throw error
+  }
+}
+
+/** Records in memory, by id and then by namespace: one id can name an asset in several. */
+interface RecordBook {
+  put(record: AssetRecord): void
+  get(assetId: string, where?: StoreOptions): AssetRecord | null
+  /** Whether the id was ever put and not forgotten since, in any namespace. */
+  knows(assetId: string): boolean
+  /** Takes a record out, and tells how many of its id are left; null if it is not there any more. */
+  take(record: AssetRecord): number | null
+  /** Forgets an id that is left in no namespace. */
+  forget(assetId: string): void
+  all(): AssetRecord[]
+  /** Those of a namespace whose time is not over. */
+  live(where?: StoreOptions): AssetRecord[]
+}
+
+/** An empty book. */
+function createRecordBook(): RecordBook {
+  const records = new Map<string, Map<string | null, AssetRecord>>()
+  const all = () => [...records.values()].flatMap((owners) => [...owners.values()])
+  return {
+    all,
+
+    live: ({ namespace = null } = {}) =>
+      all().filter((record) => record.namespace === namespace && !isExpired(record)),
+
+    put(record) {
+      const owners = records.get(record.assetId) ?? new Map()
+      records.set(record.assetId, owners.set(record.namespace, record))
+    },
+
+    get: (assetId, { namespace = null } = {}) => records.get(assetId)?.get(namespace) ?? null,
+
+    knows: (assetId) => records.has(assetId),
+
+    take(record) {
+      const owners = records.get(record.assetId)
+      if (owners?.get(record.namespace) !== record) return null
+      owners.delete(record.namespace)
+      return owners.size
+    },
+
+    forget(assetId) {
+      if (records.get(assetId)?.size === 0) records.delete(assetId)
+    },
   }
 }
