@@ -15,7 +15,6 @@ import { callTool } from './call-tool.ts'
 import { createFlowGuard } from './flow-guard.ts'
 import type { LargeBlocks } from './keeper.ts'
 import { createNamedResources } from './named-resources.ts'
-import { createProgress } from './progress.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 import { veiledValues, veiledWords } from './veiled-result.ts'
@@ -238,4 +237,40 @@ async function answerServer(request: RpcMessage, { askClient, answer }: FromServ
     return answer(failureOf(request, { code: -32601, message: NOT_PASSED }))
   }
   answer({ ...(await askClient({ jsonrpc: '2.0', method })), id })
+}
+
+/** That a server is at work, without its words and numbers. */
+interface Progress {
+  /** A handler during whose work progress is told. */
+  during(handler: Handler): Handler
+  /** What is told of progress; null for that of no request under way. */
+  next(params: unknown): RpcMessage | null
+}
+
+/** Begins with no request under way. */
+function createProgress(): Progress {
+  const counts = new Map<unknown, number>()
+  return {
+    during: (handler) => async (request, help) => {
+      const { progressToken } = Object(request.params?._meta)
+      if (progressToken !== undefined) counts.set(progressToken, 0)
+      try {
+        return await handler(request, help)
+      } finally {
+        counts.delete(progressToken)
+      }
+    },
+    next(params) {
+      const { progressToken } = Object(params)
+      const before = counts.get(progressToken)
+      if (before === undefined) return null
+      const progress = before + 1
+      counts.set(progressToken, progress)
+      return {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken, progress },
+      }
+    },
+  }
 }
