@@ -18,7 +18,8 @@ import {
 } from './conversations.ts'
 import { forkConversation } from './fork.ts'
 import { resolveLimits } from './limits.ts'
-import { pluginsByName, pluginTools } from './plugins/plugins-by-name.ts'
+import type { Plugins } from './plugins/command-message.ts'
+import type { Plugin } from './plugins/load-plugin.ts'
 import { tellHandlers } from './processors.ts'
 import { resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
@@ -27,6 +28,7 @@ import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 import { resolveTools } from './tools/native-tools.ts'
+import type { Tool } from './tools/tool.ts'
 import { askAboutTool } from './trust/ask-about.ts'
 import { resolveTrust } from './trust/trust-options.ts'
 
@@ -214,4 +216,24 @@ function agentIn(namespace: string | null, core: Core): Agent {
     scoped: (other) => (other === namespace ? agent : agentIn(other, core)),
   }
   return checkMethods('agent', agent, AGENT_METHODS)
+}
+
+/** The plugins of an agent by their names. @throws ByrefError `config_invalid` for two of one name */
+function pluginsByName(plugins: readonly Plugin[]): Plugins {
+  const named = new Map<string, Plugin>()
+  for (const plugin of plugins) {
+    if (named.has(plugin.name)) {
+      const what = `Two plugins have the name "${plugin.name}": give one another info.name`
+      throw new ByrefError('config_invalid', what)
+    }
+    named.set(plugin.name, plugin)
+  }
+  return named
+}
+
+/** Their commands as tools. */
+function pluginTools(plugins: Plugins): Tool[] {
+  return [...plugins.values()].flatMap(({ commands }) =>
+    [...commands.values()].map(({ tool }) => tool),
+  )
 }

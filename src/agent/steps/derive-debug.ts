@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Assets } from '../../assets/assets-contract.ts'
 import {
   type ConversationState,
@@ -5,7 +6,9 @@ import {
   type RunState,
   type StepState,
 } from '../../content/conversation-state.ts'
+import { Branch, copyTree } from '../../content/copy-tree.ts'
 import { createFold } from '../../content/fold.ts'
+import type { JsonValue } from '../../content/json.ts'
 import { createLabels, type Labels } from '../../content/labels.ts'
 import type { Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
@@ -14,7 +17,6 @@ import { redact } from '../../log/redact.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread-values.ts'
 import { resolveTrust } from '../trust/trust-options.ts'
-import { debugValue } from './debug-value.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { createStepPrompts, laterTools } from './step-prompts.ts'
 
@@ -105,4 +107,21 @@ async function findStep(
     return answer && step ? { before, step, answer, labels } : null
   }
   return null
+}
+
+/**
+ * A value as people see it for debugging: JSON with every body replaced by its size and digest (message-metadata.md's
+ * `debug`; spec M6: no bytes). Functions are left out.
+ */
+function debugValue(root: unknown): JsonValue {
+  return copyTree(root, (value) => {
+    if (value instanceof Uint8Array) {
+      return { bytes: value.length, sha256: createHash('sha256').update(value).digest('hex') }
+    }
+    if (value instanceof URL) return value.href
+    if (typeof value === 'function' || value === undefined) return undefined
+    if (typeof value !== 'object' || value === null) return value as JsonValue
+    const isList = Array.isArray(value)
+    return new Branch(value, isList, isList ? value.entries() : Object.entries(value))
+  })
 }
