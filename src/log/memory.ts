@@ -10,12 +10,12 @@ import {
   checkPage,
   checkPosition,
   checkTitle,
-  formatCursor,
   type ListPlace,
   LOG_METHODS,
   parseCursor,
 } from './check-arguments.ts'
 import type { ConversationLog, ConversationSummary, ListOptions } from './conversation-log.ts'
+import { pageOf } from './conversation-row.ts'
 import { debugLine, headerLine, recordLine } from './json-lines.ts'
 import { type Listeners, listeners } from './listeners.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
@@ -212,12 +212,7 @@ function listPage(
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
   }
-  const page = found.slice(0, size)
-  const last = page.at(-1)
-  return {
-    conversations: page.map((conversation) => summaryOf(conversation, now)),
-    next: last && found.length > size ? formatCursor(last) : null,
-  }
+  return pageOf(found, size, (conversation) => summaryOf(conversation, now))
 }
 
 function lastChangedFirst(a: ListPlace, b: ListPlace): number {

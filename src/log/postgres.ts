@@ -17,6 +17,7 @@ import {
 } from './check-arguments.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import type { ConversationQueue } from './conversation-queue.ts'
+import type { Place } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import type { Appendix } from './postgres/append-statement.ts'
@@ -28,13 +29,7 @@ import {
   removeForgotten,
   renewLease,
 } from './postgres/change-conversation.ts'
-import {
-  createRow,
-  findRow,
-  type Place,
-  stateOf,
-  summaryOfRow,
-} from './postgres/conversation-rows.ts'
+import { createRow, findRow, stateOf, summaryOfRow } from './postgres/conversation-rows.ts'
 import { type Crier, crier } from './postgres/crier.ts'
 import { deletedIn } from './postgres/delete-messages.ts'
 import { type Feed, feed } from './postgres/feed.ts'

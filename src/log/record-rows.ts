@@ -43,6 +43,16 @@ export function recordOf(row: RecordRow, conversation: string): LogRecord {
   return { v: 1, position, timestamp: isoText(row.at), event: event as ConversationEvent }
 }
 
+/** The record that a row holds; null for a damaged one: who reads on from there is told so. */
+export function soundRecord(row: RecordRow, conversation: string): LogRecord | null {
+  try {
+    return recordOf(row, conversation)
+  } catch (error) {
+    if (error instanceof DamagedError) return null
+    throw error
+  }
+}
+
 let last = { at: 0, text: new Date(0).toISOString() }
 
 /** The records of one append have one time, so that it is mostly that of the last record. */

@@ -12,24 +12,19 @@ import {
   LOG_METHODS,
 } from './check-arguments.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
+import { leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
+import { type DebugRow, exportStored, type LineRow } from './export-stored.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
+import { CHUNK } from './pause.ts'
 import { debugOf } from './record-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
-import { listConversations, summaryOfRow } from './sqlite/list-conversations.ts'
+import { listConversations } from './sqlite/list-conversations.ts'
 import { giveNotice } from './sqlite/notices.ts'
 import { readRecords } from './sqlite/read-records.ts'
 import { removeAll, removeSome } from './sqlite/remove-records.ts'
-import {
-  createRow,
-  findRow,
-  indexTitle,
-  leaseOf,
-  type Place,
-  sqliteAppend,
-} from './sqlite/sqlite-append.ts'
-import { sqliteExport } from './sqlite/sqlite-export.ts'
+import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
 import { sqliteUpkeep } from './sqlite/upkeep.ts'
@@ -158,7 +153,13 @@ function logOf(
     async *export(id) {
       const row = await use(() => read((sql) => findRow(sql, placeOf(id))))
       if (!row) throw notFoundError(id)
-      yield* sqliteExport(connection, row)
+      const { key, position: end } = row
+      yield* exportStored(row, {
+        records: (after) =>
+          use(() => read((sql) => sql.lines.all(key, after, end, CHUNK) as unknown as LineRow[])),
+        debug: (after) =>
+          use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
+      })
     },
     import: (lines, { id } = {}) =>
       use(async () => {

@@ -2,6 +2,7 @@ import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import type { ConversationQueue } from '../conversation-queue.ts'
+import type { Place } from '../conversation-row.ts'
 import { notFoundError } from '../log-errors.ts'
 import {
   COLUMNS,
@@ -9,7 +10,6 @@ import {
   findRow,
   NOW,
   nameWords,
-  type Place,
   stateOf,
 } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'

@@ -1,37 +1,18 @@
 import type { Query } from '../../postgres/database.ts'
 import { fromPlain, toPlain } from '../../postgres/plain-text.ts'
-import type { StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { ConversationSummary } from '../conversation-log.ts'
-import { type ConversationState, readDamage, readIds, summaryOf } from '../summary.ts'
+import {
+  stateColumns as columnsOf,
+  type Place,
+  type ConversationRow as StoredRow,
+  stateOf as storedState,
+  summaryOfRow as storedSummary,
+} from '../conversation-row.ts'
+import type { ConversationState } from '../summary.ts'
 
-/** Where a conversation is. A namespace '' is none. */
-export interface Place {
-  namespace: string
-  id: string
-}
-
-/** A row of the conversations, and what time it is where it lies. */
-export interface ConversationRow {
-  key: number
-  namespace: string
-  id: string
-  name: string | null
-  created: number
-  updated: number
-  position: number
-  title: string | null
-  messages: number
-  open_run: string | null
-  queued: string | null
-  approvals: string | null
-  failed: boolean
-  agent: string | null
-  lease_owner: string | null
-  lease_until: number | null
-  header: string | null
-  imported: number
-  damage: string | null
+/** A row of the conversations, and what time it is where it lies. Its texts are read by the functions below. */
+export interface ConversationRow extends StoredRow {
   now: number
 }
 
@@ -83,24 +64,13 @@ export async function createRow(
 
 /** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
 export function stateColumns(state: ConversationState): unknown[] {
-  const { title, messages, openRun, queued, approvals, failed, agent } = state
-  return [
-    ...[plain(title), messages, plain(openRun)],
-    ...[listText(queued), listText(approvals), failed, plain(agent)],
-  ]
+  const { title, openRun, agent } = state
+  return columnsOf({ ...state, title: plain(title), openRun: plain(openRun), agent: plain(agent) })
 }
 
 /** What {@link stateColumns} stored. */
 export function stateOf(row: ConversationRow): ConversationState {
-  return {
-    title: text(row.title),
-    messages: row.messages,
-    openRun: text(row.open_run),
-    queued: readIds(row.queued),
-    approvals: readIds(row.approvals),
-    failed: row.failed,
-    agent: text(row.agent),
-  }
+  return storedState(withTexts(row))
 }
 
 /** The title that it was given. */
@@ -113,24 +83,16 @@ export function nameWords(name: string | null): string | null {
   return name && foldCase(name)
 }
 
-/** Whose lease it is, and until when. */
-export function leaseOf(row: ConversationRow): StoredLease | null {
-  return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
-}
-
 /** The summary that a row holds. */
 export function summaryOfRow(row: ConversationRow): ConversationSummary {
-  const { id, created, updated, position } = row
-  const stored = {
-    id,
-    namespace: row.namespace || null,
-    name: nameOf(row),
-    created,
-    updated,
-    position,
-    damage: readDamage(row.damage),
-  }
-  return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, row.now)
+  return storedSummary(withTexts(row), row.now)
+}
+
+/** The row with its texts as they were given. */
+function withTexts(row: ConversationRow): ConversationRow {
+  const { title, open_run, agent } = row
+  const texts = { title: text(title), open_run: text(open_run), agent: text(agent) }
+  return { ...row, ...texts, name: nameOf(row) }
 }
 
 function plain(given: string | null): string | null {
@@ -139,8 +101,4 @@ function plain(given: string | null): string | null {
 
 function text(stored: string | null): string | null {
   return stored === null ? null : fromPlain(stored)
-}
-
-function listText(ids: readonly string[]): string | null {
-  return ids.length > 0 ? JSON.stringify(ids) : null
 }

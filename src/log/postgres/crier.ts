@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '../../content/events.ts'
 import { inBackground } from '../../in-background.ts'
 import type { Database } from '../../postgres/database.ts'
-import type { Place } from './conversation-rows.ts'
+import type { Place } from '../conversation-row.ts'
 import { inPieces, type News, payloadsOf, type Streamed } from './news.ts'
 
 /** Tells other processes what this one has stored, and what streams in it. */

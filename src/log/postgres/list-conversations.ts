@@ -1,7 +1,8 @@
 import type { Database } from '../../postgres/database.ts'
 import { foldCase } from '../chat-text.ts'
-import { checkPage, formatCursor, parseCursor } from '../check-arguments.ts'
+import { checkPage, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
+import { pageOf } from '../conversation-row.ts'
 import { COLUMNS, type ConversationRow, NOW, summaryOfRow } from './conversation-rows.ts'
 
 /** Fewer characters than a trigram has are searched for in the texts themselves. */
@@ -32,12 +33,7 @@ export async function listConversations(
      ORDER BY updated DESC, key DESC LIMIT ${value(limit + 1)}`,
     values,
   )
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    conversations: page.map(summaryOfRow),
-    next: last && rows.length > limit ? formatCursor(last) : null,
-  }
+  return pageOf(rows, limit, summaryOfRow)
 }
 
 /** The condition that a title or a message contains the text: by an index, or by reading what could be listed. */

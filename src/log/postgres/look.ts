@@ -1,7 +1,6 @@
-import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import type { Database } from '../../postgres/database.ts'
-import { type RecordRow, recordOf } from '../record-rows.ts'
+import { type RecordRow, soundRecord } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'
 
 /** How long a transaction may take between its look at the clock and its end, and still be seen by every look. */
@@ -76,17 +75,7 @@ export async function recordsSince(
      WHERE conversation = $1 AND position > $2 ORDER BY position`,
     [key, after],
   )
-  return rows.flatMap(readable)
-}
-
-/** None for one that is damaged: who reads on from there is told so. */
-function readable(row: RecordRow): LogRecord[] {
-  try {
-    return [recordOf(row, '')]
-  } catch (error) {
-    if (error instanceof DamagedError) return []
-    throw error
-  }
+  return rows.flatMap((row) => soundRecord(row, '') ?? [])
 }
 
 async function startOf(

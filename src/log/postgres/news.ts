@@ -1,5 +1,5 @@
 import type { ConversationEvent } from '../../content/events.ts'
-import type { Place } from './conversation-rows.ts'
+import type { Place } from '../conversation-row.ts'
 
 /** What a process tells the others of a change, after it was stored. */
 export type News = Place & { key: number } & (

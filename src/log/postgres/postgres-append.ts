@@ -2,6 +2,7 @@ import type { LogRecord } from '../../content/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
 import { admit, leaseAfter } from '../admit.ts'
 import type { ConversationQueue } from '../conversation-queue.ts'
+import { leaseOf, type Place } from '../conversation-row.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -13,9 +14,7 @@ import { type Appendix, appendBehind, appendNothing } from './append-statement.t
 import {
   type ConversationRow,
   createRow,
-  leaseOf,
   lockRow,
-  type Place,
   stateColumns,
   stateOf,
 } from './conversation-rows.ts'

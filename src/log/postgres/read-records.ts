@@ -2,8 +2,8 @@ import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isCorrupt } from '../../postgres/postgres-errors.ts'
+import type { Place } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'
-import type { Place } from './conversation-rows.ts'
 
 /** Records of a conversation behind a position; `limit` null for all. @throws DamagedError */
 export async function readRecords(

@@ -1,7 +1,6 @@
-import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import type { LogChange } from '../conversation-log.ts'
-import { type RecordRow, recordOf } from '../record-rows.ts'
+import { type RecordRow, soundRecord } from '../record-rows.ts'
 import type { Statements } from './statements.ts'
 
 /** The last rows that are known. */
@@ -52,7 +51,7 @@ export function readChanges(
 function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): LogChange[] {
   const changes: LogChange[] = []
   let next = 0
-  let open: (LogChange & { records: ReturnType<typeof recordOf>[] }) | null = null
+  let open: (LogChange & { records: LogRecord[] }) | null = null
   const take = (before: number): void => {
     for (let row = notices[next]; row && row.record < before; row = notices[++next]) {
       changes.push({ ...placeOf(row), records: [], ...(row.deleted ? { deleted: true } : {}) })
@@ -66,21 +65,11 @@ function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): Lo
       open = { ...place, records: [] }
       changes.push(open)
     }
-    const record = readable(row)
+    const record = soundRecord(row, row.conversation)
     if (record) open.records.push(record)
   }
   take(Number.POSITIVE_INFINITY)
   return changes
-}
-
-/** Null for one that is damaged: who reads on from there is told so. */
-function readable(row: ChangedRow): LogRecord | null {
-  try {
-    return recordOf(row, row.conversation)
-  } catch (error) {
-    if (error instanceof DamagedError) return null
-    throw error
-  }
 }
 
 function placeOf(row: { namespace: string; conversation: string }): {

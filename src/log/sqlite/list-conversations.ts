@@ -1,10 +1,8 @@
 import { foldCase } from '../chat-text.ts'
-import { checkPage, formatCursor, type ListPlace, parseCursor } from '../check-arguments.ts'
+import { checkPage, type ListPlace, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import { readDamage, summaryOf } from '../summary.ts'
+import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
 import { indexRecords, phrase, scan, TRIGRAM } from './search-index.ts'
-import { leaseOf } from './sqlite-append.ts'
-import { type ConversationRow, stateOf } from './state-columns.ts'
 import type { LogConnection } from './statements.ts'
 
 /** What is looked for, and how many. */
@@ -31,22 +29,8 @@ export async function listConversations(
   const rows = isShort
     ? await scanRows(connection, { ...query, size: 100 }, { place, words, size: limit + 1 })
     : await readRows(connection, query, place)
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
   const now = Date.now()
-  return {
-    conversations: page.map((row) => summaryOfRow(row, now)),
-    next: last && rows.length > limit ? formatCursor(last) : null,
-  }
-}
-
-/** The summary that a row holds. */
-export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
-  const { id, name, created, updated, position } = row
-  const namespace = row.namespace || null
-  const damage = readDamage(row.damage)
-  const stored = { id, namespace, name, created, updated, position, damage }
-  return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
+  return pageOf(rows, limit, (row) => summaryOfRow(row, now))
 }
 
 async function scanRows(

@@ -1,4 +1,4 @@
-import type { Place } from './sqlite-append.ts'
+import type { Place } from '../conversation-row.ts'
 import type { Statements } from './statements.ts'
 
 /** A process that sleeps for longer does not hear of it. */

@@ -1,8 +1,8 @@
 import { DamagedError } from '../../content/damaged-error.ts'
 import type { LogRecord } from '../../content/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
+import type { ConversationRow } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'
-import type { ConversationRow } from './state-columns.ts'
 import type { Statements } from './statements.ts'
 
 /** Records of a conversation behind a position; `limit` Infinity for all. @throws DamagedError */

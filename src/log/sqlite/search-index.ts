@@ -1,7 +1,7 @@
 import { chatText, foldCase } from '../chat-text.ts'
+import type { ConversationRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
-import type { ConversationRow } from './state-columns.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /** Fewer characters than the index's trigrams have are searched for in the records themselves. */

@@ -2,6 +2,13 @@ import type { ConversationEvent, LogRecord } from '../../content/events.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
+import {
+  type ConversationRow,
+  leaseOf,
+  type Place,
+  stateColumns,
+  stateOf,
+} from '../conversation-row.ts'
 import { eventSum, seal } from '../record-rows.ts'
 import {
   type ConversationState,
@@ -12,14 +19,7 @@ import {
 } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './read-records.ts'
-import { type ConversationRow, stateColumns, stateOf } from './state-columns.ts'
 import type { Statements } from './statements.ts'
-
-/** Where a conversation is. A namespace '' is none. */
-export interface Place {
-  namespace: string
-  id: string
-}
 
 /** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
 export interface Appendix {
@@ -60,11 +60,6 @@ export function findRow(sql: Statements, { namespace, id }: Place): Conversation
 export function createRow(sql: Statements, { namespace, id }: Place, now: number): ConversationRow {
   sql.create.run(namespace, id, now, now)
   return sql.find.get(namespace, id) as unknown as ConversationRow
-}
-
-/** Whose lease it is, and until when. */
-export function leaseOf(row: ConversationRow): StoredLease | null {
-  return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
 }
 
 function insert(

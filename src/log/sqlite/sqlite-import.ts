@@ -1,4 +1,5 @@
 import { ByrefError } from '../../errors.ts'
+import { type Place, stateColumns } from '../conversation-row.ts'
 import { existsError } from '../log-errors.ts'
 import type { ImportedLine } from '../read-lines.ts'
 import { eventSum, seal } from '../record-rows.ts'
@@ -7,8 +8,7 @@ import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { giveNotice } from './notices.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
-import { createRow, findRow, indexTitle, type Place } from './sqlite-append.ts'
-import { stateColumns } from './state-columns.ts'
+import { createRow, findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /**

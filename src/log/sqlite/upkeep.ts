@@ -1,11 +1,11 @@
 import type { LogUpkeep } from '../conversation-log.ts'
+import { type Place, stateColumns } from '../conversation-row.ts'
 import { type RecordRow, rowProblem, unseal } from '../record-rows.ts'
 import { deletedBy, NEW_CONVERSATION, stateAfter, withoutMessages } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { giveNotice } from './notices.ts'
 import { readRecords } from './read-records.ts'
-import { findRow, indexTitle, type Place } from './sqlite-append.ts'
-import { stateColumns } from './state-columns.ts'
+import { findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /** Mends conversations of a file. `cut` hears of one that was changed. */

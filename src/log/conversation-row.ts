@@ -1,0 +1,82 @@
+import type { StoredLease } from './admit.ts'
+import { formatCursor } from './check-arguments.ts'
+import type { ConversationSummary } from './conversation-log.ts'
+import { type ConversationState, readDamage, readIds, summaryOf } from './summary.ts'
+
+/** Where a conversation is. A namespace '' is none. */
+export interface Place {
+  namespace: string
+  id: string
+}
+
+/** A row of the conversations, as the logs in databases store them. */
+export interface ConversationRow extends Place {
+  key: number
+  name: string | null
+  created: number
+  updated: number
+  position: number
+  title: string | null
+  messages: number
+  open_run: string | null
+  queued: string | null
+  approvals: string | null
+  failed: boolean | number
+  agent: string | null
+  lease_owner: string | null
+  lease_until: number | null
+  header: string | null
+  imported: number
+  damage: string | null
+}
+
+/** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
+export function stateColumns(state: ConversationState): (string | number | null)[] {
+  const { title, messages, openRun, queued, approvals, failed, agent } = state
+  return [title, messages, openRun, listText(queued), listText(approvals), failed ? 1 : 0, agent]
+}
+
+/** What {@link stateColumns} stored. */
+export function stateOf(row: ConversationRow): ConversationState {
+  return {
+    title: row.title,
+    messages: row.messages,
+    openRun: row.open_run,
+    queued: readIds(row.queued),
+    approvals: readIds(row.approvals),
+    failed: Boolean(row.failed),
+    agent: row.agent,
+  }
+}
+
+/** Whose lease it is, and until when. */
+export function leaseOf(row: ConversationRow): StoredLease | null {
+  return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
+}
+
+/** The summary that a row holds, at a time. */
+export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
+  const { id, name, created, updated, position } = row
+  const namespace = row.namespace || null
+  const damage = readDamage(row.damage)
+  const stored = { id, namespace, name, created, updated, position, damage }
+  return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
+}
+
+/** A page of at most `limit` of the rows found, of which there is one more where another page follows. */
+export function pageOf<Row extends { updated: number; key: number }>(
+  rows: readonly Row[],
+  limit: number,
+  summaryOfOne: (row: Row) => ConversationSummary,
+): { conversations: ConversationSummary[]; next: string | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    conversations: page.map(summaryOfOne),
+    next: last && rows.length > limit ? formatCursor(last) : null,
+  }
+}
+
+function listText(ids: readonly string[]): string | null {
+  return ids.length > 0 ? JSON.stringify(ids) : null
+}
