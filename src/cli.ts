@@ -15,17 +15,20 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref <command> --help says more. byref --version prints the version.
 `
 
-type Command = (args: string[]) => Promise<number>
+interface Command {
+  HELP: string
+  command(args: string[]): Promise<number>
+}
 
 /** A command is loaded when it is called: most need little of what there is. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
-  serve: async () => (await import('./cli/serve.ts')).serveCommand,
-  work: async () => (await import('./cli/work.ts')).workCommand,
-  run: async () => (await import('./cli/run.ts')).runCommand,
-  assets: async () => (await import('./cli/assets.ts')).assetsCommand,
-  log: async () => (await import('./cli/log.ts')).logCommand,
-  mcp: async () => (await import('./cli/mcp.ts')).mcpCommand,
-  token: async () => (await import('./cli/token.ts')).tokenCommand,
+  serve: () => import('./cli/serve.ts'),
+  work: () => import('./cli/work.ts'),
+  run: () => import('./cli/run.ts'),
+  assets: () => import('./cli/assets.ts'),
+  log: () => import('./cli/log.ts'),
+  mcp: () => import('./cli/mcp.ts'),
+  token: () => import('./cli/token.ts'),
 }
 
 async function main([name, ...args]: string[]): Promise<number> {
@@ -37,9 +40,18 @@ async function main([name, ...args]: string[]): Promise<number> {
     process.stdout.write(`${version}\n`)
     return 0
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (!command) throw new UsageError(`There is no command "${name}"; byref --help lists them`)
-  return (await command())(args)
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!load) throw new UsageError(`There is no command "${name}"; byref --help lists them`)
+  const { HELP: help, command } = await load()
+  if (!asksForHelp(args)) return command(args)
+  process.stdout.write(help)
+  return 0
+}
+
+/** What follows a "--" belongs to another program. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end < 0 ? args.length : end).some((one) => one === '--help' || one === '-h')
 }
 
 // Whoever reads our output may have had enough of it (`byref … | head`).

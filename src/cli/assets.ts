@@ -13,13 +13,15 @@ import { TableError } from '../assets/tables/table-error.ts'
 import { flatten } from '../content/flatten.ts'
 import { ByrefError } from '../errors.ts'
 import { importFromDisk } from './import-from-disk.ts'
+import { note, print } from './output.ts'
 import { parseOptions } from './parse-options.ts'
 import { progressLine } from './progress-line.ts'
 import { shown } from './shown.ts'
 import { openStorage, STORAGE, STORAGE_HELP, type Storage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref assets: list, read, add and check stored assets
+/** What `byref assets --help` prints. */
+export const HELP = `byref assets: list, read, add and check stored assets
 
   byref assets ls                     newest first: id, size, type, name
   byref assets info <ref>             what is known of it, and its meta
@@ -51,7 +53,6 @@ const OPTIONS = {
   name: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   grace: { type: 'string', default: '24' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 interface Task {
@@ -85,12 +86,12 @@ const TASKS: Record<
 }
 
 /** `byref assets`: works on the assets of a data folder, also while a server uses it. */
-export async function assetsCommand(argv: string[]): Promise<number> {
+export async function command(argv: string[]): Promise<number> {
   const { values, positionals } = parseOptions('assets', argv, OPTIONS)
   const [name, ...args] = positionals
-  if (values.help || name === undefined) {
+  if (name === undefined) {
     process.stdout.write(HELP)
-    return values.help ? 0 : 2
+    return 2
   }
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
   if (!task) {
@@ -298,14 +299,6 @@ function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
 /** A name that somebody else chose, on one line. */
 function nameOf(name: string): string {
   return shown(name).replace(/[\r\n\t]+/g, ' ')
-}
-
-function print(json: boolean, value: unknown, text: string): void {
-  process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
-}
-
-function note(line: string): void {
-  process.stderr.write(`${line}\n`)
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -7,13 +7,15 @@ import { ByrefError } from '../errors.ts'
 import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
 import { removedRecords, repairConversation } from '../log/repair-conversation.ts'
 import { verifyConversation } from '../log/verify-conversation.ts'
+import { note, print } from './output.ts'
 import { parseOptions } from './parse-options.ts'
 import { progressLine } from './progress-line.ts'
 import { shown } from './shown.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref log: checks and repairs stored conversations
+/** What `byref log --help` prints. */
+export const HELP = `byref log: checks and repairs stored conversations
 
   byref log verify [id …]        reads every record again and checks its checksum, its event and what they add up to
   byref log repair [id …]        cuts damaged conversations back to their last sound record
@@ -39,7 +41,6 @@ const OPTIONS = {
   copies: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 interface Task {
@@ -58,12 +59,12 @@ const TASKS: Record<string, (task: Task) => Promise<number>> = {
 }
 
 /** `byref log`: looks after the conversations of a data folder or a database. */
-export async function logCommand(argv: string[]): Promise<number> {
+export async function command(argv: string[]): Promise<number> {
   const { values, positionals } = parseOptions('log', argv, OPTIONS)
   const [name, ...args] = positionals
-  if (values.help || name === undefined) {
+  if (name === undefined) {
     process.stdout.write(HELP)
-    return values.help ? 0 : 2
+    return 2
   }
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
   if (!task)
@@ -232,12 +233,4 @@ function upkeepOf({ upkeep }: ConversationLog): LogUpkeep {
 function lineOf(id: string, namespace: string | null, { position, reason }: Damage): string {
   const where = namespace === null ? [] : [`in ${shown(namespace)}`]
   return ['damaged', shown(id), `at position ${position}`, reason, ...where].join('\t')
-}
-
-function print(json: boolean, value: unknown, text: string): void {
-  process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
-}
-
-function note(line: string): void {
-  process.stderr.write(`${line}\n`)
 }

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { mcpCommand } from './mcp.ts'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { command as mcpCommand } from './mcp.ts'
 
 describe('byref mcp', () => {
   it.each([
@@ -27,15 +28,17 @@ describe('byref mcp', () => {
     await expect(mcpCommand(args)).rejects.toThrow(message)
   })
 
-  it.each([['--help'], ['proxy', '--help'], ['serve', '--help']])(
-    'helps: %s %s',
-    async (...args) => {
-      const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-      expect(await mcpCommand(args)).toBe(0)
-      expect(write.mock.calls.join()).toContain('byref mcp proxy [options] -- <command> [args]')
-      write.mockRestore()
-    },
-  )
+  it.each([
+    [['--help'], true],
+    [['proxy', '-h'], true],
+    [['serve', '--help'], true],
+    [['proxy', '--', process.execPath, '--help'], false],
+  ])('helps where it is asked itself: %j', (args, helps) => {
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'mcp', ...args], { input: '' })
+    expect(String(stdout).includes('byref mcp proxy [options] -- <command> [args]')).toBe(helps)
+    if (helps) expect(status).toBe(0)
+  })
 
   it.each([
     ['proxy', '--', process.execPath, '-e', 'process.stdin.resume()'],
@@ -45,7 +48,7 @@ describe('byref mcp', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const args = given.map((arg) => arg.replace(':folder', folder))
     const program = `
-      import { mcpCommand } from ${JSON.stringify(new URL('mcp.ts', import.meta.url).href)}
+      import { command as mcpCommand } from ${JSON.stringify(new URL('mcp.ts', import.meta.url).href)}
       const ended = mcpCommand(${JSON.stringify(args)})
       process.kill(process.pid, 'SIGTERM')
       console.log('ended', await ended)

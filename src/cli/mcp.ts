@@ -9,7 +9,8 @@ import { parseOptions } from './parse-options.ts'
 import { stopSignal } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
+/** What `byref mcp --help` prints. */
+export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
 
   byref mcp proxy [options] -- <command> [args]   before a server that is a command
   byref mcp proxy [options] --url <url>           before a server at a URL (streamable HTTP)
@@ -36,27 +37,21 @@ const DAY = 24 * 60 * 60 * 1000
 const KEPT_DAYS = 30
 
 /** `byref mcp`: an MCP server, or what stands before one, until the client or the server ends. */
-export async function mcpCommand(argv: string[]): Promise<number> {
+export async function command(argv: string[]): Promise<number> {
   const [task, ...args] = argv
-  if (task === undefined || task === '--help' || task === '-h') {
-    return help(task === undefined ? 2 : 0)
+  if (task === undefined) {
+    process.stdout.write(HELP)
+    return 2
   }
   if (task === 'serve') return serve(args)
   if (task !== 'proxy') throw new UsageError(`There is no byref mcp ${task} (byref mcp --help)`)
   return proxy(args)
 }
 
-function help(code = 0): number {
-  process.stdout.write(HELP)
-  return code
-}
-
 async function serve(args: string[]): Promise<number> {
   const { values } = parseOptions('mcp serve', args, {
     data: { type: 'string', default: DEFAULT_DATA },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) return help()
   const stop = stopSignal()
   const { createMcpServer } = await import('../join/mcp/server/mcp-server.ts')
   const { openAgent } = await import('./open-agent.ts')
@@ -82,9 +77,7 @@ async function proxy(args: string[]): Promise<number> {
     trust: { type: 'string', default: 'off' },
     data: { type: 'string' },
     namespace: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) return help()
   const { url, data, namespace } = values
   if ((positionals.length === 0) === (url === undefined)) {
     throw new UsageError('byref mcp proxy takes either -- <command> or --url (byref mcp --help)')

@@ -17,7 +17,8 @@ import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref run: one question, answered in the terminal
+/** What `byref run --help` prints. */
+export const HELP = `byref run: one question, answered in the terminal
 
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
@@ -35,7 +36,7 @@ the environment as for byref serve (see byref serve --help).
 `
 
 /** `byref run`: attaches files, asks, and streams the answer. */
-export async function runCommand(args: string[]): Promise<number> {
+export async function command(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('run', args, {
     file: { type: 'string', multiple: true, default: [] },
     out: { type: 'string' },
@@ -43,12 +44,7 @@ export async function runCommand(args: string[]): Promise<number> {
     ...STORAGE,
     yes: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
   const [question, extra] = positionals
   if (!question)
     throw new UsageError('byref run needs a question: byref run "…" (byref run --help)')

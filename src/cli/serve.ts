@@ -16,7 +16,8 @@ import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 import { CONCURRENCY, readConcurrency } from './work.ts'
 
-const HELP = `byref serve: the workbench and its API
+/** What `byref serve --help` prints. */
+export const HELP = `byref serve: the workbench and its API
 
   byref serve [--data ${STORAGE.data.default}] [--port 4114] [--host 127.0.0.1] [--auth] …
 
@@ -42,7 +43,7 @@ that nobody has taken over after ten seconds.
 `
 
 /** `byref serve`: listens until it is told to stop. */
-export async function serveCommand(args: string[]): Promise<number> {
+export async function command(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('serve', args, {
     ...STORAGE,
     concurrency: { type: 'string', default: CONCURRENCY },
@@ -55,12 +56,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     issuer: { type: 'string' },
     audience: { type: 'string' },
     log: { type: 'string', default: 'error' },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
   if (positionals.length > 0) throw new UsageError(`byref serve takes no "${positionals[0]}"`)
   const port = Number(values.port)
   if (!/^\d+$/.test(values.port) || port > 65535) {

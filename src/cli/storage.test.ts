@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { serveCommand } from './serve.ts'
+import { command as serveCommand } from './serve.ts'
 import { openStorage } from './storage.ts'
 
 /** Nobody listens there. */

@@ -6,7 +6,8 @@ import { parseOptions } from './parse-options.ts'
 import { signingSecret } from './secret.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref token: a token for a server that asks for one (byref serve --auth)
+/** What `byref token --help` prints. */
+export const HELP = `byref token: a token for a server that asks for one (byref serve --auth)
 
   byref token [--role member] [--namespace TEAM] [--subject NAME] [--expires 30d] [--data ${DEFAULT_DATA}]
 
@@ -20,19 +21,14 @@ The token is printed on stdout. A server sees no difference between its bearers:
 `
 
 /** `byref token`: prints a token. */
-export async function tokenCommand(args: string[]): Promise<number> {
+export async function command(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('token', args, {
     role: { type: 'string', default: 'member' },
     namespace: { type: 'string' },
     subject: { type: 'string', default: 'user' },
     expires: { type: 'string', default: '30d' },
     data: { type: 'string', default: DEFAULT_DATA },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
   if (positionals.length > 0) throw new UsageError(`byref token takes no "${positionals[0]}"`)
   const role = roles.safeParse(values.role)
   if (!role.success) {

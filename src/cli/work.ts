@@ -6,7 +6,8 @@ import { stopSignal } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `byref work: advances the conversations of any number of servers
+/** What `byref work --help` prints. */
+export const HELP = `byref work: advances the conversations of any number of servers
 
   byref work --database postgresql://… [--bucket NAME] [--concurrency 50]
 
@@ -22,16 +23,11 @@ model is chosen by the environment as for byref serve (see byref serve --help).
 export const CONCURRENCY = '50'
 
 /** `byref work`: works until it is told to stop. */
-export async function workCommand(args: string[]): Promise<number> {
+export async function command(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('work', args, {
     ...STORAGE,
     concurrency: { type: 'string', default: CONCURRENCY },
-    help: { type: 'boolean', short: 'h' },
   })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
   if (positionals.length > 0) throw new UsageError(`byref work takes no "${positionals[0]}"`)
   if (!values.database) {
     throw new UsageError(
