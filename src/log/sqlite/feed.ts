@@ -1,9 +1,10 @@
+import type { LogRecord } from '../../content/events.ts'
 import { inBackground } from '../../in-background.ts'
 import type { TransactionHooks } from '../../sqlite/write-queue.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Audience, listeners } from '../listeners.ts'
 import { CHUNK, pause } from '../pause.ts'
-import { type Marks, readChanges, readMarks } from './foreign-changes.ts'
+import { type RecordRow, soundRecord } from '../record-rows.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 const POLL_MS = 100
@@ -98,4 +99,80 @@ export function feed(): Feed {
       tellForeign()
     },
   }
+}
+
+/** The last rows that are known. */
+interface Marks {
+  record: number
+  notice: number
+}
+
+interface ChangedRow extends RecordRow {
+  id: number
+  namespace: string
+  conversation: string
+}
+
+interface NoticeRow {
+  id: number
+  /** The last record when it was given. */
+  record: number
+  namespace: string
+  conversation: string
+  deleted: number
+}
+
+/** The last rows that there are. */
+function readMarks(sql: Statements): Marks {
+  return {
+    record: Number(sql.lastRecord.get()?.seq ?? 0),
+    notice: Number(sql.lastNotice.get()?.seq ?? 0),
+  }
+}
+
+/** Changes behind the marks in the order in which they were stored, of at most `limit` records (-1 for all). */
+function readChanges(
+  sql: Statements,
+  { record, notice }: Marks,
+  limit: number,
+): { changes: LogChange[]; marks: Marks; more: boolean } {
+  const last = readMarks(sql).record
+  const rows = sql.recordsBetween.all(record, last, limit) as unknown as ChangedRow[]
+  const more = rows.length === limit
+  const end = more ? (rows.at(-1)?.id ?? last) : last
+  const notices = sql.noticesBetween.all(notice, end) as unknown as NoticeRow[]
+  const marks = { record: end, notice: notices.at(-1)?.id ?? notice }
+  return { changes: inOrder(rows, notices), marks, more }
+}
+
+/** Records that follow each other in one conversation are one change. */
+function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): LogChange[] {
+  const changes: LogChange[] = []
+  let next = 0
+  let open: (LogChange & { records: LogRecord[] }) | null = null
+  const take = (before: number): void => {
+    for (let row = notices[next]; row && row.record < before; row = notices[++next]) {
+      changes.push({ ...placeOf(row), records: [], ...(row.deleted ? { deleted: true } : {}) })
+      open = null
+    }
+  }
+  for (const row of rows) {
+    take(row.id)
+    const place = placeOf(row)
+    if (open?.conversation !== place.conversation || open.namespace !== place.namespace) {
+      open = { ...place, records: [] }
+      changes.push(open)
+    }
+    const record = soundRecord(row, row.conversation)
+    if (record) open.records.push(record)
+  }
+  take(Number.POSITIVE_INFINITY)
+  return changes
+}
+
+function placeOf(row: { namespace: string; conversation: string }): {
+  conversation: string
+  namespace: string | null
+} {
+  return { conversation: row.conversation, namespace: row.namespace || null }
 }
