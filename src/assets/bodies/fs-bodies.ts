@@ -1,10 +1,10 @@
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { checkOptions, is } from '../../check-options.ts'
+import { inBackground } from '../../in-background.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
 import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
-import { createFolderMaker, syncFolder } from './folder-sync.ts'
-import { together } from './together.ts'
+import { closeFile, openFile, syncAll } from './file-descriptor.ts'
 
 /** Options of {@link fsBodies}. */
 export interface FsBodiesOptions {
@@ -157,4 +157,114 @@ async function statOf(path: string) {
 
 function isMissing(error: unknown): boolean {
   return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
+}
+
+const MAX_KNOWN_FOLDERS = 20_000
+
+/** Waits until the disk has the names in a folder. */
+async function syncFolder(path: string): Promise<void> {
+  let folder: number
+  try {
+    folder = await openFile(path, 'r')
+  } catch (error) {
+    // Windows cannot open a folder, and needs no sync of one; a folder that we may not read is not ours.
+    if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
+    throw error
+  }
+  try {
+    await syncAll(folder)
+  } catch (error) {
+    if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
+  } finally {
+    await closeFile(folder)
+  }
+}
+
+/** Makes folders, each looked after once. */
+interface FolderMaker {
+  /** Makes a folder and those above it, and waits until the disk has their names. */
+  ensure(path: string): Promise<void>
+  /** Somebody removed folders: each is looked after again. */
+  forget(): void
+}
+
+/** A maker whose list of folders is bounded. */
+function createFolderMaker(): FolderMaker {
+  const made = new Map<string, Promise<void>>()
+
+  async function make(path: string): Promise<void> {
+    const parent = dirname(path)
+    try {
+      await mkdir(path)
+    } catch (error) {
+      if (osCode(error) === 'ENOENT' && parent !== path) {
+        // It was never made, or somebody removed it.
+        made.delete(parent)
+        await ensure(parent)
+        return make(path)
+      }
+      if (osCode(error) !== 'EEXIST') throw error
+    }
+    await syncFolder(parent)
+  }
+
+  function ensure(path: string): Promise<void> {
+    const known = made.get(path)
+    if (known) return known
+    if (made.size > MAX_KNOWN_FOLDERS) made.clear()
+    const making = make(path)
+    made.set(path, making)
+    making.catch(() => made.delete(path))
+    return making
+  }
+
+  return { ensure, forget: () => made.clear() }
+}
+
+interface Waiting<T> {
+  item: T
+  done(): void
+  failed(error: unknown): void
+}
+
+/**
+ * Gathers what comes while `run` is under way, and gives it to the next: many that come at once share what they have in
+ * common. `run` gives what became of each.
+ */
+function together<T>(
+  run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>,
+): (item: T) => Promise<void> {
+  let waiting: Waiting<T>[] = []
+  let isRunning = false
+
+  async function work(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting
+      waiting = []
+      await settle(group)
+    }
+    isRunning = false
+  }
+
+  /** Never rejects: whoever waits in the group hears what went wrong, and the next group has its turn. */
+  async function settle(group: typeof waiting): Promise<void> {
+    try {
+      const results = await run(group.map(({ item }) => item))
+      for (const [i, { done, failed }] of group.entries()) {
+        const result = results[i]
+        if (result?.status === 'rejected') failed(result.reason)
+        else done()
+      }
+    } catch (error) {
+      for (const { failed } of group) failed(error)
+    }
+  }
+
+  return (item) =>
+    new Promise((done, failed) => {
+      waiting.push({ item, done, failed })
+      if (isRunning) return
+      isRunning = true
+      queueMicrotask(() => inBackground('Writing bodies', work()))
+    })
 }
