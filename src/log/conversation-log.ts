@@ -59,8 +59,8 @@ export interface LogUpkeep {
   /** The records behind a position as they are stored. */
   stored(conversation: string, options: Required<ReadOptions>): Promise<StoredRecord[]>
   /**
-   * Removes all records behind a position, makes the summary anew from those that are left, ends the lease and takes the
-   * conversation back. Gives how many records it removed.
+   * Removes all records behind a position and damaged debug data: the conversation is made anew from the records that are
+   * left, without a lease, and is not set aside any more. Gives how many records it removed.
    *
    * @throws DamagedError where one that would be left is damaged: then nothing is changed
    */

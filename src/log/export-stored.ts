@@ -1,8 +1,9 @@
+import { DamagedError } from '../content/damaged-error.ts'
 import type { ConversationRow } from './conversation-row.ts'
 import { debugLine, headerLine } from './json-lines.ts'
 import { notFoundError } from './log-errors.ts'
 import { CHUNK, pause } from './pause.ts'
-import { debugOf, exportedLine, type RecordRow } from './record-rows.ts'
+import { debugOf, exportedLine, type RecordRow, unseal } from './record-rows.ts'
 
 /** Rows of one conversation in a database, by pages of {@link CHUNK}. */
 export interface StoredPages {
@@ -23,22 +24,30 @@ export interface DebugRow {
   line: string | null
 }
 
-/** The lines of a conversation, read by pages, up to the position that its row has. */
+/**
+ * The lines of a conversation, read by pages, up to the position that its row has. With `soundEnd`, those of a repair: the
+ * records up to that position, without damaged debug data.
+ *
+ * @throws DamagedError
+ */
 export async function* exportStored(
-  { id, name: title, created, updated, position: end, header }: ConversationRow,
+  { id, name: title, created, updated, position, header }: ConversationRow,
   { records, debug }: StoredPages,
+  soundEnd: number | null = null,
 ): AsyncGenerator<string> {
+  const end = soundEnd ?? position
   yield `${headerLine({ id, title, created, updated }, header)}\n`
-  for (let position = 0; position < end; ) {
-    const rows = await records(position)
-    if (rows.length === 0) throw notFoundError(id)
-    for (const row of rows) yield `${exportedLine(row, id, ++position)}\n`
+  for (let last = 0; last < end; ) {
+    const rows = (await records(last)).slice(0, end - last)
+    if (rows.length === 0) throw soundEnd === null ? notFoundError(id) : missing(id, last + 1)
+    for (const row of rows) yield `${exportedLine(row, id, ++last)}\n`
     await pause()
   }
   for (let last = 0; ; ) {
     const rows = await debug(last)
     for (const { message, value, line } of rows) {
-      const of = { id, position: end, message }
+      if (soundEnd !== null && !(isSound(value) && isSound(line))) continue
+      const of = { id, position, message }
       const json = debugOf(value, of)
       yield `${line === null ? debugLine(message, json) : debugOf(line, of)}\n`
     }
@@ -46,4 +55,12 @@ export async function* exportStored(
     last = rows.at(-1)?.id ?? last
     await pause()
   }
+}
+
+function missing(id: string, position: number): DamagedError {
+  return new DamagedError(id, { position, reason: 'the record is missing' })
+}
+
+function isSound(sealed: string | null): boolean {
+  return sealed === null || unseal(sealed) !== null
 }

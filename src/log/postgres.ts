@@ -40,7 +40,7 @@ import { postgresExport } from './postgres/postgres-export.ts'
 import { postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { readRecords } from './postgres/read-records.ts'
 import { type Recent, recent } from './postgres/recent.ts'
-import { cutRecords, setAside, storedRecords } from './postgres/upkeep.ts'
+import { setAside, storedRecords } from './postgres/upkeep.ts'
 import { debugOf } from './record-rows.ts'
 
 /** Options of {@link createPostgresLog}. */
@@ -210,7 +210,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
       }),
     delete: (id) =>
       use(async () => {
-        const gone = await noted(id, 'deleted', () => forget(database, placeOf(id)))
+        const gone = await noted(id, 'deleted', () => forget(query, placeOf(id)))
         known.delete(keyOfPlace(placeOf(id)))
         if (gone) await removeForgotten(database, gone)
         return gone !== null
@@ -226,7 +226,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
         return postgresImport(database, lines, (staged) => {
           const place = placeOf(id ?? staged.header.id)
           return inTurn(place, async () => {
-            const made = await publishStaged(database, place, staged)
+            const { made } = await publishStaged(database, place, staged)
             const { position } = staged
             await changes.tell({ ...place, ...made, kind: 'made', position })
             return place.id
@@ -237,16 +237,22 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
       setAside: (id, damage) => use(() => setAside(query, placeOf(id), damage)),
       stored: (id, page) => use(() => storedRecords(query, placeOf(id), page)),
       cut: (id, after) =>
-        use(() => {
+        use(async () => {
           const place = placeOf(id)
-          return inTurn(place, async () => {
-            known.delete(keyOfPlace(place))
-            const done = await cutRecords(database, place, after)
-            if (!done) return 0
-            await changes.tell({ ...place, ...done.gone, kind: 'deleted' })
-            await changes.tell({ ...place, ...done.made, kind: 'made', position: after })
-            return done.removed
-          })
+          const row = await findIn(id)
+          if (!row) return 0
+          const lines = postgresExport(database, row, after)
+          const gone = await postgresImport(database, lines, (staged) =>
+            inTurn(place, async () => {
+              known.delete(keyOfPlace(place))
+              const done = await publishStaged(database, place, { ...staged, replaces: true })
+              if (done.gone) await changes.tell({ ...place, ...done.gone, kind: 'deleted' })
+              await changes.tell({ ...place, ...done.made, kind: 'made', position: after })
+              return done.gone
+            }),
+          )
+          if (gone) await removeForgotten(database, gone)
+          return Math.max(0, row.position - after)
         }),
     },
     subscribe(listener, options) {

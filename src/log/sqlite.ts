@@ -12,9 +12,9 @@ import {
   LOG_METHODS,
 } from './check-arguments.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
-import { leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
+import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
-import { type DebugRow, exportStored, type LineRow } from './export-stored.ts'
+import { type DebugRow, exportStored, type LineRow, type StoredPages } from './export-stored.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK } from './pause.ts'
 import { debugOf } from './record-rows.ts'
@@ -23,7 +23,7 @@ import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
 import { giveNotice } from './sqlite/notices.ts'
 import { readRecords } from './sqlite/read-records.ts'
-import { removeAll, removeSome } from './sqlite/remove-records.ts'
+import { forget, removeAll } from './sqlite/remove-records.ts'
 import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
@@ -62,6 +62,17 @@ function logOf(
   const placeOf = (id: string) => ({ namespace: namespace ?? '', id })
   const tell = (id: string, change: Partial<LogChange> = {}): void =>
     changes.tell({ conversation: id, namespace, records: [], ...change })
+
+  const linesOf = (row: ConversationRow, soundEnd?: number): AsyncGenerator<string> => {
+    const { key, position: end } = row
+    const pages: StoredPages = {
+      records: (after) =>
+        use(() => read((sql) => sql.lines.all(key, after, end, CHUNK) as unknown as LineRow[])),
+      debug: (after) =>
+        use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
+    }
+    return exportStored(row, pages, soundEnd)
+  }
 
   const log: ConversationLog = {
     namespace,
@@ -153,13 +164,7 @@ function logOf(
     async *export(id) {
       const row = await use(() => read((sql) => findRow(sql, placeOf(id))))
       if (!row) throw notFoundError(id)
-      const { key, position: end } = row
-      yield* exportStored(row, {
-        records: (after) =>
-          use(() => read((sql) => sql.lines.all(key, after, end, CHUNK) as unknown as LineRow[])),
-        debug: (after) =>
-          use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
-      })
+      yield* linesOf(row)
     },
     import: (lines, { id } = {}) =>
       use(async () => {
@@ -176,10 +181,24 @@ function logOf(
       if (connection.closed) throw closedError()
       return changes.subscribe(connection, listener, { ...options, namespace })
     },
-    upkeep: sqliteUpkeep(connection, placeOf, (id) => {
-      tell(id, { deleted: true })
-      tell(id)
-    }),
+    upkeep: {
+      ...sqliteUpkeep(connection, placeOf),
+      cut: (id, after) =>
+        use(async () => {
+          const row = await read((sql) => findRow(sql, placeOf(id)))
+          if (!row) return 0
+          await sqliteImport(connection, linesOf(row, after), {
+            namespace: namespace ?? '',
+            id,
+            replaces: true,
+            published() {
+              tell(id, { deleted: true })
+              tell(id)
+            },
+          })
+          return Math.max(0, row.position - after)
+        }),
+    },
     close: connection.close,
   }
   return checkMethods('log', log, LOG_METHODS)
@@ -202,16 +221,4 @@ function giveName(sql: Statements, place: Place, name: string | null): boolean {
   indexTitle(sql, row.key, name ?? row.title)
   giveNotice(sql, place, { deleted: false })
   return true
-}
-
-/** Ends a conversation within a transaction. Gives its key and whether there are records left; null where there is none. */
-function forget(sql: Statements, place: Place): { key: number; more: boolean } | null {
-  const row = findRow(sql, place)
-  if (!row) return null
-  const { key } = row
-  sql.forget.run(key)
-  indexTitle(sql, key, null)
-  giveNotice(sql, place, { deleted: true })
-  sql.putLeftover.run(key, 0)
-  return { key, more: removeSome(sql, key) }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../postgres/database.ts'
+import type { Database, Query } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import type { ConversationQueue } from '../conversation-queue.ts'
@@ -89,8 +89,8 @@ export function giveName(
 }
 
 /** Ends a conversation; what it held is removed after that, in pieces. Null where there is none. */
-export async function forget(database: Database, place: Place): Promise<Noted | null> {
-  const { rows } = await database.query<Noted>(
+export async function forget(query: Query, place: Place): Promise<Noted | null> {
+  const { rows } = await query<Noted>(
     `WITH gone AS (
        DELETE FROM byref.conversations WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
      ), left_over AS (

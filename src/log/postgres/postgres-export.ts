@@ -4,10 +4,11 @@ import { type DebugRow, exportStored, type LineRow } from '../export-stored.ts'
 import { CHUNK } from '../pause.ts'
 import { type ConversationRow, nameOf } from './conversation-rows.ts'
 
-/** The lines of a conversation. */
+/** The lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
   { use, query }: Database,
   row: ConversationRow,
+  soundEnd?: number,
 ): AsyncGenerator<string> {
   const { key, position: end } = row
   return exportStored(
@@ -29,5 +30,6 @@ export function postgresExport(
         )
       },
     },
+    soundEnd,
   )
 }

@@ -7,7 +7,7 @@ import type { ImportedLine } from '../read-lines.ts'
 import { eventSum, seal } from '../record-rows.ts'
 import { type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
-import { type Noted, noticeOf } from './change-conversation.ts'
+import { forget, type Noted, noticeOf } from './change-conversation.ts'
 import { NOW, nameWords, stateColumns } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { removeAll, removeLeftovers } from './remove-records.ts'
@@ -32,15 +32,20 @@ export async function postgresImport<T>(
   }
 }
 
-/** Makes what was staged a conversation. @throws ByrefError `conversation_exists` */
+/**
+ * Makes what was staged a conversation; with `replaces`, in place of the one that is there: `gone`.
+ *
+ * @throws ByrefError `conversation_exists`
+ */
 export function publishStaged(
   { transaction }: Database,
   place: Place,
-  staged: Staged,
-): Promise<Noted> {
+  { replaces = false, ...staged }: Staged & { replaces?: boolean },
+): Promise<{ made: Noted; gone: Noted | null }> {
   const { key, header, position, state, kept } = staged
   const { created, updated, title } = header
   return transaction(async (query) => {
+    const gone = replaces ? await forget(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
     const { rows } = await query<Noted>(
       `WITH made AS (
@@ -57,7 +62,7 @@ export function publishStaged(
       ],
     )
     if (!rows[0]) throw existsError(place.id)
-    return rows[0]
+    return { made: rows[0], gone }
   })
 }
 

@@ -7,7 +7,7 @@ import { type Staged, stageLines } from '../stage-lines.ts'
 import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { giveNotice } from './notices.ts'
-import { removeAll, removeLeftovers } from './remove-records.ts'
+import { forget, removeAll, removeLeftovers } from './remove-records.ts'
 import { createRow, findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
@@ -18,24 +18,33 @@ import type { LogConnection, Statements } from './statements.ts'
 export async function sqliteImport(
   connection: LogConnection,
   lines: AsyncIterable<string> | Iterable<string>,
-  options: { namespace: string; id: string | undefined; published(id: string): void },
+  options: {
+    namespace: string
+    id: string | undefined
+    /** Whether it takes the place of the conversation with that id. */
+    replaces?: boolean
+    published(id: string): void
+  },
 ): Promise<string> {
-  const { namespace, id, published } = options
+  const { namespace, id, replaces = false, published } = options
   await removeLeftovers(connection)
   const key = await connection.write(newKey)
+  let place: Place
+  let replaced: { key: number; more: boolean } | null
   try {
     const staged = await stage(connection, lines, key)
-    const place = { namespace, id: id ?? staged.header.id }
-    await connection.write(
-      (sql) => publish(sql, place, staged),
+    place = { namespace, id: id ?? staged.header.id }
+    replaced = await connection.write(
+      (sql) => publish(sql, place, { ...staged, replaces }),
       () => published(place.id),
     )
-    return place.id
   } catch (error) {
     // What cannot be removed now is removed as a leftover.
     await removeAll(connection, key).catch(() => {})
     throw error
   }
+  if (replaced?.more) await removeAll(connection, replaced.key)
+  return place.id
 }
 
 function stage(
@@ -78,8 +87,14 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
 }
 
-function publish(sql: Statements, place: Place, staged: Staged): void {
+/** Makes what was staged a conversation; gives the one that it replaces. */
+function publish(
+  sql: Statements,
+  place: Place,
+  { replaces, ...staged }: Staged & { replaces: boolean },
+): ReturnType<typeof forget> {
   const { key, header, position, state } = staged
+  const gone = replaces ? forget(sql, place) : null
   if (findRow(sql, place)) throw existsError(place.id)
   const { created, updated, title } = header
   const imported = Number(sql.lastRecord.get()?.seq ?? 0)
@@ -93,4 +108,5 @@ function publish(sql: Statements, place: Place, staged: Staged): void {
   )
   indexTitle(sql, key, title ?? state.title)
   giveNotice(sql, place, { deleted: false })
+  return gone
 }

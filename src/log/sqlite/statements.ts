@@ -55,10 +55,6 @@ const SQL = {
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN
     (SELECT id FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
-  unindexBehind: `DELETE FROM search WHERE rowid IN
-    (SELECT id * 2 FROM records WHERE conversation = ? AND position > ?)`,
-  removeBehind: 'DELETE FROM records WHERE conversation = ? AND position > ?',
-  unmarkDeleted: 'UPDATE records SET deleted = 0 WHERE conversation = ? AND deleted = 1',
   removeDebug: 'DELETE FROM debug WHERE conversation = ?',
   removeDebugOf: 'DELETE FROM debug WHERE conversation = ? AND message = ?',
   // the search
