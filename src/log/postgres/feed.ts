@@ -106,7 +106,11 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     const { key, kind } = news
     if (isPast(news, key)) return
     if (kind === 'appended') return catchUp(news, key, news)
-    if (news.notice !== null) notices.set(`${news.notice}`, true)
+    if (news.notice !== null) {
+      // A notification and a look may bring the same.
+      if (notices.get(`${news.notice}`)) return
+      notices.set(`${news.notice}`, true)
+    }
     const entry = known(news, key)
     if (kind === 'deleted') {
       if (!entry?.gone) emit(news, { deleted: true })
@@ -119,9 +123,8 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
   }
 
   async function receiveSight({ now, rows, notices: seen }: Sight): Promise<void> {
-    const fresh = seen.filter(({ notice }) => !notices.get(`${notice}`))
     const work = [
-      ...fresh.map((one) => ({ at: one.at, place: one, run: () => receive(newsOf(one)) })),
+      ...seen.map((one) => ({ at: one.at, place: one, run: () => receive(newsOf(one)) })),
       ...rows.map((row) => ({
         at: row.updated,
         place: row,
