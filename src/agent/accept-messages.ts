@@ -23,6 +23,7 @@ import { readParts } from '../content/message-parts.ts'
 import { type MessageInput, toMessage } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { findAssetUrls } from '../refs/bare-refs.ts'
 import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
 import type { TrustSettings } from './trust/trust-options.ts'
 
@@ -241,7 +242,7 @@ async function mentionedAssets(
   return [...refs].flatMap((ref) => found.get(ref) ?? [])
 }
 
-/** The references that a message's content names: in its text between marks, in its parts, as a whole. */
+/** The references that a message's content names: in its text, in its parts, as a whole. */
 function namesIn({
   content,
   content_type,
@@ -253,7 +254,10 @@ function namesIn({
     readParts(parts).flatMap((part) =>
       part.type === 'media'
         ? wholeRefs([part.ref])
-        : wholeRefs(findEmbeddedRefs(part.text).map(({ ref }) => ref)),
+        : wholeRefs([
+            ...findEmbeddedRefs(part.text).map(({ ref }) => ref),
+            ...findAssetUrls(part.text),
+          ]),
     ),
   )
 }

@@ -4,6 +4,7 @@ import { CAPABILITIES, capabilitiesOf } from '../model/capabilities.ts'
 import type { LanguageModel } from '../model/language-model.ts'
 import type { ModelCapabilities } from '../model/model-capabilities.ts'
 import { createMediaCache, type MediaCache } from '../prompt/media/media-cache.ts'
+import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
 
@@ -42,6 +43,11 @@ export interface PromptOptions {
    * in its place, merged at compactions. `engine`: always merged into one block an identity. `model`: each in its place.
    */
   merge?: MergeMode
+  /**
+   * Which assets are described to the model, each once: by default those that somebody names or that a tool saves; `all`
+   * adds every other asset of the conversation.
+   */
+  describeAssets?: DescribedAssets
   history?: HistoryOptions
   media?: MediaBudget
   /** What is known better of the model than the catalogue says: what it takes, its context window, its price. */
@@ -51,6 +57,7 @@ export interface PromptOptions {
 /** {@link PromptOptions} with their defaults. */
 export interface PromptSettings {
   merge: MergeMode
+  describeAssets: DescribedAssets
   history: HistoryOptions
   media: Required<MediaBudget>
   /** What the model takes and costs, looked up once. */
@@ -71,6 +78,7 @@ const MEDIA: Required<MediaBudget> = {
 
 export const PROMPT_OPTIONS: OptionTable<PromptOptions> = {
   merge: is.oneOf('cache', 'engine', 'model'),
+  describeAssets: is.oneOf('named', 'all'),
   history: is.group({ maxTokens: is.positive, summarize: is.callback() }),
   media: is.group(
     is.all(is.positive, 'maxParts', 'maxBytes', 'imageMaxSide', 'cacheBytes', 'timeoutMs'),
@@ -81,12 +89,21 @@ export const PROMPT_OPTIONS: OptionTable<PromptOptions> = {
 /** Fills in the defaults. */
 export function resolvePromptOptions(
   model: LanguageModel,
-  { merge = 'cache', history = {}, media = {}, capabilities: overrides }: PromptOptions,
+  {
+    merge = 'cache',
+    describeAssets = 'named',
+    history = {},
+    media = {},
+    capabilities: overrides,
+  }: PromptOptions,
 ): PromptSettings {
   const budget = { ...MEDIA, ...media }
   let known: Promise<ModelCapabilities> | null = null
   return {
-    ...{ merge, history, media: budget },
+    merge,
+    describeAssets,
+    history,
+    media: budget,
     cache: createMediaCache({ maxBytes: budget.cacheBytes }),
     capabilities() {
       known ??= capabilitiesOf(model, overrides)

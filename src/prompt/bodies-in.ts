@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonValue } from '../content/json.ts'
-import { embeddedMedia, type KnownAssets, mediaOf, wholeRef } from './named-media.ts'
+import { embeddedMedia, type KnownAssets, mediaOf, noteBareNames, wholeRef } from './named-media.ts'
 import type { MediaPart } from './transcript-item.ts'
 
 /** The bodies that a value names. */
@@ -21,6 +21,7 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
   const waiting: unknown[] = [value]
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
     if (typeof one === 'string') {
+      noteBareNames(one, known, found.names)
       if (!one.includes('<|')) continue
       const embedded = embeddedMedia(one, known, found.names).filter(isPerceived)
       found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))

@@ -5,6 +5,7 @@ import {
   formatAssetRef,
   parseAssetRef,
 } from '../refs/asset-ref.ts'
+import { findAssetUrls } from '../refs/bare-refs.ts'
 import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
 import type { MediaPart } from './transcript-item.ts'
 
@@ -45,6 +46,14 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     if (asset?.structured && url === whole) return []
     return [{ ...mediaOf(url, asset), otherwise: 'short' }]
   })
+}
+
+/** Notes the assets that a text names by bare URLs, as far as they are known. */
+export function noteBareNames(text: string, known: KnownAssets, names: Set<string>): void {
+  for (const url of findAssetUrls(text)) {
+    const whole = wholeRef(url)
+    if (whole !== null && known.get(whole)) names.add(whole)
+  }
 }
 
 /** What is known of a body. */

@@ -8,6 +8,7 @@ import { readMetadata } from '../content/read-metadata.ts'
 import { resultCall } from '../content/results.ts'
 import { isDeleted, isDeletedResult } from '../content/tombstone.ts'
 import { itemTokens } from './item-tokens.ts'
+import { noteBareNames } from './named-media.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
 import { createToldOnce, type PlacedTopic } from './told-once.ts'
 import {
@@ -72,18 +73,21 @@ export interface KnownAsset {
   after: number
 }
 
+/** What a placer is made with: see `TranscriptOptions`. */
+export interface PlacerOptions {
+  guide(topic: PlacedTopic): string | null
+  wholeData?: boolean
+  hides?(ref: string): boolean
+  describeAssets?: DescribedAssets
+}
+
+/** Which assets are described to the model: those that somebody names or a tool saves, or all of a conversation. */
+export type DescribedAssets = 'named' | 'all'
+
 /** Begins a transcript. */
 export function createPlacer(
   known: ReadonlyMap<string, KnownAsset>,
-  {
-    guide,
-    wholeData = false,
-    hides = () => false,
-  }: {
-    guide(topic: PlacedTopic): string | null
-    wholeData?: boolean
-    hides?(ref: string): boolean
-  },
+  { guide, wholeData = false, hides = () => false, describeAssets = 'named' }: PlacerOptions,
 ): Placer {
   const list = createItemList()
   const { items } = list
@@ -104,6 +108,25 @@ export function createPlacer(
   }
 
   const told = createToldOnce(guide, knownHere.get)
+
+  /** The descriptions of the assets that are named, and of all others where all are to be described. */
+  function metasOf(names: ReadonlySet<string>): TextPart[] {
+    if (describeAssets === 'named') return told.metas(names)
+    const all = [...known].flatMap(([ref, { after }]) => (after <= at && !hides(ref) ? ref : []))
+    return told.metas(new Set([...names, ...all]))
+  }
+
+  /** The assets that calls saved and that their results do not name: a line for each file, and the names of all. */
+  function unnamed(callIds: ReadonlySet<string>, names: Set<string>): TextPart[] {
+    const lines: string[] = []
+    for (const [ref, { asset, after }] of known) {
+      const isOwn = asset.toolCallId !== undefined && callIds.has(asset.toolCallId)
+      if (!isOwn || after > at || names.has(ref) || hides(ref)) continue
+      names.add(ref)
+      if (!asset.structured) lines.push(savedMarker(asset))
+    }
+    return lines.length > 0 ? [{ type: 'text', text: lines.join('\n') }] : []
+  }
 
   function isSent({ ref }: MediaPart, { media }: Placing): boolean {
     return (media === null || media.has(ref)) && !hides(ref)
@@ -152,7 +175,7 @@ export function createPlacer(
     const { parts, names } = userParts(message, knownHere)
     const shown = parts.filter((part) => part.type === 'text' || isSent(part, how))
     if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
-    push({ type: 'user', parts: [...shown, ...told.metas(names)] })
+    push({ type: 'user', parts: [...shown, ...metasOf(names)] })
   }
 
   function placeSystem(message: Message): void {
@@ -182,16 +205,22 @@ export function createPlacer(
       bridge()
       push(answer)
     }
-    if (answer.calls.length > 0) placeResults(answer.calls, logged, how)
+    const names = new Set<string>()
+    if (typeof message.content === 'string') noteBareNames(message.content, knownHere, names)
+    if (answer.calls.length > 0) placeResults(answer.calls, { logged, names }, how)
+    else if (names.size > 0) write(metasOf(names))
+  }
+
+  function write(parts: readonly TextPart[]): void {
+    if (parts.length > 0) push({ type: 'user', parts })
   }
 
   function placeResults(
     calls: ReturnType<typeof assistantItem>['calls'],
-    logged: ReadonlyMap<string, LoggedResult>,
+    { logged, names }: { logged: ReadonlyMap<string, LoggedResult>; names: Set<string> },
     how: Placing,
   ): void {
     const shown: ResultItem[] = []
-    const names = new Set<string>()
     const read: MediaPart[] = []
     let isNamed = false
     let isSpilled = false
@@ -208,12 +237,13 @@ export function createPlacer(
       isNamed ||= one.named
     }
     push({ type: 'results', results: shown })
-    const rest = [
+    const saved = unnamed(new Set(calls.map(({ id }) => id)), names)
+    write([
+      ...saved,
       ...(isNamed ? told.topic('results') : []),
-      ...told.metas(names),
+      ...metasOf(names),
       ...(isSpilled ? told.topic('reading') : []),
-    ]
-    if (rest.length > 0) push({ type: 'user', parts: rest })
+    ])
     fetched = read
   }
 
@@ -260,9 +290,7 @@ export function createPlacer(
       }
       pass(messages.length)
     },
-    write(parts) {
-      if (parts.length > 0) push({ type: 'user', parts })
-    },
+    write,
     skip(messages) {
       isGap ||= messages.some(isDeleted)
       takeResults(messages, 0)
@@ -270,9 +298,15 @@ export function createPlacer(
     tell: told.topic,
     metas(names, after) {
       at = after
-      return told.metas(names)
+      return metasOf(names)
     },
   }
+}
+
+/** `[Saved image: asset_id="…"]`, with its type and name. */
+function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
+  const line = marker({ kind, ref, fileName: name }).replace('[Attached', '[Saved')
+  return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
 }
 
 type AssistantItem = Extract<TranscriptItem, { type: 'assistant' }>

@@ -7,7 +7,13 @@ import type {
 import { isData } from '../content/data-block.ts'
 import type { Message } from '../content/message.ts'
 import { placeCompact } from './place-compact.ts'
-import { createPlacer, IN_PLACE, type KnownAsset, type Placer } from './placer.ts'
+import {
+  createPlacer,
+  type DescribedAssets,
+  IN_PLACE,
+  type KnownAsset,
+  type Placer,
+} from './placer.ts'
 import type { PlacedTopic } from './told-once.ts'
 
 /**
@@ -32,6 +38,8 @@ export interface TranscriptOptions {
   wholeData?: boolean
   /** Whether the bytes behind a reference are not to be sent, and nothing said of them. Default: none. */
   hides?(ref: string): boolean
+  /** Default `named`. */
+  describeAssets?: DescribedAssets
   /** The text on a topic; null for none. */
   guide(topic: PlacedTopic): string | null
 }

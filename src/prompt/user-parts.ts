@@ -5,7 +5,14 @@ import { type ReadMedia, readParts } from '../content/message-parts.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { bodiesIn } from './bodies-in.ts'
-import { embeddedMedia, type KnownAssets, mediaOf, referenceUrl, wholeRef } from './named-media.ts'
+import {
+  embeddedMedia,
+  type KnownAssets,
+  mediaOf,
+  noteBareNames,
+  referenceUrl,
+  wholeRef,
+} from './named-media.ts'
 import type { MediaPart, TextPart } from './transcript-item.ts'
 
 /** What a message shows, and the assets that it names. */
@@ -28,6 +35,7 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
     if (part.text === '') continue
     parts.push({ type: 'text', text: escapeBlocks(part.text) })
     embedded.push(...embeddedMedia(part.text, known, names))
+    noteBareNames(part.text, known, names)
   }
   if (message.content_type === 'command') {
     const found = bodiesIn(message.content as JsonValue, known)

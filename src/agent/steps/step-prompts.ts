@@ -73,6 +73,7 @@ export function createStepPrompts(
   let veil: Veil | null = null
   const transcript: TranscriptOptions = {
     merge: how.merge,
+    describeAssets: how.describeAssets,
     guide: guideFor(tools),
     ...(trust?.mode === 'quarantine' ? { hides: (ref: string) => veil?.hides(ref) ?? true } : {}),
   }
