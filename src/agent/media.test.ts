@@ -34,6 +34,31 @@ describe('createAgent, with media', () => {
     expect(shown?.role).toBe(role)
   })
 
+  it.each(['reference', 'field', 'bytes', 'base64'])(
+    'shows a message that is a picture: by its %s',
+    async (form) => {
+      const assets = createAssets()
+      const { ref } = await assets.save(new Uint8Array(PNG), 'image/png')
+      const content = { picture: new Uint8Array(PNG) }
+      const { assetId } = await assets.saveAsset({ content_type: 'report', content })
+      const messages = {
+        reference: { content_type: 'image/png', content: ref },
+        field: {
+          content_type: 'asset_ref',
+          content: { asset_id: assetId, field_path: ['content', 'picture'] },
+        },
+        bytes: { content_type: 'image/png', content: new Uint8Array(PNG) },
+        base64: { content_type: 'image/png', content: Buffer.from(PNG).toString('base64') },
+      }
+      const model = modelOf('openai.responses', 'gpt-5')
+      const message = { role: 'user' as const, ...messages[form as keyof typeof messages] }
+      await createAgent({ model, assets, tools: [draw] }).run({ messages: [message] }).result
+      const prompt = JSON.stringify(model.requests[0]?.prompt)
+      expect(prompt).toContain('"mediaType":"image/png"')
+      expect(prompt.split('iVBOR').length).toBe(2)
+    },
+  )
+
   it('shows parts of any form, and what is named between marks', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new TextEncoder().encode('Forty-two.'), 'text/plain')

@@ -4,7 +4,7 @@ import type { Attachment, Message } from '../content/message.ts'
 import { type ReadMedia, readParts } from '../content/message-parts.ts'
 import { readMetadata } from '../content/read-metadata.ts'
 import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { bodiesIn } from './bodies-in.ts'
+import { bodiesIn, kindOf } from './bodies-in.ts'
 import {
   embeddedMedia,
   type KnownAssets,
@@ -62,6 +62,15 @@ export function marker({
   return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
 }
 
+/** The body that is the whole message: of type `image/png`, say, with a reference as its content. */
+function wholeMedia(content: unknown, contentType: string): ReadMedia | null {
+  if (!/^(?:image|audio|video|application)\/[\w.+-]+$/.test(contentType)) return null
+  const { assetRef = content } = Object(content) as { assetRef?: unknown }
+  const ref = referenceUrl(assetRef)
+  if (ref === null) return null
+  return { type: 'media', kind: kindOf(contentType), ref, mimeType: contentType }
+}
+
 function attachedParts(
   media: ReadMedia,
   known: KnownAssets,
@@ -71,7 +80,9 @@ function attachedParts(
   const asset = whole === null ? undefined : known.get(whole)
   if (whole !== null) names.add(whole)
   const text: TextPart = { type: 'text', text: marker(media) }
-  if (asset?.structured) return [text]
+  // Its meta describes it. What a field of it is, an image or a value, is known when it is read.
+  if (asset?.structured && media.ref === whole) return [text]
+  if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), otherwise: 'short' }]
   const part = { ...mediaOf(media.ref, asset), ...media }
   // What is known of the body is truer than a claim such as `image/*`.
   if (asset?.ref === media.ref) part.mimeType = asset.mime
@@ -79,6 +90,8 @@ function attachedParts(
 }
 
 function contentParts({ content, content_type }: Message): ReturnType<typeof readParts> {
+  const media = wholeMedia(content, content_type)
+  if (media) return [media]
   if (typeof content === 'string' && content_type !== 'asset_ref')
     return [{ type: 'text', text: content }]
   if (content === null || content === undefined) return []
