@@ -238,11 +238,15 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
 }
 
 function unknownOption(where: string, key: string, names: readonly string[]): ByrefError {
-  const meant = nearest(key, names).map((name) => `"${name}"`)
-  const hint = meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
   return invalid(
-    `Unknown option "${key}" in ${where}.${hint} Valid options: ${names.join(', ') || 'none'}`,
+    `Unknown option "${key}" in ${where}.${didYouMean(key, names)} Valid options: ${names.join(', ') || 'none'}`,
   )
+}
+
+/** ` Did you mean "x"?`, or nothing where no name is near. */
+export function didYouMean(key: string, names: readonly string[]): string {
+  const meant = nearest(key, names).map((name) => `"${name}"`)
+  return meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
 }
 
 /** The names that a misspelling may stand for: those with the fewest changes, where these are few. */

@@ -147,12 +147,14 @@ describe('createAgent, with assets', () => {
     expect(ids(createAgent({ model, tools: ['fetch_asset', small] }))).toEqual([
       'fetch_asset',
       'camera',
+      'search_asset',
     ])
     const assets = { config: { resolveInLLM: false } }
     expect(ids(createAgent({ model, tools: [small], assets }))).toEqual([
       'camera',
       'save_asset',
       'fetch_asset',
+      'search_asset',
     ])
     expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
       /tools\[0\] must be "save_asset" or .* or an object of options, not "drop_asset"/,

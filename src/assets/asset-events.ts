@@ -6,7 +6,8 @@ import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
-/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"); `meta` is that of structured content. */
+/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"); `meta` is that of structured content, and of
+ * files that have a name, a type or a description of their own. */
 export function createdPayload(
   info: AssetInfo,
   maker: AssetMaker,
@@ -27,8 +28,14 @@ export function createdPayload(
     ...(namespace === null ? {} : { namespace }),
     ...(expiresAt === null ? {} : { expiresAt }),
     ...(structured ? { structured } : {}),
-    ...(structured && meta ? { meta: metaLines({ ...meta, asset_id: assetId }) } : {}),
+    ...(meta && (structured || isDescribed(meta))
+      ? { meta: metaLines({ ...meta, asset_id: assetId }) }
+      : {}),
   }
+}
+
+function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolean {
+  return (asset_name ?? asset_type ?? description) !== undefined
 }
 
 /** A body that is kept for its event. */

@@ -10,6 +10,8 @@ import { type AssetsCore, infoOf } from './assets-core.ts'
 import { plain, readBytes, streamOf } from './bodies/body.ts'
 import { byteRange } from './bodies/byte-range.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
+import { markedEncoding } from './bodies/text-encoding.ts'
+import { documentForm } from './documents/document-form.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
 /** The half of {@link Assets} that reads. */
@@ -24,6 +26,7 @@ export type AssetReader = Pick<
   | 'list'
   | 'delete'
   | 'resolve'
+  | 'text'
   | 'rows'
   | 'meta'
 >
@@ -53,6 +56,12 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     if (!record.attributes.marked) return { record, stored: opened }
     await opened.stream.cancel()
     return { record, stored: null }
+  }
+
+  async function openWhole({ assetId, namespace }: AssetPlace): Promise<StoreOpened> {
+    const opened = await store.open(assetId, { namespace })
+    if (!opened) throw assetNotFound(assetId)
+    return opened
   }
 
   async function read(ref: AssetRefInput, options?: NamespaceOption, { asText = false } = {}) {
@@ -129,6 +138,23 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return valueAt(core, await recordAt(core, place), place.fieldPath)
     },
 
+    async text(ref, options) {
+      const place = locate(ref, options)
+      const record = await recordAt(core, place)
+      const whole = isWhole(place) && !record.attributes.marked
+      const known = whole ? documentForm(record.mime) : null
+      const { bytes, mime } = known ? { bytes: null, mime: record.mime } : await read(ref, options)
+      const form = known ?? documentForm(mime)
+      if (!form) return { text: textOf(bytes ?? new Uint8Array(), mime), pages: [1] }
+      const { documentText } = await import('./documents/document-text.ts')
+      const { assetId, namespace, digest, name } = record
+      const id = [namespace, assetId, digest, 'text', ...(whole ? [] : (place.fieldPath ?? []))]
+      const open = async () => (bytes ? streamOf(bytes) : (await openWhole(place)).stream)
+      const key = store.readsOnce ? null : JSON.stringify(id)
+      const source = { form, name: name ?? assetId, key, open }
+      return documentText(source, { cache: core.cache, limits: core.config.limits })
+    },
+
     async rows(ref, options = {}) {
       const place = locate(ref, options)
       const record = await recordAt(core, place)
@@ -149,6 +175,15 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       const meta = record.attributes.meta as AssetMeta | undefined
       return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
     },
+  }
+}
+
+/** @throws ByrefError `asset_unsupported` for bytes that are not text */
+function textOf(bytes: Uint8Array, mime: string): string {
+  try {
+    return new TextDecoder(markedEncoding(bytes), { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new ByrefError('asset_unsupported', `The asset is ${mime} and not text.`, { cause })
   }
 }
 

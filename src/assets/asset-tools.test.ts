@@ -25,12 +25,33 @@ describe('saveAssetTool', () => {
     expect((await assets.list()).assets).toHaveLength(1)
   })
 
+  it('saves text as the type that it is called', async () => {
+    const assets = createAssets()
+    const save = async (input: object) => {
+      const { assetRef } = (await saveAssetTool.execute({ ...input }, { assets })) as {
+        assetRef: string
+      }
+      const { mime, name } = await assets.info(assetRef)
+      return [mime, name, (await assets.text(assetRef)).text]
+    }
+    const text = '# Sum\n\n†state.total is <|asset://x|>, "quoted" — 7 €'
+    expect(await save({ text, mimeType: 'text/markdown', name: 'sum.md' })).toEqual([
+      ...['text/markdown', 'sum.md', text],
+    ])
+    expect(await save({ text: 'SGVsbG8=' })).toEqual(['text/plain', null, 'SGVsbG8='])
+    expect(await save({ text: '{"a":1}', mimeType: 'application/json' })).toEqual([
+      ...['application/json', null, '{"a":1}'],
+    ])
+  })
+
   it('refuses what is no base64, and what is missing', async () => {
     const assets = createAssets()
     for (const input of [
       { mimeType: 'image/png', dataBase64: '***' },
       { mimeType: 'image/png' },
       { dataBase64: PNG },
+      { dataBase64: PNG, mimeType: 'image/png', text: 'both' },
+      { text: '' },
       {},
       { ref: 5 },
     ]) {

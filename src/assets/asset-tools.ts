@@ -9,6 +9,8 @@ import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { isJsonType } from './bodies/mime-type.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
+import { documentForm } from './documents/document-form.ts'
+import { type DocumentPage, readDocumentPage } from './documents/document-page.ts'
 import { jsonLine } from './tables/json-line.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
@@ -38,44 +40,68 @@ const MAX_HITS = 100
 /** Types whose text is paged as it is; JSON is written out first, a line for each value. */
 const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
-/** `save_asset` (binary-assets.md): keeps bytes that the model has, or looks up an asset that is there. */
+/** `save_asset`: keeps a text or bytes that the model has, or looks up an asset that is there. */
 export const saveAssetTool: AssetTool = {
   id: 'save_asset',
   description:
-    'Saves data as an asset and gives its reference; with ref, tells what is known of that asset',
+    'Saves text, or data as base64, as an asset and gives its reference; with ref, tells what is known of that asset',
   inputSchema: {
     type: 'object',
     properties: {
-      mimeType: { type: 'string' },
+      text: { type: 'string' },
+      mimeType: { type: 'string', description: 'Of text by default text/plain' },
       dataBase64: { type: 'string', contentEncoding: 'base64' },
       name: { type: 'string', description: 'File name' },
       ref: { type: 'string' },
     },
     additionalProperties: false,
   },
-  async execute({ mimeType, dataBase64, name, ref }, { assets }) {
+  async execute({ text, mimeType, dataBase64, name, ref }, { assets }) {
     if (ref !== undefined) return summaryOf(await assets.info(textOf(ref, 'ref')))
-    const data = textOf(dataBase64, 'dataBase64')
-    const bytes = decodeBase64(data)
-    if (!bytes) throw new ByrefError('invalid_arguments', 'dataBase64 is no base64.')
-    const saved = await assets.save(bytes, textOf(mimeType, 'mimeType'), {
-      name: name === undefined ? null : textOf(name, 'name'),
-      owned: true,
-    })
-    return summaryOf(saved)
+    const type = mimeType === undefined ? null : textOf(mimeType, 'mimeType')
+    const fileName = name === undefined ? null : textOf(name, 'name')
+    if (text !== undefined && dataBase64 === undefined) {
+      return summaryOf(await saveText(textOf(text, 'text'), type ?? 'text/plain', fileName, assets))
+    }
+    const bytes = typeof dataBase64 === 'string' && dataBase64 ? decodeBase64(dataBase64) : null
+    if (text !== undefined || !bytes || type === null) {
+      throw new ByrefError(
+        'invalid_arguments',
+        'Give either text, or dataBase64 (valid base64) with its mimeType, or the ref of an asset.',
+      )
+    }
+    return summaryOf(await assets.save(bytes, type, { name: fileName, owned: true }))
   },
+}
+
+/** Text of a text type stays what it is called; of any other type it is the file that it makes. */
+async function saveText(
+  text: string,
+  type: string,
+  name: string | null,
+  assets: Assets,
+): Promise<AssetInfo> {
+  if (!/^text\//i.test(type)) return assets.save(Buffer.from(text), type, { name, owned: true })
+  const asset = {
+    content_type: type,
+    content: text,
+    ...(name === null ? {} : { asset_name: name }),
+  }
+  return assets.saveAsset(asset)
 }
 
 /** `fetch_asset` (binary-assets.md): the body of an asset, of a field in it, or of a part of either. */
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
-  description: 'Reads an asset or a field of it: text in pages, or data',
+  description:
+    'Reads an asset or a field of it: text, also of PDF, DOCX and XLSX, in pages; or data',
   inputSchema: {
     type: 'object',
     // Sent with every prompt. `ref` names fields too, so that `id` and `path` are taken and not shown.
     properties: {
       ref: { type: 'string' },
       format: { type: 'string', description: 'text, dataUrl or base64' },
+      page: { type: 'integer', description: 'Of a PDF; of XLSX a sheet' },
       startLine: { type: 'integer' },
       startColumn: { type: 'integer' },
       endLine: { type: 'integer' },
@@ -143,11 +169,11 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 async function usualFormat(
   assets: Assets,
   ref: AssetRefInput,
-  { startLine, startColumn, endLine }: Record<string, unknown>,
+  { page, startLine, startColumn, endLine }: Record<string, unknown>,
 ): Promise<'text' | 'dataUrl'> {
-  if (startLine !== undefined || startColumn !== undefined || endLine !== undefined) return 'text'
-  const { structured, table } = await assets.info(ref)
-  if (!structured) return 'dataUrl'
+  if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
+  const { structured, table, mime: type, size } = await assets.info(ref)
+  if (!structured) return documentForm(type) && size > MAX_BYTES ? 'text' : 'dataUrl'
   if (table) return 'text'
   const { mime, stream } = await assets.open(ref)
   await stream.cancel()
@@ -176,16 +202,28 @@ async function readText(
   assets: Assets,
   ref: AssetRefInput,
   input: Record<string, unknown>,
-): Promise<TextPage> {
+): Promise<TextPage | DocumentPage> {
   const range: TextRange = {
     startLine: countOf(input, 'startLine'),
     startColumn: countOf(input, 'startColumn'),
     endLine: countOf(input, 'endLine'),
   }
   const isRange = input.start !== undefined || input.end !== undefined
-  if (!isRange && (await isTable(assets, ref)))
-    return readRowPage(await assets.rows(ref), range, PAGE)
-  const opened = isRange ? null : await assets.open(ref)
+  const page = countOf(input, 'page')
+  const isRows = !isRange && (await isTable(assets, ref))
+  const opened = isRange || isRows ? null : await assets.open(ref)
+  if (opened && documentForm(opened.mime)) {
+    await opened.stream.cancel()
+    return readDocumentPage(await assets.text(ref), { ...range, page }, PAGE)
+  }
+  if (page !== undefined) {
+    await opened?.stream.cancel()
+    throw new ByrefError(
+      'invalid_arguments',
+      'page is for PDF and XLSX: leave it out, and read on with startLine.',
+    )
+  }
+  if (isRows) return readRowPage(await assets.rows(ref), range, PAGE)
   if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
     await opened?.stream.cancel()
     return readTextPage([await textAt(assets, ref, input)], range, PAGE)

@@ -90,10 +90,10 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
   }
 
-  /** Saves a file; `type` is what it is, absent where its bytes say so. */
+  /** Saves a file. */
   async function saveFile(
     input: BodyInput,
-    { type, claim, ...options }: SaveOptions & { type?: string; claim?: string | null },
+    { type, claim, meta, ...options }: SaveOptions & FileAbout,
   ): Promise<AssetInfo> {
     const { mime, name: ownName, ...taken } = takeBody(input, options.owned)
     try {
@@ -103,7 +103,7 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       const { description, assetType: asset_type } = options
       const typeOf = (head: Uint8Array, complete: boolean) =>
         type ?? sniff(head, { claim: claimed, name, complete })
-      const attributes = defined({ description, asset_type })
+      const attributes = defined({ description, asset_type, meta })
       return await saveBody({ ...taken, typeOf }, { ...where, name, attributes }, options)
     } catch (error) {
       cancelBody(taken.body, error)
@@ -140,8 +140,11 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       checkContentType(asset)
       const file = fileOf(asset)
       if (file) {
-        const { asset_id: assetId, asset_name: name, asset_type: assetType, description } = asset
-        return saveFile(file.input, { ...options, ...file, assetId, name, assetType, description })
+        const { asset_id = '', asset_name: name, asset_type: assetType, description } = asset
+        const isText = typeof asset.content === 'string'
+        const meta = assetMeta({ ...asset, asset_id, ...(isText && { content: STRING }) })
+        const about = { name, assetType, description, meta, assetId: asset.asset_id }
+        return saveFile(file.input, { ...options, ...file, ...about })
       }
       const encoded = await encodeAsset(asset, config.limits.depth)
       if (!store.keepsObjects) refuseObjects(encoded, store.backend)
@@ -156,6 +159,18 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       await scope.onEvent?.({ type: 'ASSET_ERROR', payload })
     },
   }
+}
+
+/** In a meta what stands for the content of a text file: its body is in no event. */
+const STRING = "<class 'str'>"
+
+/** What is known of a file before it is saved. */
+interface FileAbout {
+  /** What it is; absent where its bytes say so. */
+  type?: string
+  claim?: string | null
+  /** What a model is told of it. */
+  meta?: AssetMeta
 }
 
 function checkContentType({ content_type }: StructuredAssetInput): void {

@@ -81,7 +81,10 @@ export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
   fs: is.group(FS_OPTIONS),
   s3: is.group(S3_STORE_OPTIONS),
   passthrough: is.group(PASSTHROUGH_OPTIONS),
-  namespacing: is.group({ mode: is.oneOf('none', 'context', 'optional'), includeInRef: is.boolean }),
+  namespacing: is.group({
+    mode: is.oneOf('none', 'context', 'optional'),
+    includeInRef: is.boolean,
+  }),
   inlineThresholdBytes: is.wholeNumber,
   ...is.all(is.boolean, 'resolveInLLM', 'duckdb'),
   limits: is.group({

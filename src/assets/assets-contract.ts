@@ -6,6 +6,7 @@ import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
+import type { AssetText } from './documents/document-text.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
 import type { TableRows } from './tables/table-rows.ts'
 
@@ -72,6 +73,16 @@ export interface ImportOptions extends SaveOptions {
   onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
 }
 
+/** What became of a file. */
+export interface ImportedFile {
+  /** The file as it came. */
+  asset: AssetInfo
+  /** Its table; of a workbook the first sheet's. Null where the file is not a table. */
+  table: AssetInfo | null
+  /** Of a workbook with several sheets: an asset that names the table of each. */
+  workbook: AssetInfo | null
+}
+
 /** Which bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */
 export interface OpenOptions extends NamespaceOption {
   start?: number
@@ -115,14 +126,11 @@ export interface Assets {
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**
-   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet), also a structured asset of `columns`,
-   * `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
+   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX), also a structured asset of
+   * `columns`, `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
    * (docs/tables.md). A broken table throws `TableError`; the file's asset stays.
    */
-  importFile(
-    body: BodyInput,
-    options: ImportOptions,
-  ): Promise<{ asset: AssetInfo; table: AssetInfo | null }>
+  importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**
    * The whole body in memory, as the caller's own, and its type; of structured content its JSON, of a table its Parquet.
    *
@@ -168,6 +176,14 @@ export interface Assets {
    * JavaScript: integers beyond 2^53 are rounded (`get` gives the file as it is); bigints of structured content are kept.
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
+  /**
+   * The text of an asset: of a PDF, DOCX or XLSX its words, page by page; of text and structured content as `get` gives
+   * it. A document is read once, by an optional package (docs/assets.md).
+   *
+   * @throws ByrefError `asset_unsupported` for what has no text, or cannot be read; `asset_too_large` for a document with
+   * more text than `limits.valueBytes`; `dependency_missing` without the package
+   */
+  text(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetText>
   /**
    * The rows of a table, or of any list of objects that a reference leads to, read as they are iterated.
    *

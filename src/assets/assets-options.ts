@@ -67,6 +67,7 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
     'info',
     'delete',
     'resolve',
+    'text',
     'meta',
   ),
   open: { 1: { ...NAMESPACE, ...RANGE, signal: is.signal } },

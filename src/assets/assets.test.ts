@@ -772,3 +772,35 @@ describe('createAssets', () => {
     expect(await assets.urlFor(ref)).toBe('data:text/plain;base64,eA==')
   })
 })
+
+describe('Assets.saveAsset, of a file', () => {
+  it('keeps what was said of it, in its meta and in its event', async () => {
+    const events: AssetEvent[] = []
+    const assets = createAssets({ onEvent: (event) => void events.push(event) })
+    const about = { asset_name: 'greeting', description: 'How to begin', asset_type: 'note' }
+    const text = await assets.saveAsset({ ...about, content_type: 'text/plain', content: 'hello' })
+    const bytes = await assets.saveAsset({
+      ...{ ...about, content_type: 'image/gif', content: new Uint8Array([71, 73, 70]) },
+    })
+    const meta = {
+      ...about,
+      asset_id: text.assetId,
+      content_type: 'text/plain',
+      content: "<class 'str'>",
+    }
+    expect(await assets.meta(text.ref)).toEqual(meta)
+    expect(await assets.meta(bytes.ref)).toMatchObject({
+      ...{ ...about, asset_id: bytes.assetId, content: "<class 'Uint8Array'>" },
+    })
+    expect(events.map(({ payload }) => 'meta' in payload && payload.meta)).toEqual([
+      meta,
+      await assets.meta(bytes.ref),
+    ])
+    const plain = await assets.saveAsset({ content_type: 'text/plain', content: 'hello' })
+    expect(await assets.meta(plain.ref)).toEqual({
+      ...{ asset_id: plain.assetId, content_type: 'text/plain', content: "<class 'str'>" },
+    })
+    expect(events.at(-1)?.payload).toMatchObject({ assetId: plain.assetId })
+    expect(events.at(-1)?.payload).not.toHaveProperty('meta')
+  })
+})

@@ -9,7 +9,7 @@ import { isFullStore } from './asset-store.ts'
 import { type AssetWriter, createAssetWriter } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type { AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
-import type { AssetsCore } from './assets-core.ts'
+import { type AssetsCore, infoOf } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
 import { createContentCache } from './content-cache.ts'
 import { defined } from './defined.ts'
@@ -50,16 +50,22 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     return opened.stream
   }
   const reader = createAssetReader(core, scope)
+  const importer = createImporter({
+    ...{ save, saveAsset, saveEncoded, open: openAgain },
+    duckdb: core.config.duckdb,
+    remove: ({ ref }, options) => reader.delete(ref, options),
+    async find(assetId, options) {
+      const record = await core.store.info(assetId, { namespace: namespaceFor(options) })
+      return record && infoOf(record, core.locator)
+    },
+  })
   const assets: Assets = {
     ...reader,
     save,
     saveAsset,
     reportError,
-    importFile: createImporter({
-      ...{ save, saveEncoded, open: openAgain, duckdb: core.config.duckdb },
-      remove: ({ ref }, options) => reader.delete(ref, options),
-    }),
-    query: createQuery({ ...reader, saveEncoded }),
+    importFile: importer.importFile,
+    query: createQuery({ ...reader, saveEncoded, importSaved: importer.importSaved }),
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
       const where = namespaceFor({ namespace })

@@ -175,13 +175,16 @@ async function put({ assets, args, json, type, name }: Task): Promise<number> {
   for (const file of args) {
     try {
       const saved = await importFromDisk(assets, file, { name, mime: type, by: 'user' })
-      const table = saved.table ? `\n${saved.table.ref}\ttable of ${saved.asset.ref}` : ''
+      const made = saved.workbook ?? saved.table
+      const kind = saved.workbook ? 'workbook' : 'table'
+      const table = made ? `\n${made.ref}\t${kind} of ${saved.asset.ref}` : ''
       print(json, saved, `${saved.asset.ref}\t${describe(saved.asset)}${table}`)
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
       failed++
       const { asset } = error instanceof TableError ? error : { asset: null }
-      if (asset) print(json, { asset, table: null }, `${asset.ref}\t${describe(asset)}`)
+      if (asset)
+        print(json, { asset, table: null, workbook: null }, `${asset.ref}\t${describe(asset)}`)
       note(asset ? `No table: ${error.message}` : error.message)
     }
   }

@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import type { AssetInfo } from '../assets/asset-info.ts'
-import type { Assets } from '../assets/assets-contract.ts'
+import type { Assets, ImportedFile } from '../assets/assets-contract.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { progressLine } from './progress-line.ts'
 
@@ -24,7 +23,7 @@ export async function importFromDisk(
   assets: Assets,
   file: string,
   { name = file === '-' ? 'stdin' : basename(file), mime, by }: DiskImport,
-): Promise<{ asset: AssetInfo; table: AssetInfo | null }> {
+): Promise<ImportedFile> {
   const size = file === '-' ? 0 : await fileSize(file)
   const source = file === '-' ? process.stdin : createReadStream(file)
   const progress = progressLine()

@@ -93,12 +93,11 @@ export async function command(args: string[]): Promise<number> {
 }
 
 async function attach(agent: Agent, file: string): Promise<{ assetRef: string }> {
-  const { asset, table } = await importFromDisk(agent.assets, file, { by: 'user' })
-  const kind = table ? 'table' : asset.kind
-  note(
-    `${basename(file)} → ${(table ?? asset).ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`,
-  )
-  return { assetRef: (table ?? asset).ref }
+  const { asset, table, workbook } = await importFromDisk(agent.assets, file, { by: 'user' })
+  const kind = workbook ? 'workbook' : table ? 'table' : asset.kind
+  const { ref } = workbook ?? table ?? asset
+  note(`${basename(file)} → ${ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`)
+  return { assetRef: ref }
 }
 
 /** Streams text to stdout and everything else to stderr, and tells of each event; gives the pictures that were made. */

@@ -34,7 +34,7 @@ export interface AssetCreated {
   expiresAt?: string
   /** It is structured content, with fields that references can name. Absent for a file. */
   structured?: true
-  /** Of structured content, its flattened meta as the model is shown it, bounded. */
+  /** Of structured content, and of files that were saved with words of their own: the flattened meta as the model is shown it. */
   meta?: JsonObject
   /**
    * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.

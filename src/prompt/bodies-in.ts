@@ -35,7 +35,7 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
 }
 
 function noteBody(
-  { assetRef, mimeType, fetched, spilled, start, end }: Record<string, unknown>,
+  { assetRef, mimeType, fetched, spilled, start, end, lines, hits }: Record<string, unknown>,
   known: KnownAssets,
   found: FoundBodies,
 ): void {
@@ -43,6 +43,8 @@ function noteBody(
   if (whole === null) return
   found.names.add(whole)
   if (spilled === true) found.previewed.add(whole)
+  // A page of text, or what a search found, is what was asked for: the body is not.
+  if (typeof lines === 'number' || Array.isArray(hits)) return
   const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }
   if (typeof mimeType === 'string') {
     media.mimeType = mimeType

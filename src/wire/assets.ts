@@ -44,8 +44,12 @@ export const uploadQuery = z.strictObject({
   name: z.string().max(1000).optional(),
 })
 
-/** The file as it came, and the structured asset that was made of it if it was a table. */
-export const uploaded = z.object({ asset: assetInfo, table: assetInfo.nullable() })
+/** The file as it came, its table (of a workbook the first sheet's), and what names the tables of several sheets. */
+export const uploaded = z.object({
+  asset: assetInfo,
+  table: assetInfo.nullable(),
+  workbook: assetInfo.nullable(),
+})
 
 /** `POST /api/assets` of several files in one form. */
 export const uploadedFiles = z.object({ files: z.array(uploaded) })

@@ -1,5 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../../assets/bodies/data-url.ts'
+import { documentForm } from '../../assets/documents/document-form.ts'
 import type { Alternatives } from '../../content/schema-walk.ts'
 import { acceptsType } from '../../content/schema-walk.ts'
 import { ByrefError } from '../../errors.ts'
@@ -41,9 +42,10 @@ export async function convertAsset(
   throw misfit
 }
 
-/** The text of a value: text as it is, anything else as JSON; bytes only where they are text. */
+/** The text of a value: text and documents as they read, anything else as JSON; bytes only where they are text. */
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
+  if (documentForm(mime)) return (await assets.text(ref)).text
   const text = decode(bytes)
   if (text !== null) return text
   throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])

@@ -34,7 +34,7 @@ const board = createBoard([
     type: 'state',
     state: {
       ...{ n: 7, list: [1, 2], nested: { deep: true }, dagger: '†state.n', big: stand },
-      ...{ file: note.ref, long: 'x'.repeat(100_001) },
+      ...{ file: note.ref, long: 'x'.repeat(1_000_000) },
     },
   },
   { type: 'state', state: { n: 8 }, _instance: 'a' },
@@ -231,9 +231,12 @@ describe('marks in text', () => {
   })
 
   it('refuses what is too long for a text', async () => {
-    await expect(given('it says <|†state.long|>')).rejects.toThrow(
-      '†state.long is 100001 characters as text, and at most 100000',
+    expect(await given('it says <|†state.long|>')).toHaveLength(1_000_008)
+    await expect(given('<|†state.long|> '.repeat(11))).rejects.toThrow(
+      '†state.long has 1000000 characters as text, and at most 10,000,000 characters fit into one text together: pass the reference alone',
     )
+    const file = await assets.save(Buffer.alloc(40_000_001, 'x'), 'text/plain')
+    await expect(given(`it says <|${file.ref}|>`, accepting)).rejects.toThrow('40000001 bytes')
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
+import { documentForm } from '../../assets/documents/document-form.ts'
 import { ByrefError } from '../../errors.ts'
 import {
   type AssetRef,
@@ -15,8 +16,8 @@ import type { DataReader } from './data-reader.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
 import { acceptsRefs, takesRefs } from './resolve-assets.ts'
 
-/** More characters are not put into a text: a whole parameter takes any number. */
-const MAX_CHARS = 100_000
+/** Characters that are put into one text in place of its marks. The tool is given them, not the model: memory is the limit. */
+const MAX_CHARS = 10_000_000
 
 /** What the references in a call's arguments are read with. */
 export interface VariableSource {
@@ -61,7 +62,14 @@ export function fillInMarks(text: string, place: Place, source: VariableSource):
   }
   if (marks.every(({ type }) => type === 'escape')) return join(marks.map(() => ''))
   return new Later(async () => {
-    const texts = await Promise.all(marks.map((mark) => textFor(mark, source)))
+    const texts: string[] = []
+    let left = MAX_CHARS
+    // One after the other: what is too much is not read.
+    for (const mark of marks) {
+      const found = await textFor(mark, source, left)
+      left -= found.length
+      texts.push(found)
+    }
     const filled = join(texts)
     // What an asset holds is no reference of the call's, and would be taken for one now.
     if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
@@ -74,30 +82,37 @@ export function fillInMarks(text: string, place: Place, source: VariableSource):
   })
 }
 
-async function textFor(mark: TextMark, { reader, assets }: VariableSource): Promise<string> {
-  if (mark.type === 'asset') return bounded(await assetText(mark.ref, assets()), refText(mark.ref))
+async function textFor(
+  mark: TextMark,
+  { reader, assets }: VariableSource,
+  left: number,
+): Promise<string> {
+  if (mark.type === 'asset') {
+    return bounded(await assetText(mark.ref, assets(), left), refText(mark.ref), left)
+  }
   if (mark.type !== 'variable') return ''
   const value = await reader.read(mark.text)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return bounded(text, mark.text)
+  return bounded(text, mark.text, left)
 }
 
-async function assetText(ref: AssetRef, assets: Assets): Promise<string> {
-  const { size } = await assets.info(ref)
-  // Four bytes are at most one character; a field may be small in a large asset.
-  if (!ref.field_path && size > MAX_CHARS * 4) throw tooLong(refText(ref), `${size} bytes`)
+async function assetText(ref: AssetRef, assets: Assets, left: number): Promise<string> {
+  const { size, mime } = await assets.info(ref)
+  // Four bytes are at most one character; a field may be small in a large asset, and text in a document.
+  const isText = !ref.field_path && !documentForm(mime)
+  if (isText && size > left * 4) throw tooLong(refText(ref), `${size} bytes`)
   return textOf(ref, assets)
 }
 
-function bounded(text: string, name: string): string {
-  if (text.length <= MAX_CHARS) return text
+function bounded(text: string, name: string, left: number): string {
+  if (text.length <= left) return text
   throw tooLong(name, `${text.length} characters`)
 }
 
 function tooLong(name: string, size: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${name} is ${size} as text, and at most ${MAX_CHARS} characters are put into a longer text: pass it as a whole parameter`,
+    `${name} has ${size} as text, and at most ${MAX_CHARS.toLocaleString('en')} characters fit into one text together: pass the reference alone as the parameter, or name a field of it (…/content/key)`,
   )
 }
 

@@ -1,6 +1,15 @@
 import { isPlainObject, putKey } from '../../content/json.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
 import type { JsonSchema } from '../tools/describe-schema.ts'
+import {
+  byName,
+  type Fail,
+  type Path,
+  readField,
+  readFields,
+  type TypeReader,
+  unknownName,
+} from './parameter-schema.ts'
 
 /** A command as its YAML describes it. */
 export interface YamlCommand {
@@ -25,9 +34,6 @@ export interface YamlPlugin {
   commands: YamlCommand[]
 }
 
-/** Says where in the YAML something is wrong, and throws. */
-type Fail = (path: readonly (string | number)[], what: string) => never
-
 /** @throws ByrefError `config_invalid`, with line and column */
 export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
   const { LineCounter, parseDocument } = await import('yaml')
@@ -43,124 +49,102 @@ export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
   }
   const root = toJs(document)
   if (!isPlainObject(root)) fail([], 'must have info and commands')
-  const { info, commands, ...more } = root as Record<string, unknown>
-  const [odd] = Object.keys(more)
-  if (odd !== undefined) fail([odd], 'is not known; there are info and commands')
+  const { info, commands, config } = root as Record<string, unknown>
+  checkNames(root, ROOT_KEYS, [], fail)
   if (!isPlainObject(info)) return fail(['info'], 'must have a title and a description')
+  checkNames(info, INFO_KEYS, ['info'], fail)
   const title = textIn(info, ['info', 'title'], fail)
   if (!Array.isArray(commands) || commands.length === 0) {
     return fail(['commands'], 'must be a list of commands')
   }
-  const read = commands.map((command, i) => readCommand(command, ['commands', i], fail))
+  const reader: TypeReader = { fail, named: new Map() }
+  const read = commands.map((command, i) => readCommand(command, ['commands', i], reader))
   for (const [i, { name }] of read.entries()) {
     const isTwice = read.findIndex((other) => other.name === name) !== i
     if (isTwice) fail(['commands', i, 'command_name'], `is "${name}" a second time`)
   }
+  // What is said to models goes before what is said to everybody.
+  const described = ['description_for_model', 'description']
+  const describedBy = described.find((key) => (info[key] ?? null) !== null)
   return {
-    name: info.name === undefined ? title : textIn(info, ['info', 'name'], fail),
+    name: info.name === undefined ? nameIn(config, title) : textIn(info, ['info', 'name'], fail),
     title,
-    description: info.description === undefined ? '' : textIn(info, ['info', 'description'], fail),
+    description: describedBy === undefined ? '' : textIn(info, ['info', describedBy], fail),
     commands: read,
   }
 }
 
-type Path = readonly (string | number)[]
+/** Of a component of ConCopilot: what is not about commands is for other programs. */
+const ROOT_KEYS = [
+  ...['info', 'commands', 'config', 'group_id', 'artifact_id', 'version', 'instance_id', 'type'],
+  ...['as_plugin', 'setup', 'url', 'developers', 'licenses'],
+]
+const INFO_KEYS = [
+  ...['name', 'title', 'description', 'description_for_model', 'description_for_human'],
+  ...['prompt', 'prompt_file_name', 'prompt_file_path'],
+]
+const COMMAND_KEYS = ['command_name', 'description', 'parameter', 'parameters', 'response']
 
-const COMMAND_KEYS = ['command_name', 'description', 'parameter', 'response']
+function checkNames(object: object, names: readonly string[], path: Path, fail: Fail): void {
+  const odd = Object.keys(object).find((key) => !names.includes(key))
+  if (odd !== undefined) fail([...path, odd], unknownName(odd, names))
+}
 
-function readCommand(command: unknown, path: Path, fail: Fail): YamlCommand {
+/** The name that `config` gives; a plugin without one is called by its title. */
+function nameIn(config: unknown, title: string): string {
+  const { name } = Object(config) as { name?: unknown }
+  return typeof name === 'string' && name.trim() !== '' ? name.trim() : title
+}
+
+function readCommand(command: unknown, path: Path, reader: TypeReader): YamlCommand {
+  const { fail } = reader
   if (!isPlainObject(command)) return fail(path, 'must have a command_name and a description')
-  for (const key of Object.keys(command)) {
-    if (!COMMAND_KEYS.includes(key)) {
-      fail([...path, key], `is not known; there are ${COMMAND_KEYS.join(', ')}`)
-    }
-  }
+  checkNames(command, COMMAND_KEYS, path, fail)
   const name = textIn(command, [...path, 'command_name'], fail)
   const description = textIn(command, [...path, 'description'], fail)
-  const { response, parameter } = command
+  const { response, parameter, parameters } = command
   const gives = isPlainObject(response) ? response.description : response
+  const fields = Array.isArray(parameters)
+    ? byName(parameters, [...path, 'parameters'], reader)
+    : parameters
+  const at = [...path, fields ? 'parameters' : 'parameter']
   return {
     name,
     description,
     response: typeof gives === 'string' ? gives : gives ? JSON.stringify(gives) : '',
-    ...readParameter(parameter ?? {}, [...path, 'parameter'], fail),
+    ...readParameter(fields ?? parameter ?? {}, at, reader),
   }
 }
 
 type ReadParameter = Pick<YamlCommand, 'schema' | 'isObject' | 'isWhole' | 'isRequired'>
 
-function readParameter(parameter: unknown, path: Path, fail: Fail): ReadParameter {
+function readParameter(parameter: unknown, path: Path, reader: TypeReader): ReadParameter {
+  const { fail } = reader
   if (!isPlainObject(parameter)) return fail(path, 'must have fields, or a type')
   const own: Record<string, unknown> = {}
-  const properties: Record<string, JsonSchema> = {}
-  const required: string[] = []
+  const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(parameter)) {
-    // A field may have any name: what describes the parameter itself is no mapping.
-    if (!isPlainObject(value) || key === 'items') {
-      own[key] = value
-      continue
-    }
-    const { schema, isRequired } = readField(value, [...path, key], fail)
-    putKey(properties, key, schema)
-    if (isRequired) required.push(key)
+    // A field may have any name: what describes the parameter itself is no mapping, but its items and a type of fields.
+    const isOwn = !isPlainObject(value) || key === 'items' || (key === 'type' && hasFields(value))
+    putKey(isOwn ? own : fields, key, value)
   }
-  const { schema, isRequired } = readField({ type: 'object', ...own }, path, fail)
+  const names = Object.keys(fields)
+  const { schema, isRequired } = readField({ type: 'object', ...own }, path, reader)
   const { asset_ref_acceptable, ...plain } = schema
   const isObject = plain.type === 'object'
-  if (!isObject && Object.keys(properties).length > 0) {
-    fail([...path, 'type'], `must be object, since there are fields`)
-  }
-  const fields = {
-    properties,
-    required,
-    additionalProperties: Object.keys(properties).length === 0,
-  }
+  if (!isObject && names.length > 0)
+    fail([...path, 'type'], 'must be object, since there are fields')
+  const isTwice = isPlainObject(own.type) && names.length > 0
+  if (isTwice) fail([...path, names[0] ?? ''], 'must be below type, where the other fields are')
   const isWhole = asset_ref_acceptable === true
-  return { schema: isObject ? { ...plain, ...fields } : plain, isObject, isWhole, isRequired }
+  const whole = isObject && !isPlainObject(own.type) ? readFields(fields, path, reader) : {}
+  return { schema: { ...plain, ...whole }, isObject, isWhole, isRequired }
 }
 
-/** Types as they are written for Python, too. */
-const TYPES: Readonly<Record<string, string>> = {
-  ...{ string: 'string', number: 'number', integer: 'integer', boolean: 'boolean' },
-  ...{ object: 'object', array: 'array', null: 'null' },
-  ...{
-    str: 'string',
-    float: 'number',
-    int: 'integer',
-    bool: 'boolean',
-    dict: 'object',
-    list: 'array',
-  },
-}
-
-/** A description as JSON Schema: `required` says whether it must be there (default true), `example` is one of `examples`. */
-function readField(
-  { type, required, example, ...rest }: Record<string, unknown>,
-  path: Path,
-  fail: Fail,
-): { schema: JsonSchema; isRequired: boolean } {
-  if (type !== undefined && !(typeof type === 'string' && Object.hasOwn(TYPES, type))) {
-    fail([...path, 'type'], `is one of ${Object.keys(TYPES).join(', ')}`)
-  }
-  const { description, enum: choices, asset_ref_acceptable: flag } = rest
-  if (description !== undefined && typeof description !== 'string') {
-    fail([...path, 'description'], 'must be text')
-  }
-  if (choices !== undefined && !Array.isArray(choices)) fail([...path, 'enum'], 'must be a list')
-  if (flag !== undefined && typeof flag !== 'boolean') {
-    fail([...path, 'asset_ref_acceptable'], 'must be true or false')
-  }
-  // Within an object it may be JSON Schema's list.
-  if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required)) {
-    fail([...path, 'required'], 'must be true or false')
-  }
-  const schema = {
-    ...(type === undefined ? {} : { type: TYPES[type as string] }),
-    ...rest,
-    ...(Array.isArray(required) ? { required } : {}),
-    ...(example === undefined ? {} : { examples: [example] }),
-  }
-  return { schema, isRequired: required !== false }
+/** Whether a mapping under `type` describes fields, and is not itself the description of a field called "type". */
+function hasFields(mapping: object): boolean {
+  const { _type_ref: _, ...fields } = mapping as Record<string, unknown>
+  return Object.values(fields).length > 0 && Object.values(fields).every(isPlainObject)
 }
 
 function textIn(object: Record<string, unknown>, path: Path, fail: Fail): string {

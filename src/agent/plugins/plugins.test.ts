@@ -117,7 +117,7 @@ describe('loadPlugin', () => {
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter:\n      n: { type: nummer }',
-      /line 6, column 18: commands\[0\].parameter.n.type is one of/,
+      /line 6, column 18: commands\[0\].parameter.n.type is not known: "nummer". Did you mean "number"\?/,
     ],
     [
       'info: { title: x }\ncommands:\n  - { command_name: a, description: b }\n  - { command_name: a, description: b }',
@@ -127,10 +127,152 @@ describe('loadPlugin', () => {
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: string, n: {} }',
       /parameter.type must be object/,
     ],
+    [
+      'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter:\n      n: { type: str, asset_ref_aceptable: true }',
+      /parameter.n.asset_ref_aceptable is not known.*Did you mean "asset_ref_acceptable"\?/,
+    ],
+    [
+      'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { asset_ref_aceptable: true }',
+      /parameter.asset_ref_aceptable is not known.*Did you mean "asset_ref_acceptable"\?/,
+    ],
+    [
+      'info: { title: x }\nartefact_id: y\ncommands: [1]',
+      /line 2, column 14: artefact_id is not known.*Did you mean "artifact_id"\?/,
+    ],
+    [
+      'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: { n: { type: "List[int" } } }',
+      /parameter.type.n.type misses a "\]": "List\[int"/,
+    ],
+    [
+      'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: { n: { type: int } }, m: {} }',
+      /parameter.m must be below type/,
+    ],
   ])('says where %j is wrong', async (yaml, message) => {
     const load = loadPlugin(yaml, { a: () => null })
     await expect(load).rejects.toThrow(message)
     await expect(load).rejects.toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  })
+
+  it('takes the configuration of a ConCopilot component', async () => {
+    const yaml = `
+group_id: org.example
+artifact_id: scissors
+version: 0.1.0
+type: plugin
+as_plugin: true
+info:
+  title: Scissors
+  description: For people
+  description_for_model: Cuts pieces out of a picture
+  description_for_human: Cuts
+commands:
+  - command_name: cut
+    description: Cuts
+    parameter:
+      type:
+        picture:
+          type: Union[numpy.ndarray, PIL.Image.Image]
+          description: What is cut
+          asset_ref_acceptable: true
+        corners: { type: "List[List[int]]", enum: null, example: [[0, 1]] }
+        where: { type: any, required: false }
+        weights: { type: "Dict[str, float]", required: false }
+        label: { type: [str, int], required: false }
+        size:
+          type:
+            _type_ref: size
+            width: { type: int, description: In pixels }
+            unit: { type: "Optional[str]", required: false }
+          required: false
+        most: { type: size, required: false }
+        pieces:
+          type:
+            - { name: kind, type: string }
+            - { name: depth, type: "int | List[int]", required: false }
+          required: false
+      description: How to cut
+      asset_ref_acceptable: true
+    response:
+      type:
+        pieces: { type: "List[numpy.ndarray]", optional: false }
+  - command_name: sharpen
+    description: Sharpens
+    parameters:
+      - { name: path, type: string, description: Of the file }
+setup: { pip: [numpy], package: scissors }
+url: https://example.org
+developers: [{ name: Ann }]
+licenses: [{ name: MIT }]
+config: { name: shears, most: 8 }
+`
+    const { name, title, description, commands } = await loadPlugin(yaml, {
+      cut: (param) => param,
+      sharpen: (param) => param,
+    })
+    expect([name, title, description]).toEqual([
+      ...['shears', 'Scissors', 'Cuts pieces out of a picture'],
+    ])
+    const size = {
+      type: 'object',
+      properties: {
+        width: { type: 'integer', description: 'In pixels' },
+        unit: { type: ['string', 'null'] },
+      },
+      required: ['width'],
+      additionalProperties: false,
+    }
+    expect(commands.get('cut')?.tool.inputSchema).toMatchObject({
+      type: 'object',
+      description: 'How to cut',
+      properties: {
+        picture: { description: 'What is cut', asset_ref_acceptable: true },
+        corners: {
+          type: 'array',
+          items: { type: 'array', items: { type: 'integer' } },
+          examples: [[[0, 1]]],
+        },
+        where: {},
+        weights: { type: 'object', additionalProperties: { type: 'number' } },
+        label: { type: ['string', 'integer'] },
+        size,
+        most: size,
+        pieces: {
+          type: 'array',
+          items: {
+            properties: {
+              kind: { type: 'string' },
+              depth: {
+                anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }],
+              },
+            },
+            required: ['kind'],
+          },
+        },
+        _param: { asset_ref_acceptable: true },
+      },
+      additionalProperties: false,
+    })
+    expect(commands.get('cut')?.tool.inputSchema).not.toHaveProperty('properties.picture.type')
+    expect(commands.get('sharpen')?.tool.inputSchema).toEqual({
+      type: 'object',
+      properties: { path: { type: 'string', description: 'Of the file' } },
+      required: ['path'],
+      additionalProperties: false,
+    })
+  })
+
+  it('takes a field that is called "type"', async () => {
+    const yaml = `
+info: { title: x }
+commands:
+  - command_name: a
+    description: b
+    parameter: { type: { type: string, description: Its kind }, n: { type: int } }
+`
+    const { commands } = await loadPlugin(yaml, { a: () => null })
+    expect(commands.get('a')?.tool.inputSchema).toMatchObject({
+      properties: { type: { type: 'string' }, n: { type: 'integer' } },
+    })
   })
 
   it('wants a handler for each command, and a command for each handler', async () => {

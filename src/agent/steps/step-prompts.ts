@@ -1,15 +1,18 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
+import { documentForm } from '../../assets/documents/document-form.ts'
 import { inTime } from '../../assets/in-time.ts'
 import type { Board } from '../../content/board.ts'
 import { type ConversationState, openRun } from '../../content/conversation-state.ts'
-import type { Compaction, CompactionReason } from '../../content/events.ts'
+import type { AssetCreated, Compaction, CompactionReason } from '../../content/events.ts'
 import type { Labels } from '../../content/labels.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../content/reference-guide.ts'
 import { isSpilledResult } from '../../content/spilled.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import { compactionDue } from '../../prompt/compaction-due.ts'
+import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
@@ -62,6 +65,8 @@ const SHARE = 0.75
 /** So many of a conversation's assets, the newest, are looked for when a run begins. */
 const MAX_LOOKED_FOR = 200
 
+const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
+
 const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
 
 /** Makes the prompts of one conversation. */
@@ -70,11 +75,13 @@ export function createStepPrompts(
   { assets, namespace }: { assets: Assets; namespace: string | null },
 ): StepPrompts {
   const { instructions, tools, later, prompt: how, trust } = settings
+  // Tools that only come with something to read need no guide of their own.
+  const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
   let veil: Veil | null = null
   const transcript: TranscriptOptions = {
     merge: how.merge,
     describeAssets: how.describeAssets,
-    guide: guideFor(tools),
+    guide: guideFor(explained),
     ...(trust?.mode === 'quarantine' ? { hides: (ref: string) => veil?.hides(ref) ?? true } : {}),
   }
   const builder = createPromptBuilder(transcript)
@@ -82,7 +89,7 @@ export function createStepPrompts(
   /** What could not be read in the run that is under way: it is not tried again before the next one. */
   let unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
   const untrusted = trust?.mode === 'quarantine'
-  const guide = referenceGuide({ ...bookkeepingOf([...tools.values()]), untrusted }) ?? ''
+  const guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
   let capabilities: ModelCapabilities | null = null
   /** What was said last of the conversation as it is. */
   let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
@@ -105,6 +112,7 @@ export function createStepPrompts(
       system: [instructions, guide],
       tail,
       media: mediaFor(assets),
+      reading: tools.has('fetch_asset') && tools.has('search_asset'),
       capabilities: known,
       ...{ assets, namespace, cache: how.cache },
       options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
@@ -220,16 +228,23 @@ export function laterTools(
   { later }: Pick<AgentSettings, 'later'>,
   { assets }: Pick<ConversationState, 'assets'>,
 ): ReadonlySet<string> | undefined {
-  return later.size === 0 || assets.some(isSpilledResult) ? undefined : later
+  return later.size === 0 || assets.some(isReadByTools) ? undefined : later
 }
 
-/** Whether the first result became an asset since the last compaction: from then on more tools are shown. */
+/** Whether an asset may have more text than a prompt shows: the model reads on by tools. */
+function isReadByTools(asset: AssetCreated): boolean {
+  const { mime, size = 0, structured } = asset
+  if (isSpilledResult(asset) || documentForm(mime)) return true
+  return !structured && size > MAX_TEXT_CHARS && (readsAsText(mime) || isJsonType(mime))
+}
+
+/** Whether the first asset that is read by tools came since the last compaction: from then on more tools are shown. */
 function hasNewTools(
   { messages, assets, assetsAfter }: ConversationState,
   { compaction, assets: fresh }: ConversationState,
 ): boolean {
-  const first = assets.findIndex(isSpilledResult)
-  if (first === -1) return fresh !== assets && fresh.some(isSpilledResult)
+  const first = assets.findIndex(isReadByTools)
+  if (first === -1) return fresh !== assets && fresh.some(isReadByTools)
   const through = messages.findLastIndex(({ id }) => id === compaction?.through)
   return (assetsAfter[first] ?? 0) > through
 }

@@ -40,8 +40,8 @@ export interface NativeToolOptions {
   /** `resolveInLLM` of the assets. */
   resolveInLLM: boolean
   /**
-   * Whether the tools that large results are read by are there from the start. Default: they come with the first result
-   * that becomes an asset; `false`: never.
+   * Whether the tools that large results and documents are read by are there from the start. Default: they come with the
+   * first of these; `false`: never.
    */
   reading?: boolean
 }
@@ -50,14 +50,14 @@ export interface NativeToolOptions {
 export interface ResolvedTools {
   /** All that may be called. */
   tools: Tool[]
-  /** The ids of those that the model is shown from the first result on that became an asset (spec X7). */
+  /** The ids of those that the model is shown from the first large result, document or text on. */
   later: ReadonlySet<string>
 }
 
 /**
  * The tools that an agent has: its own; native ones by their names; those that save and fetch where the model gets no
- * bytes by itself (`resolveInLLM: false`); and those that read large results, which come with the first of these, because
- * their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
+ * bytes by itself (`resolveInLLM: false`); and those that read large results and documents, which come with the first of
+ * these, because their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
  *
  * @throws ByrefError `config_invalid` for a tool that is not valid, and for two tools with one id.
  */
@@ -79,14 +79,10 @@ export function resolveTools(
   const first = new Set(
     [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? READING : [])].filter(isNew),
   )
-  const mayRead = reading === undefined && resolved.some(maySpill)
-  const later = new Set(mayRead ? READING.filter((id) => isNew(id) && !first.has(id)) : [])
+  const later = new Set(
+    reading === undefined ? READING.filter((id) => isNew(id) && !first.has(id)) : [],
+  )
   return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
-}
-
-/** Whether a result of the tool may become an asset. */
-function maySpill({ maxResultChars = 0 }: Tool): boolean {
-  return maxResultChars < Infinity
 }
 
 /**

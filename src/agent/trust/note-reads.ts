@@ -69,6 +69,7 @@ const READING: readonly (keyof Assets)[] = [
     'info',
     'urlFor',
     'resolve',
+    'text',
     'rows',
     'meta',
   ] as const),

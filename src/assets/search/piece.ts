@@ -22,6 +22,8 @@ export interface Piece {
   field: FieldStep | null
   /** Whether the text is the name of the field instead of its value. */
   isKey: boolean
+  /** The page of a document that it is on, from 1. */
+  page?: number
 }
 
 /** Turns chunks of a text into pieces. */

@@ -5,6 +5,8 @@ import type { Assets } from '../assets-contract.ts'
 import { chunksOf, peek } from '../bodies/body.ts'
 import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
+import { documentForm } from '../documents/document-form.ts'
+import { pageAt } from '../documents/document-page.ts'
 import { NotJsonError } from '../json/not-json-error.ts'
 import { jsonLine } from '../tables/json-line.ts'
 import type { TableRows } from '../tables/table-rows.ts'
@@ -32,6 +34,8 @@ export interface SearchHit {
   line?: number
   /** Where the match starts in its line, from 1, in UTF-16 units. */
   column?: number
+  /** Of a document, from 1; of a workbook the sheet. */
+  page?: number
   /** What stands around the match; `…` marks where it was cut. */
   text: string
 }
@@ -58,7 +62,8 @@ const BLOCK = 64 * 1024
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/
 
 /**
- * Looks for a text or an expression in an asset, or a field of it: in the lines of a text, which is read as it streams; in
+ * Looks for a text or an expression in an asset, or a field of it: in the lines of a text, which is read as it streams, or
+ * of a document; in
  * the leaves of JSON and structured content, and in the names of their fields, each name where it comes first. A line, or a
  * leaf's line, is one hit; one of more than 17,000 characters is searched in parts. Takes time in proportion to the asset,
  * and no more memory than one leaf where the store streams.
@@ -130,12 +135,17 @@ async function openPieces(
   const table = isText ? null : await tableAsJson(assets, ref, signal)
   if (table) return batchesOf(table, leafPieces())
   const { mime, stream } = await assets.open(ref, { signal })
+  if (documentForm(mime)) {
+    await stream.cancel()
+    const { text, pages } = await assets.text(ref)
+    return batchesOf(blocksOfText(text), linePieces(), pages)
+  }
   const isLeaves = !isText && isJsonType(mime)
   if (!isLeaves && !isText && !readsAsText(mime)) {
     await stream.cancel()
     throw new ByrefError(
       'asset_unsupported',
-      `${ref} is ${mime} and no text: only text, tables and structured content can be searched.`,
+      `${ref} is ${mime}, which has no text: text, PDF, DOCX, XLSX, tables and structured content can be searched.`,
     )
   }
   const { head, body } = await peek(stream, 2)
@@ -146,9 +156,16 @@ async function openPieces(
 async function* batchesOf(
   chunks: AsyncIterable<string>,
   reader: PieceReader,
+  pages?: readonly number[],
 ): AsyncGenerator<Piece[]> {
-  for await (const chunk of chunks) yield reader.read(chunk)
-  yield reader.end()
+  const onPage = (piece: Piece): Piece =>
+    pages ? { ...piece, page: pageAt(pages, piece.line ?? 1) } : piece
+  for await (const chunk of chunks) yield reader.read(chunk).map(onPage)
+  yield reader.end().map(onPage)
+}
+
+async function* blocksOfText(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += BLOCK) yield text.slice(at, at + BLOCK)
 }
 
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -158,9 +175,9 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 function hitOf(piece: Piece, match: PieceMatch, root: string): SearchHit {
-  const { field, isKey, line, column } = piece
+  const { field, isKey, line, column, page } = piece
   const text = snippetOf(piece.text, match)
-  const place = { line: line ?? 1, column: column + match.start }
+  const place = { line: line ?? 1, column: column + match.start, ...(page && { page }) }
   if (!field) return { ...place, text }
   const ref = refTo(root, field)
   if (isKey) return { ref, key: true, text }

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
+import { ByrefError } from '../../errors.ts'
 import type { AssetInfo } from '../asset-info.ts'
+import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { ImportOptions } from '../assets-contract.ts'
+import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
+import { derivedIds } from './derived-ids.ts'
 import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { saveTable } from './save-table.ts'
@@ -11,7 +14,7 @@ import { type Spool, writeBody } from './spool.ts'
 import type { TableInput } from './table.ts'
 import type { TableFormat, TextTableFormat } from './table-format.ts'
 import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
-import { RESULT, type TableTask } from './table-task.ts'
+import { RESULT, type SheetName, type TableTask } from './table-task.ts'
 import { broken, type TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -21,29 +24,107 @@ export interface TableFile {
   format: TableFormat
   /** Reads it, as often as it is asked. */
   open(): Promise<ReadableStream<Uint8Array>>
+  /** It was not saved just now. */
+  isSaved: boolean
   /** Its bytes, where they were laid aside when it was saved. */
   aside: Spool | null
 }
 
-/** Saves the table that a file is; null for what turns out to be none. */
+/** What saves tables. */
+interface TableSaver extends Pick<AssetWriter, 'saveAsset' | 'saveEncoded'> {
+  duckdb: boolean
+  find(assetId: string, options: NamespaceOption): Promise<AssetInfo | null>
+}
+
+/**
+ * Saves the table that a file is, of a workbook one for each sheet; null for a file that is not a table. The tables of a
+ * workbook, and of a file that was saved before, have ids that follow from the file's: see {@link derivedIds}.
+ */
 export async function importTable(
-  { saveEncoded, duckdb }: Pick<AssetWriter, 'saveEncoded'> & { duckdb: boolean },
+  saver: TableSaver,
   file: TableFile,
   options: ImportOptions,
-): Promise<AssetInfo | null> {
+): Promise<Pick<ImportedFile, 'table' | 'workbook'>> {
   const { by, tool, toolCallId, origin, namespace, expiresAt, signal, name, description } = options
-  const written = await writtenFrom(file, options, duckdb)
-  if (!written) return null
+  const { ref: source, assetId } = file.asset
+  const written = await writtenFrom(file, options, saver.duckdb)
   const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
-  const about = { name, description, source: file.asset.ref, references: [file.asset.assetId] }
-  return saveTable(saveEncoded, written, { ...maker, ...about })
+  const ids = derivedIds(assetId)
+  const tables: AssetInfo[] = []
+  const sheets: SheetName[] = []
+  const hasSheets = written.length > 1
+  try {
+    for (let one = written.shift(); one; one = written.shift()) {
+      const sheet = hasSheets ? (one.sheet ?? null) : null
+      const id = sheet ? ids.sheet(sheet.number) : file.isSaved ? ids.table : undefined
+      const about = { name: sheet ? `${name}/${sheet.name}` : name, description, source }
+      const table = one
+      const save = () =>
+        saveTable(saver.saveEncoded, table, {
+          ...{ ...maker, ...about, assetId: id, references: [assetId] },
+        })
+      tables.push(await orExisting(save, () => saver.find(id ?? '', options)))
+      if (sheet) sheets.push(sheet)
+    }
+  } finally {
+    await Promise.all(written.map(({ body }) => body.dispose()))
+  }
+  const about = { name, description, tables }
+  const workbook = hasSheets
+    ? await orExisting(
+        () => saver.saveAsset(workbookOf(file.asset, sheets, about), maker),
+        () => saver.find(ids.workbook, options),
+      )
+    : null
+  return { table: tables[0] ?? null, workbook }
+}
+
+/** What was made of the file before, also by somebody else meanwhile, is the same. */
+async function orExisting(
+  save: () => Promise<AssetInfo>,
+  find: () => Promise<AssetInfo | null>,
+): Promise<AssetInfo> {
+  try {
+    return await save()
+  } catch (error) {
+    const existing =
+      error instanceof ByrefError && error.code === 'asset_exists' ? await find() : null
+    if (existing) return existing
+    throw error
+  }
+}
+
+/** The asset of a workbook: its sheets by their numbers, short enough for a meta, and how their tables are named. */
+function workbookOf(
+  { assetId, ref }: AssetInfo,
+  sheets: readonly SheetName[],
+  { name, description, tables }: WorkbookAbout,
+): StructuredAssetInput {
+  const [first] = sheets
+  const table = tables[0]?.ref.replace(/\d+$/, '<number>')
+  const how = `Each sheet is a table: ${table}, such as ${tables[0]?.ref} for ${JSON.stringify(first?.name)}.`
+  return {
+    ...{ asset_type: 'workbook', asset_id: derivedIds(assetId).workbook, asset_name: name },
+    description: description ? `${description}\n${how}` : how,
+    content_type: 'application/json',
+    content: {
+      sheets: Object.fromEntries(sheets.map((sheet) => [sheet.name, sheet.number])),
+      source: ref,
+    },
+  }
+}
+
+interface WorkbookAbout {
+  name: string
+  description?: string
+  tables: readonly AssetInfo[]
 }
 
 async function writtenFrom(
   { asset, format, open, aside }: TableFile,
   { name, signal, onProgress }: ImportOptions,
   duckdb: boolean,
-): Promise<WrittenTable | null> {
+): Promise<WrittenTable[]> {
   if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
     return byProcess(format, { name, path: null, open }, { signal })
   }
@@ -61,7 +142,7 @@ async function writtenFrom(
         onProgress: (part) => onRead?.(Math.round(part * size)),
       },
     )
-    if (written) return written
+    if (written.length > 0) return written
   }
   const encoding = await textEncodingOf(await open())
   const openCounted = async () =>
@@ -70,9 +151,10 @@ async function writtenFrom(
       onRead?.(bytes)
     })
   const input = readTable({ name, size, encoding, open: openCounted }, format)
-  return writeTable(input, () => {
+  const written = await writeTable(input, () => {
     phase = 'writing'
   })
+  return written ? [written] : []
 }
 
 /** A table in a file of text, to be read as often as needed. */
@@ -95,12 +177,12 @@ interface TaskFile extends Pick<TableFile, 'open'> {
   size?: number
 }
 
-/** The table of a file that is read in a process of its own: by a library, whatever memory the file makes it take. */
+/** The tables of a file that is read in a process of its own: by a library, whatever memory the file makes it take. */
 async function byProcess(
-  type: Exclude<TableTask['type'], 'query'>,
+  type: Exclude<TableTask['type'], 'query' | 'text'>,
   { name, size = 0, path: known, open }: TaskFile,
   options: TableTaskOptions,
-): Promise<WrittenTable | null> {
+): Promise<WrittenTable[]> {
   try {
     return await runTableTask(async (folder) => {
       const path = known ?? join(folder, type === 'parquet' ? RESULT : 'source')

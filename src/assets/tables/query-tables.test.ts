@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
 import type { Assets } from '../assets-contract.ts'
+import { createMemoryAssetStore } from '../stores/memory.ts'
+import { sheetRows, workbook } from './fixtures/spreadsheet.ts'
 import { queryTablesTool } from './query-tables-tool.ts'
 
 const assets = createAssets()
@@ -136,7 +138,9 @@ describe('Assets.query', () => {
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
     const { ref } = await assets.save(new Blob(['no table']), 'text/plain')
-    expect((await failure(`select * from "${ref}"`)).message).toMatch(/is no table/)
+    expect((await failure(`select * from "${ref}"`)).message).toMatch(
+      /is text.plain and not a table/,
+    )
   })
 
   it('ends what does not end, and what a signal ends', async () => {
@@ -204,5 +208,52 @@ describe('queryTablesTool', () => {
     await expect(
       queryTablesTool.execute({ sql: 'select 1', tables: 'x' }, { assets }),
     ).rejects.toThrow('tables is references by names')
+  })
+})
+
+describe('a file that was saved and not imported', () => {
+  it('is made a table once, also by another process and by several queries at once', async () => {
+    const store = createMemoryAssetStore()
+    const [one, other] = [createAssets({ store }), createAssets({ store })]
+    const { ref } = await one.save(new Blob(['n\n1\n2\n']), 'text/csv', { name: 'n.csv' })
+    const sql = `select sum(n) as n from "${ref}"`
+    for (const from of [one, other]) {
+      expect(await Promise.all([ask(sql, {}, from), ask(sql, {}, from)])).toEqual([
+        [{ n: 3 }],
+        [{ n: 3 }],
+      ])
+    }
+    const made = (await one.list()).assets.filter(({ table }) => table?.source === ref)
+    expect(made.map(({ name }) => name)).toEqual(['n.csv'])
+  })
+
+  it('is a workbook of sheets that are named in the error', async () => {
+    const own = createAssets()
+    const rows = sheetRows([['n'], [1], [2]])
+    const file = workbook({ Empty: sheetRows([]), 'First one': rows, Second: rows })
+    const { ref, assetId } = await own.save(file, null, { name: 'x.xlsx' })
+    const named = `"First one" is ${ref}-2, "Second" is ${ref}-3.`
+    for (const asked of [ref, ref, `${ref}-workbook`]) {
+      const sql = `select * from "${asked}"`
+      await expect(ask(sql, {}, own)).rejects.toMatchObject({
+        ...{ code: 'invalid_arguments', message: expect.stringContaining(named) },
+      })
+    }
+    expect(await ask(`select sum(n) as n from "${ref}-3"`, {}, own)).toEqual([{ n: 3 }])
+    expect(await own.info(`${assetId}-3`)).toMatchObject({
+      ...{ name: 'x.xlsx/Second', table: { rows: 2, source: ref } },
+    })
+    expect(await own.resolve(`${ref}-workbook/content`)).toEqual({
+      ...{ sheets: { 'First one': 2, Second: 3 }, source: ref },
+    })
+  })
+
+  it('of one sheet is its table', async () => {
+    const own = createAssets()
+    const file = workbook({ Only: sheetRows([['n'], [4]]), Empty: sheetRows([]) })
+    const { table, workbook: none } = await own.importFile(file, { name: 'x.xlsx' })
+    expect([table?.name, none]).toEqual(['x.xlsx', null])
+    const { ref } = await own.save(file, null, { name: 'x.xlsx' })
+    expect(await ask(`select n from "${ref}"`, {}, own)).toEqual([{ n: 4 }])
   })
 })

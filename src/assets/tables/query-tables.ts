@@ -1,9 +1,11 @@
 import { join } from 'node:path'
-import { isAssetRef } from '../../refs/asset-ref.ts'
+import { formatAssetRef, isAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
+import { derivedIds } from './derived-ids.ts'
 import { hasDuckdb } from './has-duckdb.ts'
+import type { Importer } from './import-file.ts'
 import { queryFailed, queryTooLarge, queryTooSlow, sqlMissing } from './query-error.ts'
 import { writeBody } from './spool.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
@@ -11,7 +13,9 @@ import type { BoundTable } from './table-task.ts'
 import type { WrittenTable } from './write-table.ts'
 
 /** What tables are read by. */
-export type TableSources = Pick<AssetReader, 'info' | 'rows' | 'open'>
+export interface TableSources extends Pick<AssetReader, 'info' | 'rows' | 'open' | 'resolve'> {
+  importSaved: Importer['importSaved']
+}
 
 /** A result, and the tables that it was made of. */
 export interface QueryResult {
@@ -45,7 +49,7 @@ export async function queryTables(
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
   try {
-    const table = await runTableTask(
+    const [table] = await runTableTask(
       async (folder, signal) => {
         const refs = { ...referencesIn(sql), ...named }
         const tables = await bind(assets, refs, { folder, signal, sources, ...where })
@@ -90,9 +94,9 @@ async function bind(
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
   for (const [name, ref] of Object.entries(tables)) {
-    const { ref: whole, assetId, table } = await assets.info(ref, { namespace })
-    const rows = table && (await assets.rows(ref, { namespace }))
-    if (!rows) throw queryFailed(`${ref} is no table: import its file first.`)
+    const table = await tableFor(assets, ref, { namespace, signal })
+    const { ref: whole, assetId } = await assets.info(table, { namespace })
+    const rows = await assets.rows(table, { namespace })
     const file = files.get(whole) ?? `${files.size}.parquet`
     if (!files.has(whole)) {
       const { stream } = await assets.open(whole, { signal, namespace })
@@ -104,3 +108,36 @@ async function bind(
   }
   return bound
 }
+
+/**
+ * The table that a reference leads to: its own, or that of a file, which is imported the first time. The sheets of a
+ * workbook are named by their own references, so that whoever watches what a query reads sees them.
+ */
+async function tableFor(
+  assets: TableSources,
+  ref: string,
+  { namespace, signal }: Pick<Binding, 'namespace' | 'signal'>,
+): Promise<string> {
+  const info = await assets.info(ref, { namespace })
+  if (info.table) return ref
+  const made = info.structured ? null : await assets.importSaved(info, { namespace, signal })
+  const book = made ? made.workbook?.ref : ref
+  const { sheets } = Object(book && (await assets.resolve(book, { namespace }))) as Fields
+  const numbers = Object.entries(Object(sheets)).filter(([, number]) => Number.isInteger(number))
+  if (numbers.length > 0) {
+    const file = info.structured ? info.assetId.replace(/-workbook$/, '') : info.assetId
+    const named = numbers.map(([name, number]) => {
+      const sheet = formatAssetRef({
+        ...parseAssetRef(info.ref),
+        id: derivedIds(file).sheet(Number(number)),
+        fieldPath: [],
+      })
+      return `${JSON.stringify(name)} is ${sheet}`
+    })
+    throw queryFailed(`${ref} is a workbook; query one of its sheets: ${named.join(', ')}.`)
+  }
+  if (made?.table) return made.table.ref
+  throw queryFailed(`${ref} is ${info.mime} and not a table.`)
+}
+
+type Fields = Record<string, unknown>

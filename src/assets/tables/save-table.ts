@@ -12,6 +12,8 @@ import type { WrittenTable } from './write-table.ts'
 
 /** How a table that was written is saved. */
 export interface SaveTableOptions extends SaveAssetOptions {
+  /** Absent, the store chooses. */
+  assetId?: string
   name: string | null
   description?: string
   /** Reference to the file as it came. */
@@ -29,7 +31,7 @@ export async function saveTable(
   written: WrittenTable,
   options: SaveTableOptions,
 ): Promise<AssetInfo> {
-  const { name, description, source, references, ...saving } = options
+  const { assetId, name, description, source, references, ...saving } = options
   const { body, columns, rows } = written
   try {
     const about = defined({
@@ -43,6 +45,7 @@ export async function saveTable(
     const { asset_name: _, ...attributes } = about
     return await saveEncoded(
       {
+        assetId,
         name,
         mime: PARQUET_TYPE,
         body: body.stream(),

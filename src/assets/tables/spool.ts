@@ -22,8 +22,8 @@ export interface Spool extends Spooled {
 const IN_MEMORY = 16 * 1024 * 1024
 const CHUNK = 256 * 1024
 
-/** A file that was written, to be read; it goes with its folder. */
-export async function spoolOf(path: string, folder: string): Promise<Spooled> {
+/** A file that was written, to be read; `dispose` frees it. */
+export async function spoolOf(path: string, dispose: () => Promise<void>): Promise<Spooled> {
   const handle = await open(path, 'r')
   const { size, read } = await sourceOf(handle)
   return {
@@ -32,7 +32,7 @@ export async function spoolOf(path: string, folder: string): Promise<Spooled> {
     stream: () => streamFrom(() => chunksIn(size, (start, end) => readFrom(handle, start, end))),
     async dispose() {
       await handle.close()
-      await rm(folder, { recursive: true, force: true })
+      await dispose()
     },
   }
 }

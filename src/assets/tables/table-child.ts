@@ -9,7 +9,7 @@ import { inBackground } from '../../in-background.ts'
 import { type Spooled, writeBody } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {
-  RESULT,
+  resultFile,
   type TableTask,
   type TaskError,
   type TaskMessage,
@@ -38,9 +38,13 @@ async function take(task: TableTask): Promise<void> {
   try {
     // Paths in a query's errors and settings are those of this folder.
     process.chdir(task.folder)
-    const written = await runTask(task, (part) => tell({ type: 'progress', part }))
-    if (written?.body) await writeResult(written.body, task.folder)
-    const found = written && { columns: written.columns, rows: written.rows }
+    const found: TaskResult[] = []
+    for await (const outcome of runTask(task, (part) => tell({ type: 'progress', part }))) {
+      if (!outcome) continue
+      const { body, ...result } = outcome
+      if (body) await writeResult(body, join(task.folder, resultFile(found.length)))
+      found.push(result)
+    }
     tell({ type: 'done', found, memory: taken() - before })
   } catch (error) {
     tell({ type: 'failed', error: asTaskError(error), memory: taken() - before })
@@ -49,22 +53,29 @@ async function take(task: TableTask): Promise<void> {
   }
 }
 
-/** Does a task in this process; null where the file turns out to be no table, or none that DuckDB reads. */
-async function runTask(
+/** Does a task in this process; null where the file is not a table, or not one that DuckDB reads. */
+async function* runTask(
   task: TableTask,
   onProgress: (part: number) => void,
-): Promise<TaskOutcome | null> {
+): AsyncGenerator<TaskOutcome | null> {
   switch (task.type) {
     case 'query':
-      return (await import('./run-query.ts')).runQuery(task)
+      yield await (await import('./run-query.ts')).runQuery(task)
+      break
     case 'xlsx':
-      return writeTable((await import('./xlsx-table.ts')).readXlsxTable(task))
+      yield* (await import('./xlsx-table.ts')).writeSheets(task)
+      break
     case 'arrow':
-      return writeTable((await import('./arrow-table.ts')).readArrowTable(task))
+      yield await writeTable((await import('./arrow-table.ts')).readArrowTable(task))
+      break
     case 'parquet':
-      return (await import('./parquet-table.ts')).readParquetTable(task)
+      yield await (await import('./parquet-table.ts')).readParquetTable(task)
+      break
+    case 'text':
+      yield await (await import('../documents/write-pages.ts')).writePages(task)
+      break
     default:
-      return (await import('./duckdb-csv.ts')).writeByDuckdb(task, onProgress)
+      yield await (await import('./duckdb-csv.ts')).writeByDuckdb(task, onProgress)
   }
 }
 
@@ -72,9 +83,9 @@ function tell(message: TaskMessage): void {
   process.send?.(message)
 }
 
-async function writeResult(body: Spooled, folder: string): Promise<void> {
+async function writeResult(body: Spooled, path: string): Promise<void> {
   try {
-    await writeBody(body.stream(), join(folder, RESULT))
+    await writeBody(body.stream(), path)
   } finally {
     await body.dispose()
   }

@@ -8,7 +8,7 @@ import { packageFolder } from '../../version.ts'
 import { spoolOf } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {
-  RESULT,
+  resultFile,
   type TableTask,
   type TaskError,
   type TaskMessage,
@@ -44,8 +44,8 @@ const MOST_KEPT = 192 * 1024 * 1024
 const MOST_SAID = 2_000
 
 /**
- * Runs a task in a process of its own, whose memory the operating system limits; a signal ends it at once. Null where the
- * file turns out to be no table.
+ * Runs a task in a process of its own, whose memory the operating system limits; a signal ends it at once. Gives its
+ * results: none where the file is not a table, several where it is a workbook.
  *
  * @param prepare Makes the task in a folder of its own, once there is a process for it.
  * @throws OutOfMemoryError; the signal's reason; what the task throws
@@ -53,23 +53,36 @@ const MOST_SAID = 2_000
 export async function runTableTask(
   prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
-): Promise<WrittenTable | null> {
+): Promise<WrittenTable[]> {
   await turn(given.signal)
   let child: TableProcess | null = null
   let folder: string | null = null
-  let written: WrittenTable | null = null
+  let written: WrittenTable[] = []
   try {
     child = takeProcess()
     folder = await mkdtemp(join(tmpdir(), 'byref-'))
     const signal = withTimeout(given.signal, timeoutMs)
     const found = await child.run(await prepare(folder, signal), { signal, onProgress })
-    if (found) written = { ...found, body: await spoolOf(join(folder, RESULT), folder) }
+    written = await open(found, folder)
     return written
   } finally {
     if (child) keep(child)
     pass()
-    if (folder && !written) await rm(folder, { recursive: true, force: true })
+    if (folder && written.length === 0) await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** The results of a task; their folder goes with the last of them. */
+async function open(found: readonly TaskResult[], folder: string): Promise<WrittenTable[]> {
+  let left = found.length
+  const dispose = async (): Promise<void> => {
+    if (--left === 0) await rm(folder, { recursive: true, force: true })
+  }
+  const opened: WrittenTable[] = []
+  for (const [i, result] of found.entries()) {
+    opened.push({ ...result, body: await spoolOf(join(folder, resultFile(i)), dispose) })
+  }
+  return opened
 }
 
 function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
@@ -158,7 +171,7 @@ class TableProcess {
   async run(
     task: TableTask,
     { signal, onProgress }: Pick<TableTaskOptions, 'signal' | 'onProgress'>,
-  ): Promise<TaskResult | null> {
+  ): Promise<TaskResult[]> {
     signal?.throwIfAborted()
     const stop = (): void => this.end()
     signal?.addEventListener('abort', stop, { once: true })

@@ -1,4 +1,5 @@
 import type { ByrefErrorCode } from '../../errors.ts'
+import type { DocumentForm } from '../documents/document-form.ts'
 import type { TableColumn } from './table-column.ts'
 
 /** A table that a query names, as a file of the task's folder. */
@@ -9,7 +10,7 @@ export interface BoundTable {
   columns: readonly TableColumn[]
 }
 
-/** What a table process does. Its result is the file {@link RESULT} of the task's folder. */
+/** What a table process does. Its results are files of the task's folder: see {@link resultFile}. */
 export type TableTask = { folder: string } & (
   | { type: 'query'; sql: string; tables: readonly BoundTable[]; rows: number }
   | { type: 'xlsx' | 'arrow'; name: string; path: string }
@@ -17,10 +18,20 @@ export type TableTask = { folder: string } & (
   | { type: 'parquet'; name: string; path: string }
   /** By DuckDB. */
   | { type: 'csv' | 'tsv'; name: string; path: string; size: number }
+  /** The text of a document, a line of JSON for each page; its columns say nothing. */
+  | { type: 'text'; form: DocumentForm; name: string; path: string }
 )
 
-/** What a task found. */
+/** A sheet of a workbook; its number counts from 1. */
+export interface SheetName {
+  name: string
+  number: number
+}
+
+/** A table that a task made. */
 export interface TaskResult {
+  /** The sheet that it was, in a workbook. */
+  sheet?: SheetName
   columns: TableColumn[]
   rows: number
 }
@@ -29,8 +40,8 @@ export interface TaskResult {
 export type TaskMessage =
   /** Which part is done, from 0 to 1. */
   | { type: 'progress'; part: number }
-  /** `found`: null where the file turned out to be no table. `memory`: bytes that the process has taken beside those of its start. */
-  | { type: 'done'; found: TaskResult | null; memory: number }
+  /** `found`: empty where the file is not a table. `memory`: bytes that the process has taken since its start. */
+  | { type: 'done'; found: TaskResult[]; memory: number }
   | { type: 'failed'; error: TaskError; memory: number }
 
 /** An error as it travels between processes. */
@@ -45,3 +56,8 @@ export interface TaskError {
 }
 
 export const RESULT = 'result.parquet'
+
+/** The file of a task's result; a workbook has several. */
+export function resultFile(index: number): string {
+  return index === 0 ? RESULT : `${index}-${RESULT}`
+}

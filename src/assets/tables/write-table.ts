@@ -3,10 +3,13 @@ import { createSpool, type Spool, type Spooled } from './spool.ts'
 import type { TableInput } from './table.ts'
 import type { Storage, TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
+import type { SheetName } from './table-task.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
 /** A table as Parquet, and what is known of it. */
 export interface WrittenTable {
+  /** The sheet that it was, in a workbook. */
+  sheet?: SheetName
   columns: TableColumn[]
   rows: number
   /** Whoever has it disposes of it. */

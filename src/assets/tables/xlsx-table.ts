@@ -5,33 +5,86 @@ import { columnNames } from './csv-table.ts'
 import type { TableInput } from './table.ts'
 import { tableLibrary } from './table-library.ts'
 import { broken } from './table-text.ts'
+import { type WrittenTable, writeTable } from './write-table.ts'
 
 type Library = typeof import('read-excel-file/node')
 /** The library's type has the class in place of its instances. */
 type Cell = Exclude<Row[number], typeof Date> | Date | null
 
-const BATCH = 1_000
-/** A spreadsheet, as a file. */
+/** A sheet of a workbook: its rows, without those that are empty. */
 interface Sheet {
+  sheet: string
+  rows: Cell[][]
+}
+
+/** A workbook, as a file. */
+interface Workbook {
   name: string
   path: string
 }
 
-/** The first sheet of an XLSX file; its first row that is not empty names the columns. Needs `read-excel-file`. */
-export function readXlsxTable({ name, path }: Sheet): TableInput {
+const BATCH = 1_000
+/** Each sheet becomes an asset. */
+const MAX_SHEETS = 500
+
+/**
+ * Writes every sheet of an XLSX file as a table, those that are empty left out. The first row of a sheet that is not empty
+ * names its columns. Needs `read-excel-file`.
+ *
+ * @throws TableError for a file that cannot be read, one of more than 500 sheets, and where the library is missing
+ */
+export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTable | null> {
+  const sheets = await readSheets(workbook)
+  for (const [i, { sheet: name, rows }] of sheets.entries()) {
+    const written = await writeTable(sheetTable(workbook, rows))
+    yield written && { ...written, sheet: { name, number: i + 1 } }
+  }
+}
+
+/** Every sheet of a workbook as text: a line for each row, its cells separated by tabs. */
+export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
+  const sheets = await readSheets(workbook)
+  for (const [i, { sheet, rows }] of sheets.entries()) {
+    const lines = rows.map((row) => row.map(cellText).join('\t').trimEnd())
+    yield [`[Sheet ${i + 1} of ${sheets.length}: ${sheet}]`, ...lines].join('\n')
+  }
+}
+
+async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
+  const library = tableLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
+  const { default: readXlsxFile } = (await import(pathToFileURL(library).href)) as Library
+  const sheets = await readXlsxFile(path).catch((error: unknown) => {
+    throw broken(
+      { name },
+      null,
+      'it is not a spreadsheet that can be read, or it is damaged.',
+      error,
+    )
+  })
+  if (sheets.length > MAX_SHEETS) {
+    const reason = `it has ${sheets.length} sheets, and at most ${MAX_SHEETS} can be read: split it.`
+    throw broken({ name }, null, reason)
+  }
+  return sheets.map(({ sheet, data }) => {
+    const rows = (data as Cell[][]).filter((row) => row.some((cell) => cell !== null))
+    return { sheet, rows }
+  })
+}
+
+function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][]): TableInput {
   let columns: ColumnReader[] | null = null
 
-  function begin(header: readonly Cell[]): ColumnReader[] {
-    const last = header.findLastIndex((cell) => cell !== null)
-    const names = header.slice(0, last + 1).map((cell) => String(jsonCell(cell) ?? ''))
-    return columnNames({ name }, names).map(valueColumn)
+  function begin(cells: readonly Cell[]): ColumnReader[] {
+    const last = cells.findLastIndex((cell) => cell !== null)
+    const names = cells.slice(0, last + 1).map((cell) => String(jsonCell(cell) ?? ''))
+    return columnNames(source, names).map(valueColumn)
   }
 
   function widen(known: ColumnReader[], row: readonly Cell[]): void {
     const width = row.findLastIndex((cell) => cell !== null) + 1
     if (width <= known.length) return
     const names = known.map((reader) => reader.column().name)
-    const all = columnNames({ name }, [...names, ...new Array(width - names.length).fill('')])
+    const all = columnNames(source, [...names, ...new Array(width - names.length).fill('')])
     known.push(...all.slice(names.length).map(valueColumn))
   }
 
@@ -40,32 +93,17 @@ export function readXlsxTable({ name, path }: Sheet): TableInput {
       return columns ?? []
     },
     async *batches() {
-      let isFirst = true
-      for await (const batch of sheetRows({ name, path })) {
-        const rows = batch.filter((row) => row.some((cell) => cell !== null))
-        const header = isFirst ? rows.shift() : undefined
-        if (header) {
-          columns ??= begin(header)
-          isFirst = false
-        }
-        for (const row of rows) widen(columns ?? [], row)
-        yield rows.map((row) => row.map(jsonCell))
+      if (!header) {
+        yield null
+        return
       }
-      if (isFirst) yield null
+      columns ??= begin(header)
+      for (let at = 0; at < rows.length; at += BATCH) {
+        const batch = rows.slice(at, at + BATCH)
+        for (const row of batch) widen(columns, row)
+        yield batch.map((row) => row.map(jsonCell))
+      }
     },
-  }
-}
-
-/** The rows of the first sheet, some at a time. */
-async function* sheetRows({ name, path }: Sheet): AsyncGenerator<Cell[][]> {
-  const library = tableLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
-  try {
-    const { readSheet } = (await import(pathToFileURL(library).href)) as Library
-    const rows = (await readSheet(path)) as Cell[][]
-    for (let at = 0; at < rows.length; at += BATCH) yield rows.slice(at, at + BATCH)
-  } catch (error) {
-    const reason = 'it is no spreadsheet that can be read, or it is damaged.'
-    throw broken({ name }, null, reason, error)
   }
 }
 
@@ -75,4 +113,9 @@ function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   if (!(cell instanceof Date)) return cell
   const [day = '', time = ''] = cell.toISOString().slice(0, -1).split('T')
   return time === '00:00:00.000' ? day : `${day}T${time.replace(/\.000$/, '')}`
+}
+
+/** A cell within a line of text. */
+function cellText(cell: Cell): string {
+  return String(jsonCell(cell) ?? '').replace(/\s+/g, ' ')
 }

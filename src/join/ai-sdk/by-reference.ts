@@ -126,9 +126,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 
     async function sourceFor(
       model: LanguageModel,
+      reading: boolean,
     ): Promise<{ source: MediaSource; tail: MediaSource }> {
       const { readsOnce, resolveInLLM } = assets.config
-      const source = { capabilities: await capabilitiesFor(model), assets, namespace, cache }
+      const known = await capabilitiesFor(model)
+      const source = { capabilities: known, assets, namespace, cache, reading }
       return {
         source: { ...source, media: readsOnce || !resolveInLLM ? 'none' : 'all' },
         tail: { ...source, media: readsOnce ? 'none' : 'all' },
@@ -146,7 +148,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const isReading = (tool: unknown): boolean =>
           reading.isOwn(tool as LanguageModelV4FunctionTool)
         const hasReading = params.tools?.some(isReading) ?? false
-        const source = () => sourceFor(model)
+        const source = () => sourceFor(model, hasReading && trust?.mode !== 'quarantine')
         const veil =
           trust?.mode === 'quarantine'
             ? await veilPrompt(params, { trust, trustOf, toolOf, assets })

@@ -1,5 +1,6 @@
 import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { documentForm } from '../../assets/documents/document-form.ts'
 import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
@@ -58,29 +59,19 @@ export async function callReadingTool(
   }
 }
 
-/** What is text is read as text, unless it is asked for otherwise; what is asked by SQL is made a table first. */
+/** What has text is read as text, unless it is asked for otherwise. */
 export async function inMcpsWay(
   { id }: AssetTool,
   input: Record<string, unknown>,
   assets: Assets,
 ): Promise<Record<string, unknown>> {
-  const { ref, format, sql } = input
+  const { ref, format } = input
   if (id === fetchAssetTool.id && format === undefined && typeof ref === 'string') {
     const { mime } = await assets.info(ref)
-    return /^text\/|[/+](json|xml|yaml|x-ndjson)\b/.test(mime)
-      ? { ...input, format: 'text' }
-      : input
+    const isText = /^text\/|[/+](json|xml|yaml|x-ndjson)\b/.test(mime)
+    return isText || documentForm(mime) ? { ...input, format: 'text' } : input
   }
-  if (id !== queryTablesTool.id || typeof sql !== 'string') return input
-  let asked = sql
-  for (const [quoted, found = ''] of sql.matchAll(/"(asset:\/\/[^"]+)"/g)) {
-    const { table, name } = await assets.info(found)
-    if (table) continue
-    const { stream, mime } = await assets.open(found)
-    const made = await assets.importFile(stream, { name: name ?? 'table', mime })
-    if (made.table) asked = asked.replaceAll(quoted, `"${made.table.ref}"`)
-  }
-  return { ...input, sql: asked }
+  return input
 }
 
 function bytesBlock(uri: unknown, dataUrl: string): Fields {

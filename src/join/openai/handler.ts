@@ -82,8 +82,12 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
   if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'file: there is none')
   const filename = 'name' in file && typeof file.name === 'string' ? file.name : 'file'
   const mime = file.type === '' ? null : file.type
-  const { asset, table } = await assets.importFile(file, { name: filename, mime, by: 'user' })
-  const { assetId: id, size: bytes } = table ?? asset
+  const { asset, table, workbook } = await assets.importFile(file, {
+    name: filename,
+    mime,
+    by: 'user',
+  })
+  const { assetId: id, size: bytes } = workbook ?? table ?? asset
   const createdAt = Math.floor(Date.now() / 1000)
   const purpose = form.get('purpose') ?? 'user_data'
   return Response.json({ id, object: 'file', bytes, created_at: createdAt, filename, purpose })

@@ -32,10 +32,10 @@ async function save(part: unknown, assets: Assets): Promise<string | null> {
   const body = bodyOf(url)
   if (!body) return null
   const { bytes, mime } = body
-  const { asset, table } = await assets.importFile(bytes, {
+  const { asset, table, workbook } = await assets.importFile(bytes, {
     ...{ name: filename ?? '', mime, by: 'user' },
   })
-  return (table ?? asset).ref
+  return (workbook ?? table ?? asset).ref
 }
 
 /** The bytes of a data URL or of base64; null for what is elsewhere. */

@@ -1,8 +1,8 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { fixture, noisePng } from '../fixtures/bodies.ts'
-import { docxText, pdfPages, pdfText } from './document-text.ts'
 import { fitImage } from './fit-image.ts'
+import { pdfPages } from './pdf-pages.ts'
 
 const missing = () => Promise.reject(new Error('Cannot find the package'))
 const limits = {
@@ -53,21 +53,13 @@ describe('fitImage', () => {
   })
 })
 
-describe('pdfText, pdfPages and docxText', () => {
-  it('say, without their libraries, what to install', async () => {
+describe('pdfPages', () => {
+  it('counts them without its library too', async () => {
     const pdf = fixture('gs.pdf')
-    const why = (text: string) => ({ type: 'failed', why: expect.stringContaining(text) })
-    expect(await pdfText(pdf, 100, missing)).toEqual(why('npm install unpdf'))
-    expect(await docxText(pdf, 100, missing)).toEqual(why('npm install mammoth'))
     expect(await pdfPages(pdf, missing)).toBe(await pdfPages(pdf))
   })
 
-  it('refuse what is no document', async () => {
-    const bytes = new TextEncoder().encode('%PDF-1.4 and no more')
-    expect([
-      await pdfPages(bytes),
-      (await pdfText(bytes, 9)).type,
-      (await docxText(bytes, 9)).type,
-    ]).toEqual([null, 'failed', 'failed'])
+  it('is null for a file that is not a PDF', async () => {
+    expect(await pdfPages(new TextEncoder().encode('%PDF-1.4 and no more'))).toBe(null)
   })
 })

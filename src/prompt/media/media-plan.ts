@@ -1,3 +1,4 @@
+import { documentForm } from '../../assets/documents/document-form.ts'
 import type { ModelCapabilities } from '../../model/model-capabilities.ts'
 import { limitOf, topLevel } from '../../model/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
@@ -17,7 +18,7 @@ export type MediaPlan =
       byUrl: readonly string[]
     }
   /** Its words. */
-  | { type: 'text'; by: 'text' | 'pdf' | 'docx'; maxChars: number; byUrl: readonly string[] }
+  | { type: 'text'; by: 'text' | 'document'; maxChars: number; byUrl: readonly string[] }
   /** A value that is shown if it is short, else its outline. */
   | { type: 'value' }
   | { type: 'note'; why: string }
@@ -31,7 +32,6 @@ export interface PlanOptions {
 }
 
 const PDF = 'application/pdf'
-const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 const TEXT =
   /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml)$/
 
@@ -71,7 +71,7 @@ export function mediaPlan(
   const by = otherwise === 'type' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) {
     // Some take documents by URL alone; text is better off in the prompt.
-    const byUrl = by === 'pdf' && limit === null ? patternsOf(capabilities, mime).map(String) : []
+    const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []
     return { type: 'text', by, maxChars: maxTextChars, byUrl }
   }
   if (limit !== null) return note(`it is larger than the ${limit} bytes that the model takes`)
@@ -120,9 +120,8 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
   }
 }
 
-function textOf(mime: string): 'text' | 'pdf' | 'docx' | null {
-  if (mime === PDF) return 'pdf'
-  if (mime === DOCX) return 'docx'
+function textOf(mime: string): 'text' | 'document' | null {
+  if (documentForm(mime)) return 'document'
   return TEXT.test(mime) ? 'text' : null
 }
 

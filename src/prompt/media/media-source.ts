@@ -6,12 +6,14 @@ import type { MediaCache } from './media-cache.ts'
 export interface MediaSource {
   capabilities: ModelCapabilities
   /** In the namespace of the conversation. */
-  assets: Pick<Assets, 'info' | 'get' | 'open' | 'meta' | 'urlFor' | 'resolve' | 'config'>
+  assets: Pick<Assets, 'info' | 'get' | 'open' | 'meta' | 'urlFor' | 'resolve' | 'text' | 'config'>
   /** That namespace; null where there is none. What is kept for one is never given to another. */
   namespace: string | null
   cache: MediaCache
   /** `none`: notes alone, nothing is read. Default: `all`. */
   media?: 'all' | 'none'
+  /** Whether the model has `fetch_asset` and `search_asset` to read on where a text is cut. */
+  reading?: boolean
   options?: MediaOptions
   /** Told once per body of what could be better, such as a library to install. */
   onDiagnostic?(message: string): void
@@ -20,6 +22,9 @@ export interface MediaSource {
   /** Told of each body that is not there, or could not be read: then with the error. */
   onMissing?(ref: string, error?: unknown): void
 }
+
+/** Characters of text that are shown of one body. */
+export const MAX_TEXT_CHARS = 16_000
 
 /** How bodies become parts. */
 export interface MediaOptions {

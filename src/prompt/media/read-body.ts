@@ -4,25 +4,34 @@ import { base64Of } from '../../assets/bodies/data-url.ts'
 import { essenceOf } from '../../assets/bodies/mime-type.ts'
 import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
 import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
+import { pageAt } from '../../assets/documents/document-page.ts'
+import type { AssetText } from '../../assets/documents/document-text.ts'
 import { cutText } from '../../content/cut.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { outline } from '../../content/outline.ts'
 import { ByrefError } from '../../errors.ts'
-import { cut, docxText, pdfPages, pdfText } from './document-text.ts'
 import { fitImage } from './fit-image.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
+import { pdfPages } from './pdf-pages.ts'
 
 /** A body as a model takes it: what the cache keeps. */
 export type ReadBody =
   | { type: 'data'; mime: string; base64: string }
   | { type: 'url'; mime: string; url: URL; until: number }
-  /** `rest` says how much of it this is; null for all. */
-  | { type: 'text'; text: string; rest: string | null }
+  | { type: 'text'; text: string; rest: RestOfText | null }
   /** A value in short. */
   | { type: 'value'; text: string }
   | { type: 'failed'; why: string }
+
+/** That a text is only the beginning of a body. */
+export interface RestOfText {
+  /** How much of it this is: `page 13 of 60`. */
+  shown: string
+  /** The argument of `fetch_asset` that reads on: `page: 13`. */
+  next: string
+}
 
 /** A plan that needs the body. */
 export type ReadPlan = Exclude<MediaPlan, { type: 'note' }>
@@ -55,11 +64,12 @@ export async function readBody(
     }
     const stored = plan.byUrl.length > 0 ? await storedAt(ref, facts.mime, source) : null
     if (stored && 'type' in stored) return stored
-    if (plan.type === 'text') return await readText(ref, { facts, plan, stored }, source)
+    if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
     return await readPart(ref, { plan, stored }, source)
   } catch (error) {
     const isRefused =
-      error instanceof ByrefError && /^asset_(unsupported|too_large|invalid)$/.test(error.code)
+      error instanceof ByrefError &&
+      /^(asset_(unsupported|too_large|invalid)|dependency_missing)$/.test(error.code)
     if (isRefused) return { type: 'failed', why: error.message }
     throw error
   }
@@ -91,7 +101,9 @@ async function readPart(
   if (plan.mime === 'application/pdf') {
     const pages = await pdfPages(bytes)
     if (pages === null) return { type: 'failed', why: 'it is no PDF that can be read' }
-    if (pages > (plan.maxPages ?? Infinity)) return await pdfText(bytes, MANY_PAGES_CHARS)
+    if (pages > (plan.maxPages ?? Infinity)) {
+      return beginningOf(await assets.text(ref), MANY_PAGES_CHARS)
+    }
   }
   return { type: 'data', mime: plan.mime, base64: base64Of(bytes) }
 }
@@ -126,28 +138,43 @@ async function storedAt(
 
 async function readText(
   ref: string,
-  {
-    facts,
-    plan,
-    stored,
-  }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }>; stored: ReadBytes | null },
+  { facts, plan }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }> },
   { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { by, maxChars } = plan
-  if (by !== 'text') {
-    const { bytes } = stored ?? (await assets.get(ref))
-    return (by === 'pdf' ? pdfText : docxText)(bytes, maxChars)
-  }
+  if (by === 'document') return beginningOf(await assets.text(ref), maxChars)
   // No character takes more than four bytes.
   const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
   const bytes = await readBytes(opened.stream)
   const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
   if (text.includes('\0')) return { type: 'failed', why: 'it is no text' }
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
-  const rest = isWhole
-    ? null
-    : `${Math.min(text.length, maxChars)} characters of ${opened.size} bytes`
-  return { type: 'text', ...cut(text, maxChars), rest }
+  const shown = cut(text, maxChars)
+  if (isWhole) return { type: 'text', text: shown, rest: null }
+  const said = `${shown.length} characters of ${opened.size} bytes`
+  return { type: 'text', text: shown, rest: { shown: said, next: `startLine: ${linesOf(shown)}` } }
+}
+
+/** The first pages of a document. */
+function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
+  const shown = cut(text, maxChars)
+  if (shown.length === text.length) return { type: 'text', text, rest: null }
+  const line = linesOf(shown)
+  const page = pageAt(pages, line)
+  const rest =
+    pages.length > 1
+      ? { shown: `page ${page} of ${pages.length}`, next: `page: ${page}` }
+      : { shown: `${shown.length} of ${text.length} characters`, next: `startLine: ${line}` }
+  return { type: 'text', text: shown, rest }
+}
+
+/** The beginning of a text of at most so many characters, never half of one. */
+function cut(text: string, maxChars: number): string {
+  return text.length > maxChars ? text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '') : text
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').length
 }
 
 /** Whether the bytes begin as a body of the type does; of types that no bytes show, always. */

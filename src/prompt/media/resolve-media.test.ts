@@ -200,7 +200,9 @@ describe('resolveMedia', () => {
       Buffer.from(`## Data: ¶state\n${'é'.repeat(20_000)}`),
       'text/plain',
     )
-    const source = sourceOf(assets, { capabilities: blind, options: { maxTextChars: 1000 } })
+    const source = sourceOf(assets, {
+      ...{ capabilities: blind, reading: true, options: { maxTextChars: 1000 } },
+    })
     const [text] = (await partsOf([user(media(long.ref))], source)).map(textOf)
     expect(text).toMatch(
       /^\[Text of asset:.*\]\n\\## Data: ¶state\né+\n\[Cut: 1000 characters of 40017 bytes\./,
@@ -208,7 +210,7 @@ describe('resolveMedia', () => {
     const pdf = await assets.save(pagedPdf(200), 'application/pdf')
     const [pages] = (await partsOf([user(media(pdf.ref))], source)).map(textOf)
     expect(pages).toMatch(
-      /This is page 1\.\n\nThis is page 2\.[\s\S]*\[Cut: page \d+ of 200\. All of it is asset:/,
+      /\[Page 1 of 200\]\nThis is page 1\.\n\n\[Page 2 of 200\]\nThis is page 2\.[\s\S]*\[Cut: page 30 of 200\. Read on by fetch_asset with ref asset:\S+, page: 30; find in it by search_asset\]$/,
     )
     const docx = await assets.save(fixture('python.docx'), null)
     expect((await partsOf([user(media(docx.ref))], source)).map(textOf)[0]).toMatch(

@@ -10,7 +10,7 @@ import type {
 } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'
 import type { MediaSource } from './media-source.ts'
-import type { ReadBody } from './read-body.ts'
+import type { ReadBody, RestOfText } from './read-body.ts'
 import { createStandings, type Standing, type Standings } from './standings.ts'
 
 /** Bodies that are read at the same time. */
@@ -98,7 +98,11 @@ function fitIntoCall(
 function createPartMaker(
   standings: Standings,
   left: ReadonlySet<string>,
-  { media = 'all', onMissing }: Pick<MediaSource, 'media' | 'onMissing'>,
+  {
+    media = 'all',
+    reading = false,
+    onMissing,
+  }: Pick<MediaSource, 'media' | 'reading' | 'onMissing'>,
 ): (part: MediaPart) => (TextPart | FilePart)[] {
   const sent = new Set<string>()
 
@@ -114,7 +118,7 @@ function createPartMaker(
     const kind = facts?.kind ?? part.kind
     if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
     sent.add(key)
-    if (body.type === 'text') return [wordsOf(part.ref, body.text, body.rest)]
+    if (body.type === 'text') return [wordsOf(part.ref, body, reading)]
     const file = filePart(part, body, part.fileName ?? facts?.name)
     return part.otherwise === 'short' ? [named(part.ref), file] : [file]
   }
@@ -183,9 +187,16 @@ function sameAsAbove(kind: MediaPart['kind'], ref: string): TextPart {
   return { type: 'text', text: `[same ${kind} as above: ${ref}]` }
 }
 
-/** The words of a body, and how to read on where they are not all. */
-function wordsOf(ref: string, text: string, rest: string | null): TextPart {
-  const end = rest === null ? `[End of ${ref}]` : `[Cut: ${rest}. All of it is ${ref}]`
+/** The words of a body, and how to read on where they are not all: by tools, where the model has them. */
+function wordsOf(
+  ref: string,
+  { text, rest }: { text: string; rest: RestOfText | null },
+  reading: boolean,
+): TextPart {
+  const how = reading
+    ? `Read on by fetch_asset with ref ${ref}, ${rest?.next}; find in it by search_asset`
+    : `All of it is ${ref}`
+  const end = rest === null ? `[End of ${ref}]` : `[Cut: ${rest.shown}. ${how}]`
   return { type: 'text', text: `[Text of ${ref}]\n${escapeBlocks(text)}\n${end}` }
 }
 

@@ -4,6 +4,7 @@ import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
 import { isFetched, mediaPlan, type PlanOptions } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
+import { MAX_TEXT_CHARS } from './media-source.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
 
 /** What has become of one reference. */
@@ -52,7 +53,7 @@ function isSame(a: MediaSource, b: MediaSource): boolean {
 /** The standings of one call: what the cache forgets meanwhile stays here. */
 export function createStandings(source: MediaSource): Standings {
   const { capabilities, assets, cache, namespace, options = {} } = source
-  const { imageMaxSide = 2048, maxTextChars = 16_000, timeoutMs = 20_000 } = options
+  const { imageMaxSide = 2048, maxTextChars = MAX_TEXT_CHARS, timeoutMs = 20_000 } = options
   const { inlineThresholdBytes } = assets.config
   const planOptions: PlanOptions = {
     capabilities,

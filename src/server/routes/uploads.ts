@@ -57,8 +57,12 @@ export async function importOne(
   body: ReadableStream<Uint8Array>,
   options: ImportOptions,
 ): Promise<z.infer<typeof uploaded>> {
-  const { asset, table } = await assets.importFile(body, options)
-  return { asset: publicInfo(asset), table: table && publicInfo(table) }
+  const { asset, table, workbook } = await assets.importFile(body, options)
+  return {
+    asset: publicInfo(asset),
+    table: table && publicInfo(table),
+    workbook: workbook && publicInfo(workbook),
+  }
 }
 
 /** Files in one form; more are refused. */

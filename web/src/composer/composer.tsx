@@ -74,7 +74,7 @@ function MessageForm() {
   }, [])
 
   const attachments = uploads.flatMap(({ result }) =>
-    result ? [{ assetRef: (result.table ?? result.asset).ref }] : [],
+    result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
   )
   const isUploading = uploads.some((upload) => upload.status === 'sending')
   const empty = text.trim() === '' && attachments.length === 0 && !isUploading

@@ -56,7 +56,9 @@ export function useUploads(): {
         },
       })
       change(key, { status: 'done', result })
-      void queries.prefetchQuery(assetQuery((result.table ?? result.asset).assetId))
+      void queries.prefetchQuery(
+        assetQuery((result.workbook ?? result.table ?? result.asset).assetId),
+      )
     } catch (error) {
       if (!controller.signal.aborted) change(key, { status: 'failed', error: errorText(error) })
     } finally {

@@ -1,0 +1,180 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fixture, pagedPdf } from '../../prompt/fixtures/bodies.ts'
+import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
+import { createAssets } from '../assets.ts'
+import { createMemoryAssetStore } from '../stores/memory.ts'
+import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
+import { docx, paragraph, tableOf } from './fixtures/docx.ts'
+import { documentPages } from './write-pages.ts'
+
+const PDF = 'application/pdf'
+const assets = createAssets()
+const code = (name: string, text = '') =>
+  expect.objectContaining({ code: name, message: expect.stringContaining(text) })
+const fetch = async (input: object) =>
+  (await fetchAssetTool.execute({ ...input }, { assets })) as Record<string, unknown>
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'byref-docs-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('Assets.text', () => {
+  it('gives the pages of a PDF, also of one in a field', async () => {
+    const { ref } = await assets.save(pagedPdf(3), PDF)
+    const text =
+      '[Page 1 of 3]\nThis is page 1.\n\n[Page 2 of 3]\nThis is page 2.\n\n[Page 3 of 3]\nThis is page 3.'
+    expect(await assets.text(ref)).toEqual({ text, pages: [1, 4, 7] })
+    const box = await assets.saveAsset({ content_type: 'data', content: { pdf: pagedPdf(3) } })
+    expect((await assets.text(`${box.ref}/content/pdf`)).text).toBe(text)
+  })
+
+  it('gives a DOCX as Markdown, with its tables', async () => {
+    const nested = tableOf([[paragraph('in'), paragraph('side')]])
+    const file = docx(
+      paragraph('Title &amp; more', 'Heading1') +
+        paragraph('A text.') +
+        tableOf([
+          [paragraph('City'), paragraph('Sum')],
+          [paragraph('Os|lo') + paragraph('North'), nested + paragraph('3')],
+        ]) +
+        paragraph('The end'),
+    )
+    const { ref } = await assets.save(file, null, { name: 'x.docx' })
+    expect((await assets.text(ref)).text).toBe(
+      '# Title & more\n\nA text.\n\n| City | Sum |\n| Os\\|lo North | in side 3 |\n\nThe end',
+    )
+  })
+
+  it('gives each sheet of a workbook', async () => {
+    const file = workbook({
+      Costs: sheetRows([
+        ['city', 'n'],
+        ['Oslo', 1.5],
+      ]),
+      Empty: sheetRows([]),
+      Last: sheetRows([['only']]),
+    })
+    const { ref } = await assets.save(file, null, { name: 'x.xlsx' })
+    expect(await assets.text(ref)).toEqual({
+      text: '[Sheet 1 of 3: Costs]\ncity\tn\nOslo\t1.5\n\n[Sheet 2 of 3: Empty]\n\n[Sheet 3 of 3: Last]\nonly',
+      pages: [1, 5, 7],
+    })
+  })
+
+  it('gives text as it is, and refuses other bytes', async () => {
+    const note = await assets.save(Buffer.from('héllo'), 'text/plain')
+    expect(await assets.text(note.ref)).toEqual({ text: 'héllo', pages: [1] })
+    const data = await assets.saveAsset({ content_type: 'data', content: { a: [1] } })
+    expect((await assets.text(data.ref)).text).toBe('{"a":[1]}')
+    const picture = await assets.save(fixture('sharp.png'), 'image/png')
+    await expect(assets.text(picture.ref)).rejects.toEqual(code('asset_unsupported', 'image/png'))
+  })
+
+  it('reads a document once, however many ask for it', async () => {
+    let opened = 0
+    const { store } = countedStore(() => opened++)
+    const counted = createAssets({ store })
+    const { ref } = await counted.save(pagedPdf(2), PDF)
+    await Promise.all([counted.text(ref), counted.text(ref)])
+    await counted.text(ref)
+    expect(opened).toBe(1)
+  })
+
+  it('says why a document has no text', async () => {
+    const broken = await assets.save(Buffer.from('%PDF-1.4 and no more'), PDF, { name: 'x.pdf' })
+    await expect(assets.text(broken.ref)).rejects.toEqual(code('asset_unsupported', 'x.pdf'))
+    const blank = await assets.save(docx(paragraph(' ')), null, { name: 'y.docx' })
+    await expect(assets.text(blank.ref)).rejects.toEqual(code('asset_unsupported', 'has no text'))
+    const small = createAssets({ config: { limits: { valueBytes: 100 } } })
+    const long = await small.save(pagedPdf(20), PDF)
+    await expect(small.text(long.ref)).rejects.toEqual(code('asset_too_large', 'split it'))
+  })
+})
+
+describe('documentPages', () => {
+  it('says which library to install', async () => {
+    const path = join(folder, 'x')
+    await writeFile(path, fixture('gs.pdf'))
+    const missing = () => Promise.reject(new Error('Cannot find the package'))
+    const libraries = { pdf: missing, docx: missing }
+    for (const [form, name] of [
+      ['pdf', 'unpdf'],
+      ['docx', 'mammoth'],
+    ] as const) {
+      const pages = documentPages({ form, name: 'x', path }, libraries)
+      await expect(pages.next()).rejects.toEqual(code('dependency_missing', `npm install ${name}`))
+    }
+  })
+})
+
+describe('fetch_asset of a document', () => {
+  it('gives whole pages, and says where to go on', async () => {
+    const { ref } = await assets.save(pagedPdf(1_000), PDF)
+    const first = await fetch({ ref, page: 1 })
+    expect(first).toMatchObject({ assetRef: ref, page: 1, pages: 1_000, startLine: 1 })
+    expect(first.text).toMatch(/This is page \d+\.$/)
+    const next = await fetch({ ref, page: first.nextPage })
+    expect(next.text).toMatch(new RegExp(`^\\[Page ${first.nextPage} of 1000\\]`))
+    const last = await fetch({ ref, page: 1_000 })
+    expect(last).toMatchObject({ text: '[Page 1000 of 1000]\nThis is page 1000.' })
+    expect(last).not.toHaveProperty('nextPage')
+    expect(last).not.toHaveProperty('nextStartLine')
+    expect(await fetch({ ref, startLine: 5, endLine: 5 })).toMatchObject({
+      ...{ text: 'This is page 2.', page: 2 },
+    })
+    await expect(fetch({ ref, page: 1_001 })).rejects.toEqual(
+      code('invalid_arguments', 'no page 1001: the document has 1000 pages'),
+    )
+  })
+
+  it('goes on by lines within a page that is too long for one answer', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, i) => [`row ${i}`, i])
+    const file = workbook({ Long: sheetRows(rows), Short: sheetRows([['end']]) })
+    const { ref } = await assets.save(file, null, { name: 'x.xlsx' })
+    let part = await fetch({ ref, page: 1 })
+    const lines: string[] = String(part.text).split('\n')
+    while (part.nextStartLine !== undefined) {
+      part = await fetch({ ref, startLine: part.nextStartLine })
+      lines.push(...String(part.text).split('\n'))
+    }
+    expect(lines.slice(0, 3_001)).toEqual([
+      '[Sheet 1 of 2: Long]',
+      ...rows.map((row) => row.join('\t')),
+    ])
+    expect(lines.at(-1)).toBe('end')
+  })
+
+  it('takes pages of documents alone', async () => {
+    const { ref } = await assets.save(Buffer.from('a text'), 'text/plain')
+    await expect(fetch({ ref, page: 1 })).rejects.toEqual(code('invalid_arguments', 'startLine'))
+  })
+})
+
+describe('search_asset of a document', () => {
+  it('gives the page of each hit', async () => {
+    const { ref } = await assets.save(pagedPdf(30), PDF)
+    const found = await searchAssetTool.execute({ ref, query: 'page 29.' }, { assets })
+    expect(found).toEqual({
+      assetRef: ref,
+      hits: [{ line: 86, column: 9, page: 29, text: 'This is page 29.' }],
+      total: 1,
+    })
+  })
+})
+
+/** A store whose opened bodies are counted. */
+function countedStore(count: () => void) {
+  const inner = createMemoryAssetStore()
+  const store = Object.assign(Object.create(inner) as typeof inner, {
+    open: (...args: Parameters<typeof inner.open>) => {
+      count()
+      return inner.open(...args)
+    },
+  })
+  return { store }
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { ByrefError } from '../../errors.ts'
+import type { ContentAccess } from '../content-access.ts'
+import { writeBody } from '../tables/spool.ts'
+import { OutOfMemoryError, runTableTask } from '../tables/table-process.ts'
+import type { WrittenTable } from '../tables/write-table.ts'
+import type { DocumentForm } from './document-form.ts'
+
+/** The text of an asset. */
+export interface AssetText {
+  text: string
+  /** The line, from 1, at which each page of a document starts, of a workbook each sheet. Others have one page. */
+  pages: readonly number[]
+}
+
+/** A document whose text is asked for. */
+export interface DocumentSource {
+  form: DocumentForm
+  /** For error messages. */
+  name: string
+  /** Equal for equal documents: the cache keeps the text by it. Null where it keeps none. */
+  key: string | null
+  open(): Promise<ReadableStream<Uint8Array>>
+}
+
+/** A document that takes longer is given up. */
+const TIMEOUT_MS = 60_000
+
+/** Documents that are being read: who asks for a second page of one waits for the same text. */
+const reading = new WeakMap<object, Map<string, Promise<AssetText>>>()
+
+/**
+ * The text of a document, which is read once, in a process of its own, and then kept in the cache.
+ *
+ * @throws ByrefError `asset_unsupported` for a file that cannot be read, or that has no text; `asset_too_large` beyond
+ *   `valueBytes` or the memory of a process; `dependency_missing` without the library
+ */
+export async function documentText(
+  document: DocumentSource,
+  { cache, limits }: Pick<ContentAccess, 'cache' | 'limits'>,
+): Promise<AssetText> {
+  const { key } = document
+  if (key === null) return readDocument(document, limits.valueBytes)
+  const kept = cache.get(key) as AssetText | undefined
+  if (kept) return kept
+  const underWay = reading.get(cache) ?? new Map<string, Promise<AssetText>>()
+  reading.set(cache, underWay)
+  const known = underWay.get(key)
+  if (known) return known
+  const read = readDocument(document, limits.valueBytes).finally(() => underWay.delete(key))
+  underWay.set(key, read)
+  const text = await read
+  cache.set(key, text, text.text.length * 2)
+  return text
+}
+
+async function readDocument(
+  { form, name, open }: DocumentSource,
+  limit: number,
+): Promise<AssetText> {
+  const [pages] = await runTableTask(
+    async (folder) => {
+      const path = join(folder, 'source')
+      await writeBody(await open(), path)
+      return { type: 'text', folder, form, name, path }
+    },
+    { timeoutMs: TIMEOUT_MS },
+  ).catch((error: unknown) => {
+    throw refusal(error, name)
+  })
+  // A document that has no pages is an error.
+  const { body } = pages as WrittenTable
+  try {
+    if (body.size > limit) throw tooLarge(name, `has ${body.size} bytes of text`)
+    const written = Buffer.from(await body.read(0, body.size)).toString()
+    return withLines(
+      written
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as string),
+    )
+  } finally {
+    await body.dispose()
+  }
+}
+
+function withLines(pages: readonly string[]): AssetText {
+  let line = 1
+  const starts = pages.map((page) => {
+    const start = line
+    line += page.split('\n').length + 1
+    return start
+  })
+  return { text: pages.join('\n\n'), pages: starts }
+}
+
+function refusal(error: unknown, name: string): unknown {
+  if (error instanceof OutOfMemoryError) return tooLarge(name, 'needs more memory than it may take')
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+  return isLate ? tooLarge(name, `takes longer than ${TIMEOUT_MS / 1000} s to read`) : error
+}
+
+function tooLarge(name: string, why: string): ByrefError {
+  return new ByrefError('asset_too_large', `${name} ${why}: split it, or save its text as a file.`)
+}
