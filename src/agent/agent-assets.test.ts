@@ -553,3 +553,23 @@ describe('createAgent, with assets', () => {
     expect(results[2]?.content).toMatchObject({ text: '\u0001'.repeat(16_000) })
   })
 })
+
+it('shows the name and the description of a text that a tool saved', async () => {
+  const write = defineTool({
+    id: 'write',
+    description: 'Writes a text',
+    inputSchema: { type: 'object', properties: {} },
+    async execute(_, { assets }) {
+      const content = 'What the body says'
+      const about = { asset_name: 'plan.txt', description: 'The plan for May' }
+      const { ref } = await assets.saveAsset({ ...about, content_type: 'text/plain', content })
+      return { assetRef: ref }
+    },
+  })
+  const model = scriptedModel([{ calls: [{ name: 'write', arguments: {} }] }, 'Done.'])
+  const agent = createAgent({ model, tools: [write] })
+  await agent.run({ messages: say('go') }).result
+  expect(prompts(model)[1]).toMatch(/The plan for May/)
+  expect(prompts(model)[1]).toMatch(/plan\.txt/)
+  expect(prompts(model)[1]).not.toMatch(/What the body says|Uint8Array/)
+})

@@ -98,6 +98,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Assets.query[1]': (options) => assets.query({ sql: 'SELECT 1' }, options),
   'Assets.remember[1]': (options) => assets.remember({} as never, options),
   'Assets.resolve[1]': (options) => assets.resolve('a', options),
+  'Assets.text[1]': (options) => assets.text('a', options),
   'Assets.rows[1]': (options) => assets.rows('a', options),
   'Assets.save[2]': (options) => assets.save(new Uint8Array(), null, options),
   'Assets.saveAsset[0]': (options) => assets.saveAsset(options),
