@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { ByrefError } from '../src/errors.ts'
+import { optionalPeer } from '../src/optional-peer.ts'
 
 /** What to draw: one bar for each item, from left to right. */
 export interface BarChart {
@@ -25,7 +26,10 @@ const GRID = '#e4e7eb'
  * @throws ByrefError `dependency_missing` where the optional packages that draw are not installed.
  */
 export async function drawBarChart(chart: BarChart): Promise<Uint8Array> {
-  const [{ Resvg }, font] = await Promise.all([loadResvg(), findFont()])
+  const [{ Resvg }, font] = await Promise.all([
+    optionalPeer('@resvg/resvg-js', 'Drawing charts'),
+    findFont(),
+  ])
   const image = new Resvg(barChartSvg(chart), {
     font: { fontFiles: [font], loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' },
   })
@@ -138,26 +142,12 @@ function escapeXml(value: string): string {
   )
 }
 
-async function loadResvg(): Promise<typeof import('@resvg/resvg-js')> {
-  try {
-    return await import('@resvg/resvg-js')
-  } catch (error) {
-    throw missing('@resvg/resvg-js', error)
-  }
-}
-
 async function findFont(): Promise<string> {
   try {
     return createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')
-  } catch (error) {
-    throw missing('dejavu-fonts-ttf', error)
+  } catch (cause) {
+    const message =
+      'Drawing charts needs the package dejavu-fonts-ttf, which is not installed: npm install dejavu-fonts-ttf'
+    throw new ByrefError('dependency_missing', message, { cause })
   }
-}
-
-function missing(name: string, cause: unknown): ByrefError {
-  return new ByrefError(
-    'dependency_missing',
-    `Charts are drawn with the optional package ${name}, which is not installed: npm install ${name}`,
-    { cause },
-  )
 }

@@ -47,7 +47,8 @@ await bundle.write({
   sourcemap: true,
   // With letters beyond Latin-1 the whole text takes twice its room in memory.
   charset: 'ascii',
-  comments: false,
+  // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
+  comments: { annotation: true, jsdoc: false, legal: false },
   codeSplitting: {
     groups: [
       { name: 'neutral', test: (id) => neutral.has(id), priority: 2 },
@@ -71,6 +72,7 @@ await child.write({
   chunkFileNames: 'table-child/[name]-[hash].js',
   sourcemap: true,
   charset: 'ascii',
-  comments: false,
+  // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
+  comments: { annotation: true, jsdoc: false, legal: false },
 })
 await child.close()

@@ -7,6 +7,10 @@ import { join } from 'node:path'
 import { checkContainer } from './check-container.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
+/** For CommonJS packages in a bundle of ES modules, which ask for Node's modules by `require`. */
+const REQUIRE =
+  "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
+
 ensureInstalled()
 const folder = mkdtempSync(join(tmpdir(), 'byref-package-'))
 try {
@@ -66,6 +70,25 @@ try {
   const [{ bytes }] = Object.values(metafile.outputs)
   say(`${Math.round(bytes / 1024)} kB`)
 
+  say('── every entry in a bundle for Node, without its optional packages')
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const served = ['.', './server', './stores', './log/sqlite', './openai', './mcp', './testing']
+  for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
+    const bundle = join(project, 'bundle', `all.${extension}`)
+    const wanted = served.filter((name) => exports[name])
+    const contents = wanted.map((name, i) => {
+      return `export * as entry${i} from ${JSON.stringify(`byref${name.slice(1)}`)}`
+    })
+    await build({
+      ...{ bundle: true, platform: 'node', format, outfile: bundle, logLevel: 'error' },
+      stdin: { contents: contents.join('\n'), resolveDir: project },
+      banner: { js: format === 'esm' ? REQUIRE : '' },
+    })
+    const code = `const all = await import(${JSON.stringify(bundle)}); console.log(Object.keys(all).length)`
+    const count = read(node, ['--input-type=module', '--eval', code], folder)
+    say(`${format}: ${count.trim()} entries`)
+  }
+
   say('── the command')
   const bin = join(project, 'node_modules', '.bin', 'byref')
   say(read(node, [bin, '--version'], project).trim())
@@ -76,6 +99,9 @@ try {
   if (readFileSync(join(project, 'rain.png')).subarray(1, 4).toString() !== 'PNG') {
     throw new Error('byref run saved no PNG')
   }
+
+  say('── the example for Next.js')
+  run(node, ['scripts/check-next.mjs', tarball, folder])
 
   say('── the steps of the Dockerfile')
   await checkContainer({ tarball, folder })

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { checkMethods, checkOptions } from '../check-options.ts'
 import { DamagedError } from '../content/damaged-error.ts'
 import { newId } from '../content/new-id.ts'
@@ -6,6 +5,7 @@ import { ByrefError } from '../errors.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../model/model-settings.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
 import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
@@ -31,6 +31,8 @@ import { resolveTools } from './tools/native-tools.ts'
 import type { Tool } from './tools/tool.ts'
 import { askAboutTool } from './trust/ask-about.ts'
 import { resolveTrust } from './trust/trust-options.ts'
+
+const { hostname } = nodeBuiltin('node:os')
 
 /** So long a worker waits for a busy provider, and not longer: others have something to do. */
 const PATIENCE_MS = 5000

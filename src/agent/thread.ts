@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Board } from '../content/board.ts'
 import type { ConversationState } from '../content/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../content/events.ts'
@@ -13,9 +12,12 @@ import {
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity } from './activity.ts'
 import { loadValidator } from './calls/validate.ts'
 import { createThreadValues } from './thread-values.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** What one writer appends, with debug data by message id. */
 export interface Entry {

@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { isPlainObject } from '../content/json.ts'
 import { ByrefError } from '../errors.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { pointerStep } from '../refs/json-pointer.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
 import { MARK, type Mark, TYPED_ARRAYS } from './content-marks.ts'
 import { beyondNode } from './json-text.ts'
+
+const { randomBytes } = nodeBuiltin('node:crypto')
 
 /** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
 export interface EncodedContent {

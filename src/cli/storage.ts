@@ -9,6 +9,7 @@ import { ByrefError, errorMessage } from '../errors.ts'
 import type { HostQueue } from '../hosts/queue.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
+import { optionalPeer } from '../optional-peer.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 
 /** Where a command keeps conversations and assets, as options of {@link parseOptions}. */
@@ -116,22 +117,15 @@ async function checkBucket(store: FullAssetStore): Promise<void> {
 }
 
 async function loadPostgres() {
-  try {
-    const [log, records, hosts] = await Promise.all([
-      import('../log/postgres.ts'),
-      import('../assets/records/postgres-records.ts'),
-      import('../hosts/queue.ts'),
-      // At its first use otherwise, when a server has long been answering.
-      import('pg-boss'),
-    ])
-    return { ...log, ...records, ...hosts }
-  } catch (cause) {
-    throw new ByrefError(
-      'config_invalid',
-      `PostgreSQL needs two more packages, npm install pg pg-boss: ${errorMessage(cause)}`,
-      { cause },
-    )
-  }
+  // At their first use otherwise, when a server has long been answering.
+  await optionalPeer('pg', 'PostgreSQL')
+  await optionalPeer('pg-boss', 'A queue in PostgreSQL')
+  const [log, records, hosts] = await Promise.all([
+    import('../log/postgres.ts'),
+    import('../assets/records/postgres-records.ts'),
+    import('../hosts/queue.ts'),
+  ])
+  return { ...log, ...records, ...hosts }
 }
 
 function openFile(path: string): ConversationLog {

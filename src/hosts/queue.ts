@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import { checkOptions } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
 import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
+import { optionalPeer } from '../optional-peer.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
@@ -72,7 +72,7 @@ export function createQueue(options: HostQueueOptions): HostQueue {
   let listening: ReturnType<Database['listen']> | null = null
 
   async function start(): Promise<PgBoss> {
-    const { PgBoss } = await loadPgBoss()
+    const { PgBoss } = await optionalPeer('pg-boss', 'A queue')
     const executeSql = (text: string, values?: unknown[]) => pool.query(text, values)
     const boss = new PgBoss({
       ...{ db: { executeSql }, schema, schedule: false, supervise: false },
@@ -226,16 +226,6 @@ export function createQueue(options: HostQueueOptions): HostQueue {
       await database.close()
       if (isOwn) await pool.end()
     },
-  }
-}
-
-async function loadPgBoss() {
-  try {
-    return await import('pg-boss')
-  } catch (cause) {
-    throw new ByrefError('config_invalid', 'A queue needs one more package: npm install pg-boss', {
-      cause,
-    })
   }
 }
 

@@ -1,4 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nodeBuiltin } from '../node-builtin.ts'
+
+const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
 /** How many records are worked on at once, before others get their turn. */
 export const CHUNK = 500

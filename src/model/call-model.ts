@@ -1,12 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { redactText } from '../log/redact.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import type { LanguageModel, ModelCallOptions, ModelStreamPart } from './language-model.ts'
 import { streamModel } from './language-model.ts'
 import { busyMs, ModelBusyError, noteBusy } from './model-busy.ts'
 import { onAbort } from './on-abort.ts'
 import type { RetryOptions } from './retry-options.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** One model call. */
 export interface ModelCallRequest {

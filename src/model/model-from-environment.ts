@@ -1,6 +1,9 @@
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError } from '../errors.ts'
+import { optionalPeer } from '../optional-peer.ts'
 import type { CapabilityOverrides } from './capabilities.ts'
 import type { LanguageModel } from './language-model.ts'
+
+const FOR_MODEL = 'The model that the environment asks for'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -21,10 +24,7 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
     )
   }
   if (env.OPENAI_BASE_URL && model) {
-    const { createOpenAICompatible } = await load(
-      '@ai-sdk/openai-compatible',
-      () => import('@ai-sdk/openai-compatible'),
-    )
+    const { createOpenAICompatible } = await optionalPeer('@ai-sdk/openai-compatible', FOR_MODEL)
     return createOpenAICompatible({
       name: 'openai-compatible',
       baseURL: env.OPENAI_BASE_URL,
@@ -33,24 +33,21 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
     })(model)
   }
   if (env.OPENAI_API_KEY) {
-    const { createOpenAI } = await load('@ai-sdk/openai', () => import('@ai-sdk/openai'))
+    const { createOpenAI } = await optionalPeer('@ai-sdk/openai', FOR_MODEL)
     return createOpenAI({
       apiKey: env.OPENAI_API_KEY,
       baseURL: env.OPENAI_BASE_URL || undefined,
     })(model || 'gpt-5-mini')
   }
   if (env.ANTHROPIC_API_KEY) {
-    const { createAnthropic } = await load('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'))
+    const { createAnthropic } = await optionalPeer('@ai-sdk/anthropic', FOR_MODEL)
     return createAnthropic({
       apiKey: env.ANTHROPIC_API_KEY,
       baseURL: env.ANTHROPIC_BASE_URL || undefined,
     })(model || 'claude-sonnet-4-5')
   }
   if (env.GOOGLE_GENERATIVE_AI_API_KEY) {
-    const { createGoogleGenerativeAI } = await load(
-      '@ai-sdk/google',
-      () => import('@ai-sdk/google'),
-    )
+    const { createGoogleGenerativeAI } = await optionalPeer('@ai-sdk/google', FOR_MODEL)
     return createGoogleGenerativeAI({
       apiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
       baseURL: env.GOOGLE_GENERATIVE_AI_BASE_URL || undefined,
@@ -78,16 +75,4 @@ export function capabilitiesFromEnvironment({
     )
   }
   return takes.length > 0 ? { takes } : {}
-}
-
-async function load<T>(name: string, importIt: () => Promise<T>): Promise<T> {
-  try {
-    return await importIt()
-  } catch (cause) {
-    throw new ByrefError(
-      'dependency_missing',
-      `The environment asks for a model of ${name}, which cannot be loaded (${errorMessage(cause)}): npm install ${name}`,
-      { cause },
-    )
-  }
 }

@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
-import { packageFolder } from '../version.ts'
-
-/** Where the built workbench is. */
-const BUILT = join(packageFolder, 'dist', 'web')
+import { packageFile } from '../package-file.ts'
 
 // No scripts but our own, nothing from elsewhere: what a model or a file says cannot load or send anything.
 const POLICY = [
@@ -30,10 +26,10 @@ const kept: MiddlewareHandler = async (c, next) => {
 }
 
 /** The workbench: its files, and its page for every other address, so that each can be opened directly. */
-export function appFiles(folder: string = BUILT): Hono {
+export function appFiles(folder: string | null = packageFile('dist/web')): Hono {
   const app = new Hono()
   const page = `${folder}/index.html`
-  if (!existsSync(page)) {
+  if (folder === null || !existsSync(page)) {
     return app.get('*', (c) => {
       return c.text('The workbench is not built: npm run build:web. The API is at /api.', 404)
     })

@@ -1,9 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ByrefError } from '../errors.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
 import type { TransactionHooks, TransactionStatements, Write } from './write-queue.ts'
 import { writeQueue } from './write-queue.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** The one connection of an object to its file. Nothing here blocks while another process writes. */
 export interface Connection<S> {

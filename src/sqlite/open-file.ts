@@ -1,7 +1,9 @@
-import { existsSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
+import type { DatabaseSync } from 'node:sqlite'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { isSqliteError } from './sqlite-errors.ts'
+
+const { existsSync, statSync } = nodeBuiltin('node:fs')
+const { pathToFileURL } = nodeBuiltin('node:url')
 
 /** What SQLite says where it cannot make them: cannot open, full, no shared memory. */
 const NO_FILES_BESIDE = new Set([14, 13, 4874, 5898])
@@ -27,14 +29,16 @@ export interface FileKind<S> {
  * is, for the moment.
  */
 export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
+  // Loaded here: most programs open no database.
+  const { DatabaseSync: Database } = nodeBuiltin('node:sqlite')
   try {
-    return prepare(new DatabaseSync(path, { timeout: 0 }), kind)
+    return prepare(new Database(path, { timeout: 0 }), kind)
   } catch (error) {
     if (!isSqliteError(error) || !NO_FILES_BESIDE.has(error.errcode) || !isClosed(path)) throw error
   }
   const url = pathToFileURL(path)
   url.search = 'mode=ro&immutable=1'
-  return { ...prepare(new DatabaseSync(url), kind), isForTheMoment: true }
+  return { ...prepare(new Database(url), kind), isForTheMoment: true }
 }
 
 function prepare<S>(db: DatabaseSync, { migrate, prepare }: FileKind<S>): OpenFile<S> {

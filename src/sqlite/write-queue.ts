@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inBackground } from '../in-background.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { makeRoom, type OpenFile } from './open-file.ts'
 import {
   busyError,
@@ -10,6 +10,8 @@ import {
   isFull,
   isSqliteError,
 } from './sqlite-errors.ts'
+
+const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
 /**
  * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to

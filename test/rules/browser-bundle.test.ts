@@ -1,4 +1,6 @@
+import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 
@@ -22,4 +24,110 @@ describe('entries that run in a browser', () => {
       expect(outside).toEqual([])
     },
   )
+})
+
+describe('entries that bundle for any platform', () => {
+  const pure = [
+    ...['src/index.ts', 'src/assets/stores.ts', 'src/join/ai-sdk/index.ts'],
+    ...['src/join/ag-ui/index.ts', 'src/join/mcp/index.ts', 'src/join/openai/index.ts'],
+    'src/join/otel/index.ts',
+  ]
+  const options = { bundle: true, format: 'esm', write: false, logLevel: 'silent' } as const
+
+  it.each(pure)('%s bundles for a browser with its packages', async (entry) => {
+    const built = build({
+      ...options,
+      absWorkingDir: root,
+      entryPoints: [entry],
+      platform: 'browser',
+    })
+    await expect(built).resolves.toMatchObject({ errors: [] })
+  })
+
+  it.each(pure)('%s imports nothing of Node for a neutral platform', async (entry) => {
+    const { metafile } = await build({
+      ...{ ...options, absWorkingDir: root, entryPoints: [entry], platform: 'neutral' },
+      ...{ packages: 'external', metafile: true, outdir: 'never-written', splitting: true },
+    })
+    const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports)
+    const outside = imported.filter(({ external }) => external).map(({ path }) => path)
+    expect(outside.filter((path) => isBuiltin(path))).toEqual([])
+  })
+
+  it('a reference costs what it needs, not the whole of byref', async () => {
+    const contents =
+      "import { parseAssetRef } from './src/index.ts'; console.log(parseAssetRef('x'))"
+    const { outputFiles } = await build({
+      ...{ ...options, platform: 'browser', minify: true },
+      stdin: { contents, resolveDir: root },
+    })
+    expect(outputFiles[0]?.contents.byteLength).toBeLessThan(20_000)
+  })
+})
+
+describe('byref where there is no Node', () => {
+  const contents = `
+    import { createAssets, createBoard, parseAssetRef } from './src/index.ts'
+    import { byReference } from './src/join/ai-sdk/index.ts'
+    globalThis.used = async () => [
+      parseAssetRef('asset://x').id,
+      Object.keys(byReference().tools({})),
+      typeof createBoard([]),
+      await createAssets().save(new Uint8Array(3), 'image/png').catch(({ code, message }) => [code, message]),
+    ]`
+  const WEB = [
+    ...['AbortController', 'AbortSignal', 'Blob', 'DOMException', 'Event', 'EventTarget', 'File'],
+    ...['Headers', 'ReadableStream', 'Request', 'Response', 'TextDecoder', 'TextEncoder'],
+    ...[
+      'TransformStream',
+      'URL',
+      'URLSearchParams',
+      'WebAssembly',
+      'WritableStream',
+      'atob',
+      'btoa',
+    ],
+    ...[
+      'clearTimeout',
+      'console',
+      'crypto',
+      'fetch',
+      'performance',
+      'queueMicrotask',
+      'setTimeout',
+    ],
+  ]
+
+  it('does what needs none of it, and says of the rest what is missing', async () => {
+    const { outputFiles } = await build({
+      ...{ stdin: { contents, resolveDir: root }, bundle: true, platform: 'browser' },
+      ...{ format: 'iife', write: false, logLevel: 'silent' },
+    })
+    const context = createContext(
+      Object.fromEntries(WEB.map((name) => [name, Reflect.get(globalThis, name)])),
+    )
+    runInContext(outputFiles[0]?.text ?? '', context)
+    expect(await context.used()).toEqual([
+      'x',
+      ['fetch_asset', 'search_asset'],
+      'object',
+      [
+        'dependency_missing',
+        expect.stringMatching(/^This needs \w+ of node:\w+, .* run it in Node/),
+      ],
+    ])
+  })
+})
+
+describe('optional peers', () => {
+  it.each(['cjs', 'esm'] as const)('stay out of a bundle for Node in %s', async (format) => {
+    const { metafile } = await build({
+      ...{ absWorkingDir: root, entryPoints: ['src/index.ts', 'src/join/ai-sdk/index.ts'] },
+      ...{ bundle: true, platform: 'node', format, write: false, metafile: true },
+      ...{ outdir: 'never-written', logLevel: 'silent' },
+    })
+    const names =
+      /node_modules\/(unpdf|mammoth|sharp|@aws-sdk|@duckdb|apache-arrow|read-excel-file)\//
+    expect(Object.keys(metafile.inputs).filter((input) => names.test(input))).toEqual([])
+  })
 })

@@ -42,6 +42,13 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** Folders that run in a browser: no Node, no packages. */
 const NEUTRAL = ['refs', 'content', 'client']
 
+/** Files that every folder may import, and those that only folders with Node or with packages may. */
+const SHARED = /^src\/(check-options|errors|in-background|version)\.ts$/
+const LOADING = /^src\/(node-builtin|optional-peer|package-file)\.ts$/
+
+/** The optional peers that the entry of their name imports statically: nothing in it works without them. */
+const STATIC_PEERS = ['@ag-ui/core', '@opentelemetry/api', 'ai', 'pg']
+
 interface Import {
   file: string
   specifier: string
@@ -67,6 +74,13 @@ const folderOf = (file: string): string =>
 
 const source = [...importsOf('src/**/*.ts'), ...importsOf('demo/*.ts')]
 
+/** `@scope/name` of `@scope/name/path`. */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
 describe('who may import whom', () => {
   it('sees the imports', () => {
     expect(source.length).toBeGreaterThan(100)
@@ -84,8 +98,8 @@ describe('who may import whom', () => {
       }))
       .filter(({ to }) => {
         const target = folderOf(to)
-        const own =
-          target === folder || /^src\/(check-options|errors|in-background|version)\.ts$/.test(to)
+        const isNeutral = NEUTRAL.includes(folder)
+        const own = target === folder || SHARED.test(to) || (LOADING.test(to) && !isNeutral)
         return !own && !ALLOWED[folder]?.includes(target)
       })
     expect(wrong).toEqual([])
@@ -149,14 +163,9 @@ describe('the package', () => {
   it('depends on what it imports, and only on that', () => {
     const needed = new Set(
       source
-        .map(({ specifier }) => specifier)
+        .map(({ specifier }) => specifier.replace(/^#/, ''))
         .filter((specifier) => !/^(\.|node:)/.test(specifier))
-        .map((specifier) =>
-          specifier
-            .split('/')
-            .slice(0, specifier.startsWith('@') ? 2 : 1)
-            .join('/'),
-        ),
+        .map(packageOf),
     )
     const declared = [
       ...Object.keys(manifest.dependencies),
@@ -167,6 +176,23 @@ describe('the package', () => {
     expect(
       declared.filter((name) => name !== 'dejavu-fonts-ttf' && !name.startsWith('@types/')).sort(),
     ).toEqual([...needed].sort())
+  })
+
+  it('loads optional peers by optionalPeer alone, so that bundlers leave them out', () => {
+    const optional = Object.keys(manifest.peerDependencies).filter(
+      (name) => manifest.peerDependenciesMeta[name]?.optional,
+    )
+    const direct = [...globSync('src/**/*.ts', { cwd: root })]
+      .filter((file) => !/\.test\.ts$|fixtures/.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(resolve(root, file), 'utf8')
+        const found = text.matchAll(
+          /^import (?!type )[^'`]*?from '([^']+)'|await import\(\s*'([^']+)'/gm,
+        )
+        return [...found].map((match) => packageOf(match[1] ?? match[2] ?? ''))
+      })
+    const imported = optional.filter((name) => direct.includes(name))
+    expect(imported.sort()).toEqual(STATIC_PEERS)
   })
 
   it('names every export of an entry by hand', () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Few programs need each of them, and each costs 1 to 50 ms or 1 to 10 MB. */
 const HEAVY =
-  /^(ai|ajv|yaml|mime|file-type|@file-type\/xml|csv-parse|hyparquet|hyparquet-writer|@streamparser\/json|@duckdb\/node-api|apache-arrow|read-excel-file|@ai-sdk\/.*|@aws-sdk\/.*|@opentelemetry\/.*|@modelcontextprotocol\/.*|@pydantic\/genai-prices|sharp|mammoth|unpdf|pg|zod|hono|node:util|node:worker_threads|node:zlib|node:http|node:vm)(\/|$)/
+  /^(ai|ajv|yaml|mime|file-type|@file-type\/xml|csv-parse|hyparquet|hyparquet-writer|@streamparser\/json|@duckdb\/node-api|apache-arrow|read-excel-file|@ai-sdk\/.*|@aws-sdk\/.*|@opentelemetry\/.*|@modelcontextprotocol\/.*|@pydantic\/genai-prices|sharp|mammoth|unpdf|pg|zod|hono|node:util|node:sqlite|node:worker_threads|node:zlib|node:http|node:vm)(\/|$)/
 
 /** What the modules that an entry imports statically import from outside, with who does. */
 async function loadedBy(entry: string): Promise<string[]> {
@@ -26,6 +28,10 @@ async function loadedBy(entry: string): Promise<string[]> {
   const outside: string[] = []
   const seen = new Set([entry])
   for (const path of seen) {
+    const text = readFileSync(join(root, path), 'utf8')
+    for (const [, builtin] of text.matchAll(/^const .* = nodeBuiltin\('([^']+)'\)/gm)) {
+      outside.push(`${builtin} by ${path}`)
+    }
     for (const { path: imported, kind, external } of metafile.inputs[path]?.imports ?? []) {
       if (kind === 'dynamic-import') continue
       if (external) outside.push(`${imported} by ${path}`)

@@ -10,7 +10,12 @@ import { createClient } from '../../src/client/index.ts'
 import { createQueue, createWorker } from '../../src/hosts/index.ts'
 import * as byref from '../../src/index.ts'
 import { createAgUiHandler } from '../../src/join/ag-ui/index.ts'
-import { byReference, createChatHandler, uiMessages } from '../../src/join/ai-sdk/index.ts'
+import {
+  byReference,
+  createAssetHandler,
+  createChatHandler,
+  uiMessages,
+} from '../../src/join/ai-sdk/index.ts'
 import { createMcpServer, mcpTools, proxyMcp } from '../../src/join/mcp/index.ts'
 import { createResponsesHandler } from '../../src/join/openai/index.ts'
 import { createTracedAgent } from '../../src/join/otel/index.ts'
@@ -163,6 +168,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'byReference[0]': (options) => byReference(options),
   'createAgUiHandler[0]': (options: object) => createAgUiHandler({ agent, ...options }),
   'createAgent[0]': (options: object) => byref.createAgent({ model, ...options }),
+  'createAssetHandler[0]': (options: object) => createAssetHandler({ assets, ...options }),
   'createAssets[0]': (options) => byref.createAssets(options),
   'createBoard[1]': (options) => byref.createBoard([], options),
   'createChatHandler[0]': (options: object) => createChatHandler({ agent, ...options }),

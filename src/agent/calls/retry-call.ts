@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConversationEvent } from '../../content/events.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import type { CallPlan } from './call-plan.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 const FIRST_PAUSE_MS = 250
 

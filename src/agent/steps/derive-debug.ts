@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Assets } from '../../assets/assets-contract.ts'
 import {
   type ConversationState,
@@ -14,11 +13,14 @@ import type { Message } from '../../content/message.ts'
 import { readMetadata } from '../../content/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { redact } from '../../log/redact.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../thread-values.ts'
 import { resolveTrust } from '../trust/trust-options.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { createStepPrompts, laterTools } from './step-prompts.ts'
+
+const { createHash } = nodeBuiltin('node:crypto')
 
 /** What the request of a step is worked out from. */
 export interface DebugSource {

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { ConversationState } from '../../content/conversation-state.ts'
 import type { ModelSettings } from '../../model/model-settings.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { toolsForModel } from '../tools/tool-schema.ts'
+
+const { createHash } = nodeBuiltin('node:crypto')
 
 /** What prompts are made with, beside the conversation: it seldom changes, and is kept once among the debug data. */
 export interface KeptSettings {

@@ -19,7 +19,8 @@ export async function lastYield(result: unknown, options: YieldOptions = {}): Pr
   return isIterable(given) ? await drained(given[Symbol.asyncIterator](), options) : given
 }
 
-function isIterable(value: unknown): value is AsyncIterable<unknown> {
+/** Whether values come one by one; a stream of bytes is a body. */
+export function isIterable(value: unknown): value is AsyncIterable<unknown> {
   const isAsync = typeof Object(value)[Symbol.asyncIterator] === 'function'
   return isAsync && binaryBody(value as object) === null
 }

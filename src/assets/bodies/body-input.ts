@@ -1,7 +1,10 @@
-import { Readable } from 'node:stream'
+import type { Readable as NodeReadable } from 'node:stream'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { asBytes, copyBytes, plain } from './body.ts'
+
+const { Readable } = nodeBuiltin('node:stream')
 
 /** Node's `Readable`, by what tells it, so that whoever uses byref's types needs none of Node's. */
 export interface NodeStream extends AsyncIterable<unknown> {
@@ -50,10 +53,10 @@ const UNKNOWN = { size: 0, mime: null, name: null }
 
 /** The stream of a Node stream, which is destroyed when that is cancelled. */
 export function takeNodeStream(stream: NodeStream): ReadableStream<Uint8Array> {
-  const { errored, readable, readableDidRead } = stream as Readable
+  const { errored, readable, readableDidRead } = stream as NodeReadable
   if (errored) throw errored
   if (!readable || readableDidRead) throw alreadyRead()
-  return Readable.toWeb(stream as Readable) as ReadableStream<Uint8Array>
+  return Readable.toWeb(stream as NodeReadable) as ReadableStream<Uint8Array>
 }
 
 /** A Response's body, with its `content-type` and the file name of its `content-disposition`. */

@@ -1,7 +1,9 @@
-import { constants } from 'node:buffer'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { joinLines, linesOf } from './base64-lines.ts'
 import { parseMimeType } from './mime-type.ts'
+
+const { constants } = nodeBuiltin('node:buffer')
 
 /** A data URL, taken apart; `data` is still encoded. */
 export interface DataUrl {

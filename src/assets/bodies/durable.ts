@@ -1,9 +1,11 @@
-import { unlink } from 'node:fs/promises'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'
 import { closeFile, openFile, statFile, syncData, writeFile } from './file-descriptor.ts'
 import { writeBehind } from './write-behind.ts'
+
+const { unlink } = nodeBuiltin('node:fs/promises')
 
 const MIB = 1024 * 1024
 /** Bytes of a stream that are written at once. */

@@ -1,4 +1,7 @@
-import * as fs from 'node:fs'
+import type { Stats } from 'node:fs'
+import { nodeBuiltin } from '../../node-builtin.ts'
+
+const fs = nodeBuiltin('node:fs')
 
 // Without file handles, which cost more than a small file itself, and without the `promisify` of node:util, which would
 // cost everybody who imports byref 4 MB of memory.
@@ -31,7 +34,7 @@ export function syncAll(fd: number): Promise<void> {
   return answerOf((done) => fs.fsync(fd, done))
 }
 
-export function statFile(fd: number): Promise<fs.Stats> {
+export function statFile(fd: number): Promise<Stats> {
   return answerOf((done) => fs.fstat(fd, done))
 }
 

@@ -1,10 +1,13 @@
-import { type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import { checkOptions, is } from '../../check-options.ts'
 import { inBackground } from '../../in-background.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
 import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
 import { closeFile, openFile, syncAll } from './file-descriptor.ts'
+
+const { mkdir, open, readdir, stat } = nodeBuiltin('node:fs/promises')
+const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
 
 /** Options of {@link fsBodies}. */
 export interface FsBodiesOptions {

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { orAborted } from './abortable.ts'
 import type { BodyStore } from './body-store.ts'
 import type { ByteRange } from './byte-range.ts'
@@ -11,6 +11,8 @@ import {
   type S3ConnectorOptions,
 } from './s3/connector.ts'
 import { asStorageError, checkedConnector } from './s3/errors.ts'
+
+const { setTimeout: pause } = nodeBuiltin('node:timers/promises')
 
 /** Options of {@link s3Bodies}: a bucket; without a `connector`, also the options of {@link createS3Connector}. */
 export interface S3BodiesOptions extends S3ConnectorOptions {

@@ -1,7 +1,9 @@
-import { isUtf8 } from 'node:buffer'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { mimeTypeOfName } from './file-extension.ts'
 import { essenceOf, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
+
+const { isUtf8 } = nodeBuiltin('node:buffer')
 
 /** What is known of a body besides its first bytes. */
 export interface SniffHints {

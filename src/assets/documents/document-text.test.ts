@@ -8,7 +8,6 @@ import { createAssets } from '../assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
 import { docx, paragraph, tableOf } from './fixtures/docx.ts'
-import { documentPages } from './write-pages.ts'
 
 const PDF = 'application/pdf'
 const assets = createAssets()
@@ -93,22 +92,6 @@ describe('Assets.text', () => {
     const small = createAssets({ config: { limits: { valueBytes: 100 } } })
     const long = await small.save(pagedPdf(20), PDF)
     await expect(small.text(long.ref)).rejects.toEqual(code('asset_too_large', 'split it'))
-  })
-})
-
-describe('documentPages', () => {
-  it('says which library to install', async () => {
-    const path = join(folder, 'x')
-    await writeFile(path, fixture('gs.pdf'))
-    const missing = () => Promise.reject(new Error('Cannot find the package'))
-    const libraries = { pdf: missing, docx: missing }
-    for (const [form, name] of [
-      ['pdf', 'unpdf'],
-      ['docx', 'mammoth'],
-    ] as const) {
-      const pages = documentPages({ form, name: 'x', path }, libraries)
-      await expect(pages.next()).rejects.toEqual(code('dependency_missing', `npm install ${name}`))
-    }
   })
 })
 

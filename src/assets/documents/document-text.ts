@@ -1,10 +1,12 @@
-import { join } from 'node:path'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { ContentAccess } from '../content-access.ts'
 import { writeBody } from '../tables/spool.ts'
 import { OutOfMemoryError, runTableTask } from '../tables/table-process.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
 import type { DocumentForm } from './document-form.ts'
+
+const { join } = nodeBuiltin('node:path')
 
 /** The text of an asset. */
 export interface AssetText {

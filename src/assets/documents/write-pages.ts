@@ -1,7 +1,8 @@
 // Runs in a table process: a document is parsed where its memory is limited and nobody waits for it.
 
-import { readFile } from 'node:fs/promises'
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { optionalPeer } from '../../optional-peer.ts'
 import { createSpool } from '../tables/spool.ts'
 import { TableError } from '../tables/table-error.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
@@ -9,22 +10,13 @@ import { sheetTexts } from '../tables/xlsx-table.ts'
 import type { DocumentForm } from './document-form.ts'
 import { htmlText } from './html-text.ts'
 
+const { readFile } = nodeBuiltin('node:fs/promises')
+
 /** A document, as a file. */
 export interface DocumentFile {
   form: DocumentForm
   name: string
   path: string
-}
-
-/** Loads the libraries; tests leave one out. */
-export interface DocumentLibraries {
-  pdf(): Promise<typeof import('unpdf')>
-  docx(): Promise<typeof import('mammoth')>
-}
-
-const LIBRARIES: DocumentLibraries = {
-  pdf: () => import('unpdf'),
-  docx: () => import('mammoth'),
 }
 
 /** The library's warnings about a file are not for the log. */
@@ -52,13 +44,10 @@ export async function writePages(file: DocumentFile): Promise<WrittenTable> {
  * @throws ByrefError `dependency_missing` without the library; `asset_unsupported` for a file that cannot be read, or that
  *   has no text
  */
-export async function* documentPages(
-  { form, name, path }: DocumentFile,
-  libraries: DocumentLibraries = LIBRARIES,
-): AsyncGenerator<string> {
+export async function* documentPages({ form, name, path }: DocumentFile): AsyncGenerator<string> {
   let isEmpty = true
   try {
-    for await (const page of READERS[form]({ name, path }, libraries)) {
+    for await (const page of READERS[form]({ name, path })) {
       isEmpty &&= page.replace(/^\[(?:Page|Sheet) .*\]$/m, '').trim() === ''
       yield page
     }
@@ -76,10 +65,7 @@ export async function* documentPages(
   }
 }
 
-type PageReader = (
-  file: Pick<DocumentFile, 'name' | 'path'>,
-  libraries: DocumentLibraries,
-) => AsyncGenerator<string>
+type PageReader = (file: Pick<DocumentFile, 'name' | 'path'>) => AsyncGenerator<string>
 
 const READERS: Readonly<Record<DocumentForm, PageReader>> = {
   pdf: pdfPages,
@@ -87,8 +73,8 @@ const READERS: Readonly<Record<DocumentForm, PageReader>> = {
   xlsx: sheetTexts,
 }
 
-async function* pdfPages({ path }: { path: string }, { pdf: load }: DocumentLibraries) {
-  const { getDocumentProxy } = await library(load, { form: 'a PDF', name: 'unpdf' })
+async function* pdfPages({ path }: { path: string }) {
+  const { getDocumentProxy } = await optionalPeer('unpdf', 'Reading PDF files')
   const pdf = await getDocumentProxy(new Uint8Array(await readFile(path)), QUIET)
   const { numPages } = pdf
   for (let number = 1; number <= numPages; number++) {
@@ -101,27 +87,12 @@ async function* pdfPages({ path }: { path: string }, { pdf: load }: DocumentLibr
   await pdf.loadingTask.destroy()
 }
 
-async function* docxPages({ path }: { path: string }, { docx: load }: DocumentLibraries) {
-  const { convertToHtml, images } = await library(load, { form: 'a DOCX', name: 'mammoth' })
+async function* docxPages({ path }: { path: string }) {
+  const { convertToHtml, images } = await optionalPeer('mammoth', 'Reading DOCX files')
   // A picture is not text, and its bytes would be.
   const convertImage = images.imgElement(async () => ({ src: '' }))
   const { value } = await convertToHtml({ path }, { convertImage })
   yield htmlText(value)
-}
-
-async function library<T>(
-  load: () => Promise<T>,
-  { form, name }: { form: string; name: string },
-): Promise<T> {
-  try {
-    return await load()
-  } catch (cause) {
-    throw new ByrefError(
-      'dependency_missing',
-      `The text of ${form} is read by ${name}, which is not installed: npm install ${name}`,
-      { cause },
-    )
-  }
 }
 
 function unreadable(message: string, cause?: unknown): ByrefError {

@@ -1,8 +1,10 @@
-import { isUtf8 } from 'node:buffer'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { isAssetRef } from '../../refs/asset-ref.ts'
 import { isBase64File } from '../bodies/base64-file.ts'
 import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
+
+const { isUtf8 } = nodeBuiltin('node:buffer')
 
 /** An object that stands for a body. */
 export interface AssetShape {

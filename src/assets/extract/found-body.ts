@@ -1,9 +1,12 @@
-import { Readable } from 'node:stream'
+import type { Readable as NodeReadable } from 'node:stream'
 import { typeString } from '../../content/asset-meta.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl, readDataUrl } from '../bodies/data-url.ts'
+
+const { Readable } = nodeBuiltin('node:stream')
 
 /** A body that was found in a value, not decoded yet. */
 export type FoundBody =
@@ -13,7 +16,7 @@ export type FoundBody =
   | { type: 'blob'; blob: Blob }
   | { type: 'stream'; stream: ReadableStream<Uint8Array> }
   | { type: 'response'; response: Response }
-  | { type: 'node-stream'; stream: Readable }
+  | { type: 'node-stream'; stream: NodeReadable }
   /** Too many numbers for a list: they become structured content, of which each has an address. */
   | { type: 'numbers'; view: ArrayBufferView }
   /** What a getter or a Proxy threw in place of a value. */

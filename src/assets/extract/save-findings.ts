@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { AssetCreated, AssetEvent, AssetFailed } from '../../content/events.ts'
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetInfo, AssetMaker } from '../asset-info.ts'
 import type { Assets } from '../assets-contract.ts'
 import { kindOf, parseMimeType } from '../bodies/mime-type.ts'
@@ -8,6 +8,8 @@ import { inParallel } from '../in-parallel.ts'
 import { endStreams, type Finding, type FoundText, type FoundValue } from './find-assets.ts'
 import { type LoadedBody, type LoadedContent, loadBody, sizeOf, streamIn } from './found-body.ts'
 import { createResultMeter, type ResultMeter, sizeOfFinding } from './result-meter.ts'
+
+const { setImmediate } = nodeBuiltin('node:timers/promises')
 
 /** How findings are saved. */
 export interface SaveFindingsOptions {

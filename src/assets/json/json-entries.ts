@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { type FieldKey, indexOf } from '../../refs/field-key.ts'
 import { chunksOf } from '../bodies/body.ts'
 import type { ByteRange } from '../bodies/byte-range.ts'
 import type { BodyRanges } from '../content-access.ts'
 import { createJsonScanner, type ScannedEntry } from './json-scanner.ts'
 import { NotJsonError } from './not-json-error.ts'
+
+const { setImmediate } = nodeBuiltin('node:timers/promises')
 
 /** A body of JSON. */
 type JsonSource = Pick<BodyRanges, 'open'>

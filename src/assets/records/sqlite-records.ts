@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { checkOptions, is } from '../../check-options.ts'
 import { newId } from '../../content/new-id.ts'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
@@ -11,6 +10,9 @@ import { assetExists } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import { checkRoom, isWithin } from './quota.ts'
 import type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './record-index.ts'
+
+const { mkdirSync } = nodeBuiltin('node:fs')
+const { dirname } = nodeBuiltin('node:path')
 
 /** Options of {@link sqliteRecords}. */
 export interface SqliteRecordsOptions {

@@ -1,7 +1,10 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker as Thread } from 'node:worker_threads'
 import { ByrefError } from '../../errors.ts'
 import { inBackground } from '../../in-background.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Piece } from './piece.ts'
+
+const { Worker } = nodeBuiltin('node:worker_threads')
 
 /** What is looked for. */
 export interface SearchQuery {
@@ -113,7 +116,7 @@ export async function createMatcher(
 }
 
 /** The next message of the thread. */
-function answerOf(worker: Worker, ms: number, signal?: AbortSignal): Promise<unknown> {
+function answerOf(worker: Thread, ms: number, signal?: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const timer = ms === Infinity ? undefined : setTimeout(() => end(() => reject(tooSlow())), ms)

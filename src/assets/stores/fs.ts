@@ -1,10 +1,12 @@
-import { join } from 'node:path'
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { FullAssetStore } from '../asset-store.ts'
 import { fsBodies } from '../bodies/fs-bodies.ts'
 import { sqliteRecords } from '../records/sqlite-records.ts'
 import { createStore, type StoreParts } from './create-store.ts'
+
+const { join } = nodeBuiltin('node:path')
 
 /** Options of {@link createFsAssetStore}. */
 export interface FsAssetStoreOptions {

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { zstdDecompressSync } from 'node:zlib'
 import type { DataType, Decimal, RecordBatch, Timestamp, Vector } from 'apache-arrow'
 import { errorMessage } from '../../errors.ts'
@@ -29,8 +28,7 @@ export function readArrowTable({ name, path }: { name: string; path: string }): 
       return columns
     },
     async *batches() {
-      const library = tableLibrary('apache-arrow', { name, form: 'Arrow' })
-      const arrow = (await import(pathToFileURL(library).href)) as Arrow
+      const arrow = await tableLibrary('apache-arrow', { name, purpose: 'Reading Arrow files' })
       arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, {
         decode: (data) => zstdDecompressSync(data),
       })

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, parse } from '#csv-parse'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { checkDense } from './check-dense.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
@@ -13,6 +13,8 @@ import {
   textOf,
   tooWide,
 } from './table-text.ts'
+
+const { Readable } = nodeBuiltin('node:stream')
 
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
 const PIECE = 64 * 1024

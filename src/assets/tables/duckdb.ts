@@ -1,6 +1,11 @@
+import { optionalPeer } from '../../optional-peer.ts'
+
 type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a database of its own. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
+
+/** What DuckDB is needed for. */
+export const FOR_SQL = 'SQL over tables'
 
 /** What a database may use. */
 export interface DuckdbScope {
@@ -12,7 +17,7 @@ export interface DuckdbScope {
 
 /** DuckDB, in a table process: what it runs is ended with the process. */
 export function loadDuckdb(): Promise<Duckdb> {
-  return import('@duckdb/node-api')
+  return optionalPeer('@duckdb/node-api', FOR_SQL)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as arrow from 'apache-arrow'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
 
 async function imported(bytes: Uint8Array, name: string, mime?: string) {
@@ -122,29 +122,5 @@ describe('a spreadsheet as a table', () => {
     await expect(imported(bytes.fill(0, 300, 900), 'x.xlsx')).rejects.toMatchObject({
       code: 'table_invalid',
     })
-  })
-})
-
-describe('a form whose library is not installed', () => {
-  it.each([
-    ['x.xlsx', 'read-excel-file'],
-    ['x.arrows', 'apache-arrow'],
-  ])('says what to install for %s', async (name, library) => {
-    vi.doMock('./table-library.ts', async (original) => {
-      const { tableLibrary } = await original<typeof import('./table-library.ts')>()
-      return {
-        tableLibrary: (specifier: string, table: Parameters<typeof tableLibrary>[1]) =>
-          tableLibrary(specifier.replace(library, `${library}-missing`), table),
-      }
-    })
-    vi.resetModules()
-    const { readArrowTable } = await import('./arrow-table.ts')
-    const { writeSheets } = await import('./xlsx-table.ts')
-    const file = { name, path: '/nowhere' }
-    const read = name.endsWith('xlsx') ? writeSheets(file) : readArrowTable(file).batches()
-    await expect(read[Symbol.asyncIterator]().next()).rejects.toMatchObject({
-      ...{ code: 'table_invalid', message: expect.stringContaining(`npm install ${library}`) },
-    })
-    vi.doUnmock('./table-library.ts')
   })
 })

@@ -1,5 +1,5 @@
-import { join } from 'node:path'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetInfo } from '../asset-info.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
@@ -17,6 +17,8 @@ import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-p
 import { RESULT, type SheetName, type TableTask } from './table-task.ts'
 import { broken, type TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
+
+const { join } = nodeBuiltin('node:path')
 
 /** A file that was saved, to become a table. */
 export interface TableFile {

@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
   type AsyncBuffer,
   type ColumnChunk,
@@ -11,11 +10,14 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { errorMessage } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { ContentCache } from '../content-cache.ts'
 import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
+
+const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = nodeBuiltin('node:zlib')
 
 /** Bytes that can be read from anywhere. */
 export interface ByteSource {

@@ -1,4 +1,6 @@
 import { ByrefError, errorMessage } from '../../errors.ts'
+import { missingPeer } from '../../optional-peer.ts'
+import { FOR_SQL } from './duckdb.ts'
 
 /** The error of a query that is wrong, by a reason or by what DuckDB says; a ByrefError stays what it is. */
 export function queryFailed(reason: unknown): ByrefError {
@@ -26,8 +28,5 @@ export function queryTooSlow(ms: number): ByrefError {
 
 /** The error where SQL is asked for and there is none. */
 export function sqlMissing(): ByrefError {
-  return new ByrefError(
-    'dependency_missing',
-    'Tables are queried by DuckDB, which is not installed: npm install @duckdb/node-api',
-  )
+  return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { formatAssetRef, isAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
@@ -11,6 +11,8 @@ import { writeBody } from './spool.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
 import type { BoundTable } from './table-task.ts'
 import type { WrittenTable } from './write-table.ts'
+
+const { join } = nodeBuiltin('node:path')
 
 /** What tables are read by. */
 export interface TableSources extends Pick<AssetReader, 'info' | 'rows' | 'open' | 'resolve'> {

@@ -1,7 +1,10 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes, streamFrom } from '../bodies/body.ts'
+
+const { mkdtemp, open, rm } = nodeBuiltin('node:fs/promises')
+const { tmpdir } = nodeBuiltin('node:os')
+const { join } = nodeBuiltin('node:path')
 
 /** Bytes that lie aside, to be read in any order. */
 export interface Spooled {

@@ -1,15 +1,20 @@
-import { createRequire } from 'node:module'
+import { ByrefError } from '../../errors.ts'
+import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { TableError } from './table-error.ts'
 
-const require = createRequire(import.meta.url)
-
-/** Where a library is that reads some form of tables, and that is installed by those who need it. */
-export function tableLibrary(specifier: string, table: { name: string; form: string }): string {
+/**
+ * A library that reads some form of tables.
+ *
+ * @throws TableError where it is not installed: the file stays what it is
+ */
+export async function tableLibrary<Name extends OptionalPeer>(
+  specifier: Name,
+  { name, purpose }: { name: string; purpose: string },
+) {
   try {
-    return require.resolve(specifier)
-  } catch {
-    const [library] = specifier.split('/')
-    const reason = `${table.form} becomes a table where ${library} is installed: npm install ${library}`
-    throw new TableError({ name: table.name, line: null, reason })
+    return await optionalPeer(specifier, purpose)
+  } catch (error) {
+    if (!(error instanceof ByrefError)) throw error
+    throw new TableError({ name, line: null, reason: error.message }, { cause: error })
   }
 }

@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
 import { ByrefError } from '../../errors.ts'
-import { packageFolder } from '../../version.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { tableProgram } from './has-duckdb.ts'
 import { spoolOf } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {
@@ -15,6 +12,12 @@ import {
   type TaskResult,
 } from './table-task.ts'
 import type { WrittenTable } from './write-table.ts'
+
+const { spawn } = nodeBuiltin('node:child_process')
+const { existsSync } = nodeBuiltin('node:fs')
+const { mkdtemp, rm } = nodeBuiltin('node:fs/promises')
+const { tmpdir } = nodeBuiltin('node:os')
+const { join } = nodeBuiltin('node:path')
 
 /** How a task is run. */
 export interface TableTaskOptions {
@@ -228,11 +231,12 @@ class TableProcess {
 }
 
 function start(): ChildProcess {
-  const isSource = import.meta.url.endsWith('.ts')
-  const program = join(
-    packageFolder,
-    isSource ? 'src/assets/tables/table-child.ts' : 'dist/assets/tables/table-child.js',
-  )
+  const program = tableProgram()
+  if (program === null) {
+    const message =
+      'Tables are read by a program of the package byref: install it where the bundle runs, or keep it out of the bundle'
+    throw new ByrefError('dependency_missing', message)
+  }
   const flags = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`]
   const args = [...flags, program, String(HEADROOM)]
   // Nothing of the environment: what a file or a query could make it say is nobody's business.

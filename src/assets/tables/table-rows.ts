@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { putKey } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
 import type { TableColumn } from './table-column.ts'
+
+const { setImmediate } = nodeBuiltin('node:timers/promises')
 
 /** A row of a table: values by the columns' names, null where there is none. */
 export type TableRow = Record<string, unknown>

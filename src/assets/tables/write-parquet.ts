@@ -1,9 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
-import { zstdCompressSync } from 'node:zlib'
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Spool } from './spool.ts'
 import type { Storage } from './table-column.ts'
+
+const { setImmediate } = nodeBuiltin('node:timers/promises')
+const { zstdCompressSync } = nodeBuiltin('node:zlib')
 
 /** Writes a Parquet file, a group of rows after the other. */
 export interface ParquetOutput {

@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url'
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
@@ -7,7 +6,6 @@ import { tableLibrary } from './table-library.ts'
 import { broken } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
-type Library = typeof import('read-excel-file/node')
 /** The library's type has the class in place of its instances. */
 type Cell = Exclude<Row[number], typeof Date> | Date | null
 
@@ -51,8 +49,10 @@ export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
 }
 
 async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
-  const library = tableLibrary('read-excel-file/node', { name, form: 'A spreadsheet' })
-  const { default: readXlsxFile } = (await import(pathToFileURL(library).href)) as Library
+  const { default: readXlsxFile } = await tableLibrary('read-excel-file/node', {
+    name,
+    purpose: 'Reading spreadsheets',
+  })
   const sheets = await readXlsxFile(path).catch((error: unknown) => {
     throw broken(
       { name },

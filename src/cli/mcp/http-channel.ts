@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../content/json.ts'
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { errorMessage } from '../../errors.ts'
 import type { Channel, RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
+import { optionalPeer } from '../../optional-peer.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 
@@ -10,7 +11,10 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
  * @throws ByrefError `dependency_missing` where that is not installed
  */
 export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
-  const { StreamableHTTPClientTransport } = await loadClient()
+  const { StreamableHTTPClientTransport } = await optionalPeer(
+    '@modelcontextprotocol/client',
+    'An MCP server at a URL',
+  )
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: own },
   })
@@ -69,18 +73,6 @@ export async function httpChannel(url: string, own: Record<string, string>): Pro
 function causeOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown }
   return cause === undefined ? '' : ` (${errorMessage(cause)})`
-}
-
-async function loadClient() {
-  try {
-    return await import('@modelcontextprotocol/client')
-  } catch (cause) {
-    throw new ByrefError(
-      'dependency_missing',
-      'Servers at a URL need @modelcontextprotocol/client: install it, or write npx -y -p byref -p @modelcontextprotocol/client byref mcp proxy --url …',
-      { cause },
-    )
-  }
 }
 
 /** A tool, as a list of tools has it. */

@@ -38,6 +38,12 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
   namespace?: string | null
   /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
   maxResultChars?: number
+  /**
+   * What the application, its callbacks and browsers are given as a tool's output: `values`, as the tool returned it, or
+   * `references`, the same as the model is shown: no bytes and no long JSON. Default: `values`. A tool that has a
+   * `toModelOutput` of its own always gives its values, which that function expects.
+   */
+  outputs?: 'values' | 'references'
   /** What is known better of the models than the catalogue says: what they take. */
   capabilities?: CapabilityOverrides
   /**
@@ -73,6 +79,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
   assets: ASSETS,
   namespace: is.nullable(is.string),
   maxResultChars: is.positive,
+  outputs: is.oneOf('values', 'references'),
   capabilities: is.group(CAPABILITIES),
   trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
 }
@@ -86,6 +93,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
 export function byReference(options: ByReferenceOptions = {}): ByReference {
   checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
+  const { outputs = 'values' } = options
   const trust = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
@@ -169,7 +177,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools<Tools extends ToolSet>(tools: Tools) {
         const wrapped = Object.entries(tools).map(([name, tool]) => {
           shaped.set(name, tool)
-          return [name, wrapTool(name, tool, { assets, maxResultChars, guard })]
+          return [name, wrapTool(name, tool, { assets, maxResultChars, guard, outputs })]
         })
         const more = Object.entries(reading.tools).filter(([name]) => !Object.hasOwn(tools, name))
         return Object.fromEntries([...wrapped, ...more]) as Tools & ReadingTools<Tools>

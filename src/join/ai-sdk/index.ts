@@ -1,3 +1,4 @@
+export { type AssetHandlerOptions, createAssetHandler } from './asset-handler.ts'
 export { type ByReference, type ByReferenceOptions, byReference } from './by-reference.ts'
 export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.ts'
 export type { UIChunkOptions } from './chat/ui-chunks.ts'

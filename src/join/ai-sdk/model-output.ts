@@ -48,7 +48,8 @@ export async function outputByReference(
   return { ...output, value }
 }
 
-async function valueByReference(given: unknown, options: OutputOptions): Promise<JsonValue> {
+/** A tool's value with its bodies as references; all of it as one reference with a preview where it is long. */
+export async function valueByReference(given: unknown, options: OutputOptions): Promise<JsonValue> {
   const { assets, toolName: name, toolCallId, maxResultChars } = options
   // A copy, as the AI SDK makes one: whoever has the value may change it.
   const value = isPlainJson(given)

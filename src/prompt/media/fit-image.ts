@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp'
+import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 import { optionalLibrary } from './optional-library.ts'
 
 /** What an image must be to be taken. */
@@ -16,6 +17,8 @@ export type FittedImage =
   | { type: 'image'; bytes: Uint8Array; mime: string; advice?: string }
   | { type: 'failed'; why: string }
 
+const FOR_IMAGES = 'Resizing and converting images'
+
 /** A re-encoding that is tried until one fits. */
 const QUALITIES = [85, 70, 50]
 const SIDES = [1, 0.75, 0.5, 0.25]
@@ -27,7 +30,7 @@ const SIDES = [1, 0.75, 0.5, 0.25]
 export async function fitImage(
   bytes: Uint8Array,
   limits: ImageLimits,
-  load: () => Promise<typeof import('sharp')> = () => import('sharp'),
+  load: () => Promise<typeof import('sharp')> = () => optionalPeer('sharp', FOR_IMAGES),
 ): Promise<FittedImage> {
   const { mime, types, maxBytes } = limits
   const library = await optionalLibrary(load)
@@ -70,15 +73,12 @@ async function smaller(
 }
 
 function asItIs(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): FittedImage {
-  const advice = 'npm install sharp'
+  const advice = missingPeer('sharp', FOR_IMAGES)
   if (!types.includes(mime)) {
-    return {
-      type: 'failed',
-      why: `the model takes no ${mime}; with sharp it is re-encoded: ${advice}`,
-    }
+    return { type: 'failed', why: `the model takes no ${mime}. ${advice}` }
   }
   if (bytes.byteLength <= maxBytes) return { type: 'image', bytes, mime, advice }
-  const why = `it is larger than the ${maxBytes} bytes that the model takes; with sharp it is made smaller: ${advice}`
+  const why = `it is larger than the ${maxBytes} bytes that the model takes. ${advice}`
   return { type: 'failed', why }
 }
 

@@ -1,3 +1,4 @@
+import { optionalPeer } from '../../optional-peer.ts'
 import { optionalLibrary } from './optional-library.ts'
 
 /** What the library says of a file that is not as it should be is nobody's to read. */
@@ -6,7 +7,7 @@ const QUIET = { verbosity: 0 }
 /** How many pages a PDF has, by `unpdf`; without it as many as can be seen. Null where it is not a PDF. */
 export async function pdfPages(
   bytes: Uint8Array,
-  load: () => Promise<typeof import('unpdf')> = () => import('unpdf'),
+  load: () => Promise<typeof import('unpdf')> = () => optionalPeer('unpdf', 'Reading PDF files'),
 ): Promise<number | null> {
   const library = await optionalLibrary(load)
   if (!library)

@@ -93,8 +93,7 @@ async function readPart(
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
-    if (image.advice)
-      onDiagnostic?.(`${ref} goes to the model as it is: ${image.advice} makes images smaller`)
+    if (image.advice) onDiagnostic?.(`${ref} goes to the model as it is. ${image.advice}`)
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
   if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)

@@ -1,3 +1,8 @@
+import {
+  ASSET_HEADERS,
+  assetResponse,
+  UnsatisfiableRangeError,
+} from '../../assets/asset-response.ts'
 import { flatten } from '../../content/flatten.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
@@ -17,7 +22,6 @@ import { signGrant } from '../auth/tokens.ts'
 import { publicInfo } from '../public-info.ts'
 import type { Reader } from '../readers/readers.ts'
 import { type Call, type Route, route } from '../route.ts'
-import { sendContent } from './asset-content.ts'
 
 const PATH = '/api/assets/:id'
 
@@ -145,7 +149,15 @@ export function assetRoutes(key: Uint8Array | null): Route[] {
         const { assets, log } = call.agent()
         // Who signed an address might read it.
         if (signature === undefined) await call.reader?.needAsset(log, refOf(call))
-        return sendContent(call.c, assets, refOf(call), asked)
+        try {
+          return await assetResponse(call.c.req.raw, assets, refOf(call), asked)
+        } catch (error) {
+          for (const [name, value] of Object.entries(ASSET_HEADERS)) call.c.header(name, value)
+          if (error instanceof UnsatisfiableRangeError) {
+            call.c.header('content-range', error.contentRange)
+          }
+          throw error
+        }
       },
     ),
     route(

@@ -1,3 +1,4 @@
+import { attachment, fileName } from '../../content/content-disposition.ts'
 import type { LogRecord } from '../../content/events.ts'
 import { isPlainObject } from '../../content/json.ts'
 import { newId } from '../../content/new-id.ts'
@@ -14,7 +15,6 @@ import {
   importQuery,
   newConversation,
 } from '../../wire/conversations.ts'
-import { attachment, fileName } from '../attachment.ts'
 import { mayAs } from '../caller.ts'
 import type { Hub } from '../events/hub.ts'
 import type { FoundConversation } from '../found-conversation.ts'

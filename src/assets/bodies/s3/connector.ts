@@ -2,6 +2,7 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { inBackground } from '../../../in-background.ts'
+import { optionalPeer } from '../../../optional-peer.ts'
 import { orAborted } from '../abortable.ts'
 import { nameOf, s3Error, statusOf } from './sdk-errors.ts'
 
@@ -85,6 +86,7 @@ export const CONNECTOR_OPTIONS: OptionTable<S3ConnectorOptions> = {
   requestHandler: is.anything,
 }
 
+const FOR_S3 = 'The s3 backend'
 const PART = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 
@@ -96,7 +98,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   let loaded: Promise<{ sdk: Sdk; client: InstanceType<Sdk['S3Client']> }> | undefined
 
   function load() {
-    loaded ??= importSdk(() => import('@aws-sdk/client-s3')).then((sdk) => ({
+    loaded ??= optionalPeer('@aws-sdk/client-s3', FOR_S3).then((sdk) => ({
       sdk,
       client: new sdk.S3Client(clientConfig(options)),
     }))
@@ -131,7 +133,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
 
     putStream: ({ bucket, key, body, contentType, signal }) =>
       request({ bucket, key, signal }, async (_sdk, client) => {
-        const { Upload } = await importSdk(() => import('@aws-sdk/lib-storage'))
+        const { Upload } = await optionalPeer('@aws-sdk/lib-storage', FOR_S3)
         const upload = new Upload({
           client,
           params: { Bucket: bucket, Key: key, Body: body, ContentType: contentType },
@@ -186,7 +188,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
 
     signedUrl: ({ bucket, key, expiresIn, contentType }) =>
       request({ bucket, key }, async (sdk, client) => {
-        const { getSignedUrl } = await importSdk(() => import('@aws-sdk/s3-request-presigner'))
+        const { getSignedUrl } = await optionalPeer('@aws-sdk/s3-request-presigner', FOR_S3)
         const command = new sdk.GetObjectCommand({
           Bucket: bucket,
           Key: key,
@@ -220,18 +222,6 @@ function clientConfig(options: S3ConnectorOptions) {
       socketTimeout: timeoutMs,
       throwOnRequestTimeout: true,
     }) as never,
-  }
-}
-
-async function importSdk<T>(load: () => Promise<T>): Promise<T> {
-  try {
-    return await load()
-  } catch (error) {
-    throw new ByrefError(
-      'dependency_missing',
-      'The s3 backend needs three packages: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner',
-      { cause: error },
-    )
   }
 }
 

@@ -10,7 +10,7 @@ import { AGENT } from '../../../agent/agent-options.ts'
 import type { ApprovalAnswer } from '../../../agent/approve.ts'
 import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
-import { HTTP_STATUS, publicMessage } from '../../../wire/http-status.ts'
+import { failureResponse } from '../failure-response.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
 import { type ChatRequest, readChatRequest } from './chat-request.ts'
@@ -130,7 +130,7 @@ export function createChatHandler(
       if (tooMuch !== undefined) return new Response('There is nothing here', { status: 404 })
       return await serve(request, [id, more])
     } catch (error) {
-      return failure(error)
+      return failureResponse(error)
     }
   }
 }
@@ -149,11 +149,4 @@ type Part = ToolUIPart | DynamicToolUIPart
 
 function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
   return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
-}
-
-/** The message is what `useChat` has as its error. */
-function failure(error: unknown): Response {
-  if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
-  if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
-  return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
 }

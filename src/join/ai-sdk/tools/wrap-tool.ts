@@ -1,8 +1,13 @@
 import type { Tool } from 'ai'
-import { lastYield } from '../../../agent/tools/last-yield.ts'
+import { isIterable, lastYield } from '../../../agent/tools/last-yield.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { isPlainObject } from '../../../content/json.ts'
-import { type ModelOutput, outputByReference, valueOutput } from '../model-output.ts'
+import {
+  type ModelOutput,
+  outputByReference,
+  valueByReference,
+  valueOutput,
+} from '../model-output.ts'
 import { type GuardedCalls, type GuardOptions, guardedCalls } from '../trust/guarded-call.ts'
 import { mayHoldRefs } from './may-hold-refs.ts'
 import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
@@ -11,6 +16,8 @@ import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
 export interface WrapOptions {
   assets: Assets
   maxResultChars: number
+  /** What the application is given. Default: `values`. */
+  outputs?: 'values' | 'references'
   /** Where trust is on. */
   guard?: GuardOptions | null
 }
@@ -30,7 +37,10 @@ export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
   const needsApproval = approval(tool, { resolve, guard })
   // What runs elsewhere can be asked about only.
   if (!tool.execute) return { ...tool, needsApproval, toModelOutput } as Tool
-  const execute = executing((tool.execute as Execute).bind(tool), resolve)
+  const resolving = executing((tool.execute as Execute).bind(tool), resolve)
+  // Its own `toModelOutput` is made for values.
+  const isReferenced = options.outputs === 'references' && !tool.toModelOutput
+  const execute = isReferenced ? referencing(name, resolving, options) : resolving
   return {
     ...tool,
     ...(tool.type === 'dynamic' ? {} : { inputSchema: schema }),
@@ -87,6 +97,23 @@ function executing(execute: Execute, resolve: Resolve): Execute {
       options.abortSignal?.throwIfAborted()
       return lastYield(execute(resolved, options))
     })
+  }
+}
+
+/** Gives every output as the model is shown it. */
+function referencing(
+  toolName: string,
+  execute: Execute,
+  { assets, maxResultChars }: WrapOptions,
+): Execute {
+  return (input, options) => {
+    const how = { assets, maxResultChars, toolName, toolCallId: options.toolCallId }
+    const given = execute(input, options)
+    if (!isIterable(given))
+      return Promise.resolve(given).then((value) => valueByReference(value, how))
+    return (async function* () {
+      for await (const value of given) yield valueByReference(value, how)
+    })()
   }
 }
 

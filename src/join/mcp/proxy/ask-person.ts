@@ -1,7 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import { isPlainObject } from '../../../content/json.ts'
+import { nodeBuiltin } from '../../../node-builtin.ts'
 import { answerTo, isOfNewProtocol, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /** Asks the person of a client about calls (elicitation). */
 export interface PersonAsker {

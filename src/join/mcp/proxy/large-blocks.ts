@@ -1,10 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
 import { Later, replacePlaces } from '../../../agent/calls/replace-places.ts'
 import { previewOf } from '../../../agent/calls/spill.ts'
 import { isPlainObject } from '../../../content/json.ts'
+import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
 import { createKeeper, type Kept, type LargeBlocks } from './keeper.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /**
  * A result of `tools/call`, `resources/read` or `prompts/get` with references in place of what is large: blocks of text

@@ -9,6 +9,7 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import { AGENTS } from '../../../agent/agent-options.ts'
 import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
+import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
 import { metaOf, withLabel } from '../label-meta.ts'
@@ -75,10 +76,7 @@ const STATE_SECONDS = 24 * 60 * 60
  */
 export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
   checkOptions('createMcpServer', options, OPTIONS)
-  const sdk = await import('@modelcontextprotocol/server').catch((cause) => {
-    const message = 'createMcpServer needs @modelcontextprotocol/server: install it beside byref'
-    throw new ByrefError('dependency_missing', message, { cause })
-  })
+  const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
   const { reader: readerOf, callers = 'untrusted' } = options
@@ -169,8 +167,9 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
       }
     },
     async stdio() {
-      const { serveStdio, StdioServerTransport } = await import(
-        '@modelcontextprotocol/server/stdio'
+      const { serveStdio, StdioServerTransport } = await optionalPeer(
+        '@modelcontextprotocol/server/stdio',
+        'createMcpServer',
       )
       const transport = new StdioServerTransport()
       const { close } = serveStdio(connect, { transport })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attachment, fileName } from './attachment.ts'
+import { attachment, fileName } from './content-disposition.ts'
 
 describe('fileName', () => {
   it.each([
