@@ -5,33 +5,7 @@ import {
   type MethodTables,
   type OptionTable,
 } from '../check-options.ts'
-import type {
-  ApprovalAnswer,
-  AssetDetails,
-  AssetInfo,
-  AssetsPage,
-  BoardEntryInfo,
-  ConversationSummary,
-  ConversationsPage,
-  ConversationsQuery,
-  DataEdit,
-  EventsPage,
-  ForkAsk,
-  LabelsInfo,
-  LineageInfo,
-  MessagesPage,
-  MessagesQuery,
-  NewConversation,
-  OutgoingMessage,
-  PromptInfo,
-  RetryResult,
-  RowCondition,
-  RowsPage,
-  SendResult,
-  ServerInfo,
-  SignedUrl,
-  UploadResult,
-} from '../wire/types.ts'
+import type * as wire from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'
 import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
@@ -73,7 +47,7 @@ export interface RowsOptions {
   columns?: readonly string[]
   /** A column, with `-` before it for the largest first. */
   sort?: string
-  where?: readonly RowCondition[]
+  where?: readonly wire.RowCondition[]
   signal?: AbortSignal
 }
 
@@ -82,17 +56,17 @@ export interface RowsOptions {
  * is null where a method says so.
  */
 export interface Client {
-  info(): Promise<ServerInfo>
+  info(): Promise<wire.ServerInfo>
   /** Last changed first, by pages. */
-  conversations(options?: ConversationsQuery): Promise<ConversationsPage>
+  conversations(options?: wire.ConversationsQuery): Promise<wire.ConversationsPage>
   /** How a conversation stands; null where there is none. */
-  conversationSummary(id: string): Promise<ConversationSummary | null>
-  createConversation(options?: NewConversation): Promise<{ id: string }>
+  conversationSummary(id: string): Promise<wire.ConversationSummary | null>
+  createConversation(options?: wire.NewConversation): Promise<{ id: string }>
   /** Names it; null gives it its own title again. */
-  renameConversation(id: string, title: string | null): Promise<ConversationSummary>
+  renameConversation(id: string, title: string | null): Promise<wire.ConversationSummary>
   deleteConversation(id: string): Promise<void>
   /** A conversation that begins as this one does, up to the message `at`. */
-  forkConversation(id: string, options?: ForkAsk): Promise<{ id: string }>
+  forkConversation(id: string, options?: wire.ForkAsk): Promise<{ id: string }>
   /** The whole conversation as lines of JSON (docs/conversation-log.md); with debug data for owners. */
   exportConversation(
     id: string,
@@ -101,30 +75,34 @@ export interface Client {
   /** Makes a conversation of an export. */
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
   /** Messages by pages; without a cursor the last ones. */
-  messages(conversation: string, options?: MessagesQuery): Promise<MessagesPage>
+  messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
   /** Says a person's message again in a fork, as it was or with other content. */
   retry(
     conversation: string,
     message: string,
     options?: { content?: unknown },
-  ): Promise<RetryResult>
+  ): Promise<wire.RetryResult>
   /**
    * Takes a message's content away; its record stays in the log. Throws `conversation_busy` during a run, and
    * `message_not_found`.
    */
   deleteMessage(conversation: string, message: string): Promise<void>
   /** The data of a conversation, now or after a message. */
-  data(conversation: string, options?: { at?: string }): Promise<BoardEntryInfo[]>
+  data(conversation: string, options?: { at?: string }): Promise<wire.BoardEntryInfo[]>
   /** Writes data as a person does. */
-  editData(conversation: string, edit: DataEdit): Promise<{ messageId: string }>
-  events(conversation: string, options?: PageOptions): Promise<EventsPage>
+  editData(conversation: string, edit: wire.DataEdit): Promise<{ messageId: string }>
+  events(conversation: string, options?: PageOptions): Promise<wire.EventsPage>
   /** Says something, which starts a run. Throws `conversation_busy` while one is going on, unless `ifBusy` is given. */
-  send(conversation: string, message: OutgoingMessage, options?: SendOptions): Promise<SendResult>
+  send(
+    conversation: string,
+    message: wire.OutgoingMessage,
+    options?: SendOptions,
+  ): Promise<wire.SendResult>
   /**
    * Answers about a call that waits for a person. Throws `approval_answered` for one that does not (any more), and
    * `invalid_arguments` for changed arguments that its tool does not take.
    */
-  approve(conversation: string, call: string, answer: ApprovalAnswer): Promise<void>
+  approve(conversation: string, call: string, answer: wire.ApprovalAnswer): Promise<void>
   /** Goes on with a run whose process is gone; false where nothing is under way. */
   resume(conversation: string): Promise<boolean>
   /** Stops the run; false when there was none. */
@@ -136,32 +114,36 @@ export interface Client {
     conversation: string,
     message: string,
     options?: { against?: string },
-  ): Promise<PromptInfo | null>
+  ): Promise<wire.PromptInfo | null>
   /**
    * Where a value came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and `message:<id>`;
    * null for what names nothing there.
    */
-  lineage(conversation: string, ref: string): Promise<LineageInfo | null>
+  lineage(conversation: string, ref: string): Promise<wire.LineageInfo | null>
   /** The labels of what is not trusted and public; of messages those behind a position. */
-  labels(conversation: string, options?: { after?: number }): Promise<LabelsInfo>
-  upload(file: Blob, options?: UploadOptions): Promise<UploadResult>
+  labels(conversation: string, options?: { after?: number }): Promise<wire.LabelsInfo>
+  upload(file: Blob, options?: UploadOptions): Promise<wire.UploadResult>
   /** Assets by pages, newest first. */
-  assets(options?: { limit?: number; cursor?: string }): Promise<AssetsPage>
+  assets(options?: { limit?: number; cursor?: string }): Promise<wire.AssetsPage>
   deleteAsset(ref: string): Promise<void>
   /** A page of a table's rows. */
-  rows(ref: string, options?: RowsOptions): Promise<RowsPage>
+  rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
   /** Asks tables by SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
-  query(query: { sql: string; tables?: Record<string, string>; name?: string }): Promise<AssetInfo>
+  query(query: {
+    sql: string
+    tables?: Record<string, string>
+    name?: string
+  }): Promise<wire.AssetInfo>
   /** An address of an asset that needs no token until it expires. */
   signAsset(
     ref: string,
     options?: { expiresIn?: number; path?: string; download?: boolean },
-  ): Promise<SignedUrl>
+  ): Promise<wire.SignedUrl>
   /** Keeps the token as a cookie of the page's browser, for its pictures and streams. */
   openSession(token: string): Promise<void>
   closeSession(): Promise<void>
   /** An asset by reference or id; null when there is none. Throws `invalid_reference`. */
-  asset(ref: string): Promise<AssetDetails | null>
+  asset(ref: string): Promise<wire.AssetDetails | null>
   /** Where the body of an asset is, or the field that the reference or `path` names. Throws `invalid_reference`. */
   assetUrl(ref: string, options?: AssetUrlOptions): string
   /** The body, or the JSON of a field, to read as the caller likes. */
@@ -255,7 +237,7 @@ export function createClient(options: ClientOptions = {}): Client {
     info: () => requestJson(transport, '/api/info'),
     conversations: (query) => requestJson(transport, `/api/conversations${queryOf(query)}`),
     conversationSummary: (id) =>
-      nullWhere('conversation_not_found', requestJson<ConversationSummary>(transport, at(id))),
+      nullWhere('conversation_not_found', requestJson<wire.ConversationSummary>(transport, at(id))),
     createConversation: (options = {}) =>
       requestJson(transport, '/api/conversations', { method: 'POST', json: options }),
     renameConversation: (id, title) =>
@@ -286,7 +268,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async data(conversation, options) {
       const path = `${at(conversation)}/data${queryOf(options)}`
-      return (await requestJson<{ entries: BoardEntryInfo[] }>(transport, path)).entries
+      return (await requestJson<{ entries: wire.BoardEntryInfo[] }>(transport, path)).entries
     },
     editData: (conversation, edit) =>
       requestJson(transport, `${at(conversation)}/data`, { method: 'POST', json: edit }),
@@ -319,12 +301,12 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     prompt: (conversation, message, options) => {
       const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
-      return nullWhere('message_not_found', requestJson<PromptInfo>(transport, path))
+      return nullWhere('message_not_found', requestJson<wire.PromptInfo>(transport, path))
     },
     lineage: (conversation, ref) =>
       nullWhere(
         'variable_not_found',
-        requestJson<LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
+        requestJson<wire.LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
       ),
     labels: (conversation, options) =>
       requestJson(transport, `${at(conversation)}/labels${queryOf(options)}`),
@@ -342,14 +324,14 @@ export function createClient(options: ClientOptions = {}): Client {
       return requestJson(transport, `${assetPath(ref)}/rows${query}`, { signal })
     },
     async query(query) {
-      const made = await requestJson<{ asset: AssetInfo }>(transport, '/api/query', {
+      const made = await requestJson<{ asset: wire.AssetInfo }>(transport, '/api/query', {
         method: 'POST',
         json: query,
       })
       return made.asset
     },
     async signAsset(ref, options = {}) {
-      const signed = await requestJson<SignedUrl>(transport, `${assetPath(ref)}/sign`, {
+      const signed = await requestJson<wire.SignedUrl>(transport, `${assetPath(ref)}/sign`, {
         method: 'POST',
         json: options,
       })
@@ -362,7 +344,7 @@ export function createClient(options: ClientOptions = {}): Client {
       await request(transport, '/api/session', { method: 'DELETE' })
     },
     asset: async (ref) =>
-      nullWhere('asset_not_found', requestJson<AssetDetails>(transport, assetPath(ref))),
+      nullWhere('asset_not_found', requestJson<wire.AssetDetails>(transport, assetPath(ref))),
     assetUrl: (ref, urlOptions = {}) => transport.baseUrl + contentPath(ref, urlOptions),
     assetContent: async (ref, { signal, ...urlOptions } = {}) =>
       request(transport, contentPath(ref, urlOptions), { signal }),
