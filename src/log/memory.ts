@@ -1,6 +1,7 @@
 import { checkMethods } from '../check-options.ts'
+import type { ConversationEvent, LogRecord } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
-import { leaseAfter } from './admit.ts'
+import { admit, checkAppend, leaseAfter } from './admit.ts'
 import { chatText, foldCase } from './chat-text.ts'
 import {
   checkId,
@@ -14,17 +15,30 @@ import {
   LOG_METHODS,
   parseCursor,
 } from './check-arguments.ts'
-import type { ConversationLog, ConversationSummary, ListOptions } from './conversation-log.ts'
+import type {
+  AppendOptions,
+  ConversationLog,
+  ConversationSummary,
+  ListOptions,
+} from './conversation-log.ts'
 import { pageOf } from './conversation-row.ts'
+import { logEntry } from './copy-event.ts'
 import { debugLine, headerLine, recordLine } from './json-lines.ts'
 import { type Listeners, listeners } from './listeners.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
-import { deleteMessages } from './memory/delete-messages.ts'
-import { memoryAppend } from './memory/memory-append.ts'
-import { type MemoryConversation, newConversation } from './memory/memory-conversation.ts'
 import { CHUNK, pause } from './pause.ts'
 import { type ImportedLine, readLines } from './read-lines.ts'
-import { deletedBy, isDue, messageIn, stateAfter, summaryOf } from './summary.ts'
+import {
+  deletedBy,
+  isDue,
+  messageIn,
+  NEW_CONVERSATION,
+  type StoredSummary,
+  stateAfter,
+  summaryOf,
+  titleOf,
+  withoutMessages,
+} from './summary.ts'
 
 /** What the logs of all namespaces share. */
 interface Storage {
@@ -228,4 +242,108 @@ function contains({ name, state, records, deleted }: MemoryConversation, words: 
   return records.some(({ event }) => {
     return foldCase(chatText(event) ?? '').includes(words) && !deleted.has(messageIn(event) ?? '')
   })
+}
+
+/** Appends to the conversation that `find` gives, or else to the one that `make` makes, all or nothing. */
+function memoryAppend(
+  { id, find, make }: Target,
+  events: readonly ConversationEvent[],
+  options: AppendOptions = {},
+): LogRecord[] {
+  checkAppend(options)
+  const { events: copies, debug } = logEntry(events, options.debug)
+  const now = Date.now()
+  const found = find()
+  const missed = (after: number): LogRecord[] => found?.records.slice(after) ?? []
+  admit(id, found ?? null, { ...options, now, missed })
+  const conversation = found ?? make(now)
+  conversation.lease = leaseAfter(conversation.lease, options.lease, now)
+  for (const [message, value] of debug) {
+    conversation.debug.set(message, value)
+    conversation.kept.delete(message)
+  }
+  return copies.length > 0 ? store(conversation, copies, now) : []
+}
+
+/** Where an append goes. */
+interface Target {
+  id: string
+  find(): MemoryConversation | undefined
+  make(now: number): MemoryConversation
+}
+
+function store(
+  conversation: MemoryConversation,
+  events: readonly ConversationEvent[],
+  now: number,
+): LogRecord[] {
+  const timestamp = new Date(now).toISOString()
+  const records = events.map((event): LogRecord => {
+    return { v: 1, position: ++conversation.position, timestamp, event }
+  })
+  for (const record of records) conversation.records.push(record)
+  conversation.updated = now
+  conversation.state = stateAfter(conversation.state, events)
+  deleteMessages(conversation, deletedBy(events))
+  return records
+}
+
+/** Takes away what a list would say of messages, and their debug data. Their records stay. */
+function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
+  if (ids.length === 0) return
+  const { records, deleted, debug, kept } = conversation
+  const wanted = new Set(ids.filter((id) => !deleted.has(id)))
+  let gone = 0
+  for (const { event } of records) {
+    const id = messageIn(event)
+    if (id === null || !wanted.has(id)) continue
+    gone++
+    deleted.add(id)
+    debug.delete(id)
+    kept.delete(id)
+  }
+  conversation.state = withoutMessages(conversation.state, { gone, title: titleIn(conversation) })
+}
+
+function titleIn({ records, deleted }: MemoryConversation): string | null {
+  for (const { event } of records) {
+    const title = deleted.has(messageIn(event) ?? '') ? null : titleOf(event)
+    if (title !== null) return title
+  }
+  return null
+}
+
+/** A conversation in memory. */
+interface MemoryConversation extends StoredSummary {
+  /** Grows with each conversation that is made. */
+  key: number
+  records: LogRecord[]
+  /** JSON by message id. */
+  debug: Map<string, string>
+  /** The ids of the messages that were deleted. */
+  deleted: Set<string>
+  /** Lines of an import that an export would write in another way: by position, by message id, the header by 0. */
+  kept: Map<number | string, string>
+}
+
+let made = 0
+
+/** A conversation without events. */
+function newConversation(id: string, namespace: string | null, now: number): MemoryConversation {
+  return {
+    key: ++made,
+    id,
+    namespace,
+    name: null,
+    created: now,
+    updated: now,
+    position: 0,
+    state: NEW_CONVERSATION,
+    lease: null,
+    damage: null,
+    records: [],
+    debug: new Map(),
+    deleted: new Set(),
+    kept: new Map(),
+  }
 }

@@ -1,7 +1,8 @@
 import { checkMethods, checkOptions, is } from '../check-options.ts'
+import type { Damage } from '../content/damaged-error.ts'
 import type { LogRecord } from '../content/events.ts'
 import { newId } from '../content/new-id.ts'
-import { type Database, openDatabase } from '../postgres/database.ts'
+import { type Database, openDatabase, type Query } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { keyOf } from '../postgres/plain-text.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../postgres/postgres-options.ts'
@@ -15,7 +16,7 @@ import {
   checkTitle,
   LOG_METHODS,
 } from './check-arguments.ts'
-import type { ConversationLog } from './conversation-log.ts'
+import type { ConversationLog, StoredRecord } from './conversation-log.ts'
 import type { ConversationQueue } from './conversation-queue.ts'
 import type { Place } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
@@ -38,10 +39,9 @@ import { LOG_TABLES } from './postgres/migrations.ts'
 import { appendAtOnce, appendInTransaction, type Known } from './postgres/postgres-append.ts'
 import { postgresExport } from './postgres/postgres-export.ts'
 import { postgresImport, publishStaged } from './postgres/postgres-import.ts'
-import { readRecords } from './postgres/read-records.ts'
+import { readRecords, storedRows } from './postgres/read-records.ts'
 import { type Recent, recent } from './postgres/recent.ts'
-import { setAside, storedRecords } from './postgres/upkeep.ts'
-import { debugOf } from './record-rows.ts'
+import { debugOf, rowProblem } from './record-rows.ts'
 
 /** Options of {@link createPostgresLog}. */
 export type PostgresLogOptions = PostgresOptions & {
@@ -298,4 +298,30 @@ function createTurns(): <T>(key: string, run: () => Promise<T>) => Promise<T> {
       if (last.get(key) === turn) last.delete(key)
     }
   }
+}
+
+/** Sets a conversation aside, or takes it back. */
+async function setAside(
+  query: Query,
+  { namespace, id }: Place,
+  damage: Damage | null,
+): Promise<void> {
+  await query('UPDATE byref.conversations SET damage = $3 WHERE namespace = $1 AND id = $2', [
+    namespace,
+    id,
+    damage && JSON.stringify(damage),
+  ])
+}
+
+/** Records as they are stored. */
+async function storedRecords(
+  query: Query,
+  place: Place,
+  page: { after: number; limit: number },
+): Promise<StoredRecord[]> {
+  const rows = await storedRows(query, place, page)
+  return rows.flatMap((row) => {
+    const { position, at, event } = row
+    return position === null ? [] : { position, at, event, problem: rowProblem(row) }
+  })
 }

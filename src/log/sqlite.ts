@@ -11,13 +11,13 @@ import {
   checkTitle,
   LOG_METHODS,
 } from './check-arguments.ts'
-import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
+import type { ConversationLog, Lease, LogChange, LogUpkeep } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
 import { type DebugRow, exportStored, type LineRow, type StoredPages } from './export-stored.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK } from './pause.ts'
-import { debugOf } from './record-rows.ts'
+import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
@@ -27,7 +27,6 @@ import { forget, removeAll } from './sqlite/remove-records.ts'
 import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
-import { sqliteUpkeep } from './sqlite/upkeep.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
@@ -221,4 +220,40 @@ function giveName(sql: Statements, place: Place, name: string | null): boolean {
   indexTitle(sql, row.key, name ?? row.title)
   giveNotice(sql, place, { deleted: false })
   return true
+}
+
+/** Looks after the conversations of a file. */
+function sqliteUpkeep(
+  { use, read, write }: LogConnection,
+  placeOf: (id: string) => Place,
+): Omit<LogUpkeep, 'cut'> {
+  return {
+    setAside: (id, damage) =>
+      use(() =>
+        write((sql) => {
+          const row = findRow(sql, placeOf(id))
+          if (row) sql.setAside.run(damage && JSON.stringify(damage), row.key)
+        }),
+      ),
+    stored: (id, { after, limit }) =>
+      use(() =>
+        read((sql) => {
+          const row = findRow(sql, placeOf(id))
+          const rows = row ? sql.read.all(row.key, after, limit) : []
+          return (rows as unknown as RecordRow[]).map((one) => {
+            const { position, at, event } = one
+            return { position, at, event, problem: rowProblem(one) }
+          })
+        }),
+      ),
+    check: () =>
+      use(() =>
+        read(({ other }) =>
+          other('PRAGMA integrity_check(20)')
+            .all()
+            .map((row) => String(row.integrity_check))
+            .filter((problem) => problem !== 'ok'),
+        ),
+      ),
+  }
 }
