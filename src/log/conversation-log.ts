@@ -241,8 +241,8 @@ export interface ConversationLog {
 
   /**
    * Makes a conversation of such lines, under `id` or the one they say, and nothing at all where one of them is wrong.
-   * Exported again it is the same, byte for byte, but for an `id` of the caller's. What another version added to a line
-   * is kept. Resolves to its id.
+   * Exported again it is the same, byte for byte, but for an `id` of the caller's. Unknown events, and unknown fields of
+   * events, are kept; other unknown keys of a line are not. Resolves to its id.
    *
    * @throws ByrefError `conversation_exists`; `bad_request` with the line and what is wrong with it
    */

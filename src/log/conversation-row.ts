@@ -25,7 +25,6 @@ export interface ConversationRow extends Place {
   agent: string | null
   lease_owner: string | null
   lease_until: number | null
-  header: string | null
   imported: number
   damage: string | null
 }

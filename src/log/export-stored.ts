@@ -8,20 +8,16 @@ import { debugOf, exportedLine, type RecordRow, unseal } from './record-rows.ts'
 /** Rows of one conversation in a database, by pages of {@link CHUNK}. */
 export interface StoredPages {
   /** Records behind a position. */
-  records(after: number): Promise<readonly LineRow[]>
+  records(after: number): Promise<readonly RecordRow[]>
   /** Debug data behind an id. */
   debug(after: number): Promise<readonly DebugRow[]>
 }
-
-/** A record, and the line that it was imported from. */
-export type LineRow = RecordRow & { line: string | null }
 
 /** Debug data of a message. */
 export interface DebugRow {
   id: number
   message: string
   value: string
-  line: string | null
 }
 
 /**
@@ -31,12 +27,12 @@ export interface DebugRow {
  * @throws DamagedError
  */
 export async function* exportStored(
-  { id, name: title, created, updated, position, header }: ConversationRow,
+  { id, name: title, created, updated, position }: ConversationRow,
   { records, debug }: StoredPages,
   soundEnd: number | null = null,
 ): AsyncGenerator<string> {
   const end = soundEnd ?? position
-  yield `${headerLine({ id, title, created, updated }, header)}\n`
+  yield `${headerLine({ id, title, created, updated })}\n`
   for (let last = 0; last < end; ) {
     const rows = (await records(last)).slice(0, end - last)
     if (rows.length === 0) throw soundEnd === null ? notFoundError(id) : missing(id, last + 1)
@@ -45,11 +41,9 @@ export async function* exportStored(
   }
   for (let last = 0; ; ) {
     const rows = await debug(last)
-    for (const { message, value, line } of rows) {
-      if (soundEnd !== null && !(isSound(value) && isSound(line))) continue
-      const of = { id, position, message }
-      const json = debugOf(value, of)
-      yield `${line === null ? debugLine(message, json) : debugOf(line, of)}\n`
+    for (const { message, value } of rows) {
+      if (soundEnd !== null && unseal(value) === null) continue
+      yield `${debugLine(message, debugOf(value, { id, position, message }))}\n`
     }
     if (rows.length < CHUNK) return
     last = rows.at(-1)?.id ?? last
@@ -59,8 +53,4 @@ export async function* exportStored(
 
 function missing(id: string, position: number): DamagedError {
   return new DamagedError(id, { position, reason: 'the record is missing' })
-}
-
-function isSound(sealed: string | null): boolean {
-  return sealed === null || unseal(sealed) !== null
 }

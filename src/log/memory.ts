@@ -173,38 +173,33 @@ async function collectLines(
 }
 
 function add(conversation: MemoryConversation, line: ImportedLine): void {
-  const { kept } = conversation
   if (line.type === 'header') {
     const { id, title: name, created, updated } = line.header
     Object.assign(conversation, { id, name, created, updated })
-    if (line.kept !== null) kept.set(0, line.kept)
     return
   }
   if (line.type === 'debug') {
     conversation.debug.set(line.message, line.json)
-    if (line.kept !== null) kept.set(line.message, line.kept)
     return
   }
   const { position, at, event } = line
   conversation.records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
   conversation.position = position
   conversation.state = stateAfter(conversation.state, [event])
-  if (line.kept !== null) kept.set(position, line.kept)
 }
 
 /** The lines of a conversation as it is when the first is asked for. */
 async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
-  const { id, name: title, created, updated, kept } = conversation
+  const { id, name: title, created, updated } = conversation
   const records = conversation.records.slice()
   const debug = [...conversation.debug]
-  yield `${headerLine({ id, title, created, updated }, kept.get(0))}\n`
+  yield `${headerLine({ id, title, created, updated })}\n`
   for (const { position, timestamp, event } of records) {
     if (position % CHUNK === 0) await pause()
-    const line = kept.get(position)
-    yield `${line ?? recordLine(position, Date.parse(timestamp), JSON.stringify(event))}\n`
+    yield `${recordLine(position, Date.parse(timestamp), JSON.stringify(event))}\n`
   }
   for (const [message, value] of debug) {
-    yield `${kept.get(message) ?? debugLine(message, value)}\n`
+    yield `${debugLine(message, value)}\n`
   }
 }
 
@@ -260,7 +255,6 @@ function memoryAppend(
   conversation.lease = leaseAfter(conversation.lease, options.lease, now)
   for (const [message, value] of debug) {
     conversation.debug.set(message, value)
-    conversation.kept.delete(message)
   }
   return copies.length > 0 ? store(conversation, copies, now) : []
 }
@@ -291,7 +285,7 @@ function store(
 /** Takes away what a list would say of messages, and their debug data. Their records stay. */
 function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
   if (ids.length === 0) return
-  const { records, deleted, debug, kept } = conversation
+  const { records, deleted, debug } = conversation
   const wanted = new Set(ids.filter((id) => !deleted.has(id)))
   let gone = 0
   for (const { event } of records) {
@@ -300,7 +294,6 @@ function deleteMessages(conversation: MemoryConversation, ids: readonly string[]
     gone++
     deleted.add(id)
     debug.delete(id)
-    kept.delete(id)
   }
   conversation.state = withoutMessages(conversation.state, { gone, title: titleIn(conversation) })
 }
@@ -322,8 +315,6 @@ interface MemoryConversation extends StoredSummary {
   debug: Map<string, string>
   /** The ids of the messages that were deleted. */
   deleted: Set<string>
-  /** Lines of an import that an export would write in another way: by position, by message id, the header by 0. */
-  kept: Map<number | string, string>
 }
 
 let made = 0
@@ -344,6 +335,5 @@ function newConversation(id: string, namespace: string | null, now: number): Mem
     records: [],
     debug: new Map(),
     deleted: new Set(),
-    kept: new Map(),
   }
 }

@@ -5,28 +5,15 @@ import { isPlainObject } from '../content/json.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
 import { MAX_DEPTH } from './copy-event.ts'
-import {
-  debugLine,
-  type ExportHeader,
-  headerLine,
-  LINES_VERSION,
-  recordLine,
-} from './json-lines.ts'
+import { type ExportHeader, LINES_VERSION } from './json-lines.ts'
 import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
-/** A line that was imported. `kept` is the line itself where it is not what an export would write, else null. */
+/** A line that was imported. */
 export type ImportedLine =
-  | { type: 'header'; header: ExportHeader; kept: string | null }
-  | {
-      type: 'record'
-      position: number
-      at: number
-      event: ConversationEvent
-      json: string
-      kept: string | null
-    }
-  | { type: 'debug'; message: string; json: string; kept: string | null }
+  | { type: 'header'; header: ExportHeader }
+  | { type: 'record'; position: number; at: number; event: ConversationEvent; json: string }
+  | { type: 'debug'; message: string; json: string }
 
 /**
  * The lines of an export, checked one by one: a header, records with dense positions, debug data of messages named once.
@@ -60,15 +47,15 @@ function lineParser(): (line: string) => ImportedLine[] {
     if (!isPlainObject(value)) throw new Error('it must be a JSON object')
     if (position === null) {
       position = 0
-      return [parseHeader(line, value)]
+      return [parseHeader(value)]
     }
-    if ('debug' in value) return [parseDebug(line, value, messages)]
+    if ('debug' in value) return [parseDebug(value, messages)]
     if (messages.size > 0) throw new Error('records come before debug data')
-    return parseRecord(line, value, ++position)
+    return parseRecord(value, ++position)
   }
 }
 
-function parseHeader(line: string, value: Record<string, unknown>): ImportedLine {
+function parseHeader(value: Record<string, unknown>): ImportedLine {
   if (value.byref !== 'conversation') {
     throw new Error('the first line must be a header with "byref": "conversation"')
   }
@@ -83,15 +70,11 @@ function parseHeader(line: string, value: Record<string, unknown>): ImportedLine
     created: time(value, 'createdAt'),
     updated: time(value, 'updatedAt'),
   }
-  return { type: 'header', header, kept: keptLine(line, headerLine(header)) }
+  return { type: 'header', header }
 }
 
 /** The record, and the debug data that its message carried. */
-function parseRecord(
-  line: string,
-  value: Record<string, unknown>,
-  position: number,
-): ImportedLine[] {
+function parseRecord(value: Record<string, unknown>, position: number): ImportedLine[] {
   if (value.v !== 1) throw new Error('a record must have "v": 1')
   if (value.position !== position) {
     throw new Error(`position must be ${position}, not ${JSON.stringify(value.position)}`)
@@ -102,31 +85,22 @@ function parseRecord(
   }
   const problem = eventProblem(value.event)
   if (problem !== null) throw new Error(`Invalid event ${Object(value.event).type}: ${problem}`)
-  const given = value.event as ConversationEvent
-  const { event, debug } = splitDebug(given)
-  const json = JSON.stringify(event)
-  const said = event === given ? line : JSON.stringify({ ...value, event })
-  const kept = keptLine(said, recordLine(position, at, json))
-  const record: ImportedLine = { type: 'record', position, at, event, json, kept }
+  const { event, debug } = splitDebug(value.event as ConversationEvent)
+  const record = { type: 'record', position, at, event, json: JSON.stringify(event) } as const
   if (!debug) return [record]
   const [message, redacted] = debug
-  return [record, { type: 'debug', message, json: JSON.stringify(redacted), kept: null }]
+  return [record, { type: 'debug', message, json: JSON.stringify(redacted) }]
 }
 
 function parseDebug(
-  line: string,
-  { debug: message, value, ...rest }: Record<string, unknown>,
+  { debug: message, value }: Record<string, unknown>,
   messages: Set<string>,
 ): ImportedLine {
   if (typeof message !== 'string') throw new Error('debug must be the id of a message')
   if (value === undefined) throw new Error('debug data has a value')
   if (messages.has(message)) throw new Error(`there is debug data of ${message} already`)
   messages.add(message)
-  const redacted = redact(value)
-  const json = JSON.stringify(redacted)
-  const said =
-    redacted === value ? line : JSON.stringify({ debug: message, value: redacted, ...rest })
-  return { type: 'debug', message, json, kept: keptLine(said, debugLine(message, json)) }
+  return { type: 'debug', message, json: JSON.stringify(redact(value)) }
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -141,9 +115,4 @@ function time(value: Record<string, unknown>, key: string): number {
   throw new Error(
     `${key} must be a time in ISO 8601 such as 2026-01-31T12:00:00.000Z, not ${JSON.stringify(value[key])}`,
   )
-}
-
-/** What cannot be stored as UTF-8 is not kept: its JSON says the same in escapes. */
-function keptLine(line: string, ours: string): string | null {
-  return line === ours || !line.isWellFormed() ? null : line
 }

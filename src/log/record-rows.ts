@@ -103,17 +103,12 @@ export function unseal(sealed: string): string | null {
   return seal(text) === sealed ? text : null
 }
 
-/** The line of an export that a row holds: as it came, where it was imported. @throws DamagedError */
-export function exportedLine(
-  row: RecordRow & { line: string | null },
-  conversation: string,
-  expected: number,
-): string {
-  const { position, at, event, line } = row
-  const kept = line === null ? recordLine(position, at, event) : unseal(line)
-  if (position === expected && kept !== null && rowProblem(row) === null) return kept
-  const reason = position === expected ? 'its checksum is wrong' : 'the record is missing'
-  throw new DamagedError(conversation, { position: expected, reason })
+/** The line of an export that a row holds. @throws DamagedError */
+export function exportedLine(row: RecordRow, conversation: string, expected: number): string {
+  const { position, at, event } = row
+  const problem = position === expected ? rowProblem(row) : 'the record is missing'
+  if (problem === null) return recordLine(position, at, event)
+  throw new DamagedError(conversation, { position: expected, reason: problem })
 }
 
 /** Debug data of a conversation with so many records, as JSON. @throws DamagedError behind the last record */

@@ -14,7 +14,7 @@ import {
 import type { ConversationLog, Lease, LogChange, LogUpkeep } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
-import { type DebugRow, exportStored, type LineRow, type StoredPages } from './export-stored.ts'
+import { type DebugRow, exportStored, type StoredPages } from './export-stored.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK } from './pause.ts'
 import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
@@ -63,10 +63,10 @@ function logOf(
     changes.tell({ conversation: id, namespace, records: [], ...change })
 
   const linesOf = (row: ConversationRow, soundEnd?: number): AsyncGenerator<string> => {
-    const { key, position: end } = row
+    const { key } = row
     const pages: StoredPages = {
       records: (after) =>
-        use(() => read((sql) => sql.lines.all(key, after, end, CHUNK) as unknown as LineRow[])),
+        use(() => read((sql) => sql.read.all(key, after, CHUNK) as unknown as RecordRow[])),
       debug: (after) =>
         use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
     }

@@ -13,7 +13,6 @@ import {
 export interface Staged {
   key: number
   header: ExportHeader
-  kept: string | null
   position: number
   state: ConversationState
 }
@@ -32,13 +31,13 @@ export async function stageLines(
   lines: AsyncIterable<string> | Iterable<string>,
   { key, store, forget }: Staging,
 ): Promise<Staged> {
-  const header = { id: '', title: null, created: 0, updated: 0 }
-  const staged: Staged = { key, header, kept: null, position: 0, state: NEW_CONVERSATION }
+  const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
+  const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION }
   const deleted: string[] = []
   let piece: ImportedLine[] = []
   for await (const line of readLines(lines)) {
     if (line.type === 'header') {
-      Object.assign(staged, { header: line.header, kept: line.kept })
+      staged.header = line.header
       continue
     }
     if (line.type === 'record') {

@@ -16,7 +16,7 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
       fold.apply(record)
       state = stateAfter(state, [record.event])
     }
-    // Debug data, and lines that were kept as they came.
+    // Debug data too.
     for await (const _ of log.export(id));
   } catch (error) {
     if (error instanceof DamagedError) return error.damage

@@ -38,7 +38,7 @@ const APPEND = `
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
     FROM changed, unnest($16::text[], $17::text[], $18::text[]) AS d (message, name, value)
-    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = NULL
+    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   ) SELECT now FROM changed`
 
 /** Appends events, one at least. Gives when; null where the conversation stands elsewhere or somebody else has it. */
@@ -67,7 +67,7 @@ const TOUCH = `
   ) INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
     FROM changed, unnest($4::text[], $5::text[], $6::text[]) AS d (message, name, value)
-    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = NULL`
+    ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value`
 
 /** Stores the lease and debug data of an append without events, within a transaction that has locked the row. */
 export async function appendNothing(

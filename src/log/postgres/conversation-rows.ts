@@ -21,7 +21,7 @@ export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
 export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, lease_owner, lease_until, header, imported, damage`
+  approvals, failed, agent, lease_owner, lease_until, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 

@@ -3,8 +3,8 @@ import type { Tables } from '../../postgres/migrate.ts'
 /**
  * The tables of the log. Times are milliseconds since 1970 by the clock of the database. A namespace '' is none. Names that
  * come from outside are compared byte by byte. Titles, run ids and names of agents are written by `toPlain`, ids of
- * messages by `keyOf`. `sum` is the checksum of a record's position, event and time; debug data and kept lines have theirs
- * before them. `words` are folded texts that a search looks into, of a
+ * messages by `keyOf`. `sum` is the checksum of a record's position, event and time; debug data have theirs before
+ * them. `words` are folded texts that a search looks into, of a
  * conversation those of `name`: most have none, and appends do not touch that index.
  */
 export const LOG_TABLES: Tables = {
@@ -31,7 +31,6 @@ export const LOG_TABLES: Tables = {
          lease_owner text,
          lease_until bigint,
          words text,
-         header text,
          imported integer NOT NULL DEFAULT 0,
          damage text,
          UNIQUE (namespace, id)
@@ -51,7 +50,6 @@ export const LOG_TABLES: Tables = {
          message text COLLATE "C",
          deleted boolean NOT NULL DEFAULT false,
          words text,
-         line text,
          PRIMARY KEY (conversation, position)
        )`,
       `CREATE INDEX records_by_message ON byref.records (conversation, message)
@@ -63,7 +61,6 @@ export const LOG_TABLES: Tables = {
          message text COLLATE "C" NOT NULL,
          name text,
          value text NOT NULL,
-         line text,
          PRIMARY KEY (conversation, message)
        )`,
       'CREATE INDEX debug_in_order ON byref.debug (conversation, id)',

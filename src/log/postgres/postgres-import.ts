@@ -4,7 +4,7 @@ import { toPlain } from '../../postgres/plain-text.ts'
 import type { Place } from '../conversation-row.ts'
 import { existsError } from '../log-errors.ts'
 import type { ImportedLine } from '../read-lines.ts'
-import { eventSum, seal } from '../record-rows.ts'
+import { eventSum } from '../record-rows.ts'
 import { type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import { forget, type Noted, noticeOf } from './change-conversation.ts'
@@ -42,21 +42,21 @@ export function publishStaged(
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
 ): Promise<{ made: Noted; gone: Noted | null }> {
-  const { key, header, position, state, kept } = staged
+  const { key, header, position, state } = staged
   const { created, updated, title } = header
   return transaction(async (query) => {
     const gone = replaces ? await forget(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
     const { rows } = await query<Noted>(
       `WITH made AS (
-         INSERT INTO byref.conversations (key, namespace, id, name, created, updated, position, imported, header,
+         INSERT INTO byref.conversations (key, namespace, id, name, created, updated, position, imported,
            title, messages, open_run, queued, approvals, failed, agent, words)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15)
          ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
        ) ${noticeOf('made', false)}`,
       [
         ...[key, place.namespace, place.id, title === null ? null : toPlain(title)],
-        ...[created, updated, position, kept],
+        ...[created, updated, position],
         ...stateColumns(state),
         nameWords(title),
       ],
@@ -105,28 +105,25 @@ function storeLines(
       throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
     }
     await query(
-      `INSERT INTO byref.records (conversation, position, at, event, message, words, line, sum)
-       SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])`,
+      `INSERT INTO byref.records (conversation, position, at, event, message, words, sum)
+       SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[])`,
       [
         ...[key, records.map(({ position }) => position), records.map(({ at }) => at)],
         ...[records.map(({ json }) => json), records.map(({ event }) => messageKey(event))],
-        ...[
-          records.map(({ event }) => wordsOf(event)),
-          records.map(({ kept }) => kept && seal(kept)),
-        ],
+        records.map(({ event }) => wordsOf(event)),
         records.map(({ position, at, json }) => eventSum(position, json) + at),
       ],
     )
     const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
     // Debug data that came with a message and those of a line of their own: the later ones are kept.
     await query(
-      `INSERT INTO byref.debug (conversation, message, name, value, line)
-       SELECT $1, message, name, value, line FROM (
-         SELECT DISTINCT ON (message) * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
-           WITH ORDINALITY AS d (message, name, value, line, n) ORDER BY message, n DESC
+      `INSERT INTO byref.debug (conversation, message, name, value)
+       SELECT $1, message, name, value FROM (
+         SELECT DISTINCT ON (message) * FROM unnest($2::text[], $3::text[], $4::text[])
+           WITH ORDINALITY AS d (message, name, value, n) ORDER BY message, n DESC
        ) AS last ORDER BY n
-       ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value, line = excluded.line`,
-      [key, ...columns, debug.map(({ kept }) => kept && seal(kept))],
+       ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value`,
+      [key, ...columns],
     )
   })
 }

@@ -3,7 +3,7 @@ import { migrate } from '../../sqlite/migrate.ts'
 
 /**
  * Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. `sum` is the
- * checksum of a record's position, event and time; debug data and kept lines have theirs before them.
+ * checksum of a record's position, event and time; debug data have theirs before them.
  */
 const MIGRATIONS: readonly string[] = [
   // Row ids that are never used again: other processes read on behind the last one that they saw.
@@ -24,7 +24,6 @@ const MIGRATIONS: readonly string[] = [
      agent TEXT,
      lease_owner TEXT,
      lease_until INTEGER,
-     header TEXT,
      imported INTEGER NOT NULL DEFAULT 0,
      damage TEXT,
      UNIQUE (namespace, id)
@@ -40,8 +39,7 @@ const MIGRATIONS: readonly string[] = [
      event TEXT NOT NULL,
      sum INTEGER NOT NULL,
      message TEXT,
-     deleted INTEGER NOT NULL DEFAULT 0,
-     line TEXT
+     deleted INTEGER NOT NULL DEFAULT 0
    ) STRICT;
    CREATE UNIQUE INDEX records_by_position ON records (conversation, position);
    CREATE INDEX records_by_message ON records (conversation, message) WHERE message IS NOT NULL;
@@ -51,7 +49,6 @@ const MIGRATIONS: readonly string[] = [
      conversation INTEGER NOT NULL,
      message TEXT NOT NULL,
      value TEXT NOT NULL,
-     line TEXT,
      UNIQUE (conversation, message)
    ) STRICT;
    CREATE TABLE notices (

@@ -44,7 +44,7 @@ export function sqliteAppend(
   })
   const row = before ?? createRow(sql, place, now)
   const records = insert(sql, row, { events, texts, now })
-  for (const [message, value] of debug) sql.putDebug.run(row.key, message, seal(value), null)
+  for (const [message, value] of debug) sql.putDebug.run(row.key, message, seal(value))
   update(sql, row, { events, now, lease: leaseAfter(lease, options.lease, now) })
   return records
 }

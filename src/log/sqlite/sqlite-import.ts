@@ -78,11 +78,11 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
   for (const line of lines) {
     if (line.type === 'record') {
-      const { position, at, json, event, kept } = line
+      const { position, at, json, event } = line
       const sum = eventSum(position, json) + at
-      sql.insertLine.run(key, position, at, json, sum, messageIn(event), kept && seal(kept))
+      sql.insert.run(key, position, at, json, sum, messageIn(event))
     } else if (line.type === 'debug') {
-      sql.putDebug.run(key, line.message, seal(line.json), line.kept && seal(line.kept))
+      sql.putDebug.run(key, line.message, seal(line.json))
     }
   }
 }
@@ -101,11 +101,7 @@ function publish(
   const { namespace, id } = place
   const columns = stateColumns(state)
   sql.dropLeftover.run(key)
-  sql.publish.run(
-    ...[key, namespace, id, title, created, updated, position],
-    ...columns,
-    ...[staged.kept, imported],
-  )
+  sql.publish.run(...[key, namespace, id, title, created, updated, position], ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   giveNotice(sql, place, { deleted: false })
   return gone

@@ -18,19 +18,15 @@ const SQL = {
   // records and debug data
   insert:
     'INSERT INTO records (conversation, position, at, event, sum, message) VALUES (?, ?, ?, ?, ?, ?)',
-  insertLine:
-    'INSERT INTO records (conversation, position, at, event, sum, message, line) VALUES (?, ?, ?, ?, ?, ?, ?)',
   read: `SELECT position, at, event, sum FROM records WHERE conversation = ? AND position > ?
     ORDER BY position LIMIT ?`,
-  lines: `SELECT id, position, at, event, sum, line FROM records WHERE conversation = ? AND position > ?
-    AND position <= ? ORDER BY position LIMIT ?`,
   ofMessage: 'SELECT id, event FROM records WHERE conversation = ? AND message = ?',
   markDeleted: 'UPDATE records SET deleted = 1 WHERE id = ? AND deleted = 0',
   deleted: 'SELECT event FROM records WHERE conversation = ? AND deleted = 1',
-  putDebug: `INSERT INTO debug (conversation, message, value, line) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value, line = excluded.line`,
+  putDebug: `INSERT INTO debug (conversation, message, value) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value`,
   debug: 'SELECT value FROM debug WHERE conversation = ? AND message = ?',
-  debugLines: `SELECT id, message, value, line FROM debug WHERE conversation = ? AND id > ?
+  debugLines: `SELECT id, message, value FROM debug WHERE conversation = ? AND id > ?
     ORDER BY id LIMIT ?`,
   // what other processes do
   dataVersion: 'PRAGMA data_version',
@@ -49,8 +45,8 @@ const SQL = {
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
   publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, header, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    open_run, queued, approvals, failed, agent, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN
