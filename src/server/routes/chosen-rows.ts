@@ -33,18 +33,16 @@ export async function chosenRows(
   { offset, limit, columns, sort, where }: ChosenRows,
 ): Promise<z.infer<typeof rowsPage>> {
   const some = rows.select({ columns })
-  const named = some.columns.map(({ name, type }) => ({ name, type: String(type) }))
-  const page = (found: Record<string, unknown>[], total: number) => {
-    const next = offset + found.length
-    const isLast = found.length === 0 || next >= total
-    return { columns: named, rows: found, offset, next: isLast ? null : next, total }
-  }
-  if (sort === undefined && where.length === 0) {
-    const chosen = some.select({ start: offset, end: offset + limit })
-    return page(await all(chosen), rows.count)
-  }
   const { places, total } = await placesOf(rows, { sort, where, offset, limit })
-  return page(await rowsAt(some, places), total)
+  const found = await rowsAt(some, places)
+  const next = offset + found.length
+  return {
+    columns: some.columns.map(({ name, type }) => ({ name, type: String(type) })),
+    rows: found,
+    offset,
+    next: found.length === 0 || next >= total ? null : next,
+    total,
+  }
 }
 
 interface Places {
@@ -58,10 +56,12 @@ async function placesOf(
   { sort, where, offset, limit }: Omit<ChosenRows, 'columns'>,
 ): Promise<Places> {
   const key = sort?.replace(/^-/, '')
-  const names = [
-    ...new Set([...where.map(({ column }) => column), ...(key === undefined ? [] : [key])]),
-  ]
+  const names = [...where.map(({ column }) => column), ...(key === undefined ? [] : [key])]
   const reach = offset + limit
+  if (names.length === 0) {
+    const count = Math.max(0, Math.min(limit, rows.count - offset))
+    return { places: Array.from({ length: count }, (_, i) => offset + i), total: rows.count }
+  }
   if (key !== undefined && reach > SORTED_REACH) {
     throw new ByrefError(
       'invalid_arguments',
@@ -72,7 +72,7 @@ async function placesOf(
   const places: number[] = []
   let total = 0
   let place = 0
-  for await (const row of rows.select({ columns: names })) {
+  for await (const row of rows.select({ columns: [...new Set(names)] })) {
     if (where.every((one) => holds(row[one.column], one))) {
       if (best) best.take(row[key as string], place)
       else if (total >= offset && total < reach) places.push(place)
@@ -150,23 +150,13 @@ function compareAs(cell: Cell, to: Condition['to']): number {
   return compare(cell, isTyped && Number.isFinite(Number(to)) ? Number(to) : to)
 }
 
-/** Rows as JSON, as many as an answer may hold, but one at least. */
-async function all(rows: TableRows): Promise<Record<string, unknown>[]> {
-  const found: Record<string, unknown>[] = []
-  let characters = 0
-  for await (const row of rows) {
-    const one = shown(row)
-    characters += JSON.stringify(one).length
-    if (characters > PAGE_CHARACTERS && found.length > 0) break
-    found.push(one)
-  }
-  return found
-}
-
 /** Rows that are read and left out rather than read apart: a reading of its own costs as much as some thousand rows. */
 const GAP = 2000
 
-/** Rows by their places, in this order, as many as an answer may hold; those that lie near each other are read together. */
+/**
+ * Rows by their places, in this order, as many as an answer may hold, but one at least. Those that are near each other are
+ * read together.
+ */
 async function rowsAt(
   rows: TableRows,
   places: readonly number[],
@@ -186,9 +176,7 @@ async function rowsAt(
     if (characters > PAGE_CHARACTERS) break
   }
   const [first] = places
-  if (first !== undefined && !found.has(first)) {
-    return all(rows.select({ start: first, end: first + 1 }))
-  }
+  if (first !== undefined && !found.has(first)) return rowsAt(rows, [first])
   // The rest of what was too long for one answer comes with the next page.
   const end = places.findIndex((place) => !found.has(place))
   const whole = end < 0 ? places : places.slice(0, end)
