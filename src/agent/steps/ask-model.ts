@@ -1,9 +1,12 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { extractAssets } from '../../assets/extract/extract.ts'
+import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { openRun, type RunState } from '../../content/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../content/events.ts'
 import { writeLabel } from '../../content/label.ts'
 import { newId } from '../../content/new-id.ts'
+import { errorMessage } from '../../errors.ts'
 import { inBackground } from '../../in-background.ts'
 import { callModel } from '../../model/call-model.ts'
 import { withCost } from '../../model/cost.ts'
@@ -11,8 +14,7 @@ import { jsonAnswer } from '../../model/json-answer.ts'
 import type { ModelCallOptions } from '../../model/language-model.ts'
 import { callSettings } from '../../model/model-settings.ts'
 import { callError } from '../calls/call-error.ts'
-import { type CallRunner, createCallRunner } from '../calls/call-runner.ts'
-import { extractArguments } from '../calls/extract-arguments.ts'
+import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { toolsForModel } from '../tools/tool-schema.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
@@ -231,4 +233,36 @@ const UNCOUNTED = { inputTokens: null, outputTokens: null }
 /** The provider's id, or one of our own where the conversation had a call of that id before. */
 function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {
   return id === '' || id in calls ? `call_${newId()}` : id
+}
+
+/**
+ * A call whose arguments hold no bodies, so that neither log nor later prompts do (spec X10): base64 and data URLs that
+ * a model wrote are assets before the call is logged. The tool is still given what the model wrote, but for data that
+ * is an asset as a whole: then `save_asset` has nothing left to save and is given the reference.
+ */
+async function extractArguments(
+  { problem, ...call }: ModelCall,
+  assets: () => Assets,
+): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
+  if (!mayHoldAssets(call.arguments)) return { call, problem, events: [] }
+  const events: ConversationEvent[] = []
+  const scoped = assets().scoped({
+    by: 'agent',
+    tool: call.name,
+    toolCallId: call.id,
+    onEvent: (event) => {
+      events.push(event)
+    },
+  })
+  try {
+    const { value } = await extractAssets(call.arguments, { assets: scoped, by: 'agent' })
+    if (value === call.arguments) return { call, problem, events }
+    const args = value as Record<string, unknown>
+    if (call.name === 'save_asset' && typeof args.assetRef === 'string') {
+      return { call: { ...call, arguments: { ref: args.assetRef } }, problem, events }
+    }
+    return { call: { ...call, arguments: args }, given: call.arguments, problem, events }
+  } catch (error) {
+    return { call: { ...call, arguments: {} }, problem: errorMessage(error), events }
+  }
 }
