@@ -52,8 +52,6 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
   let beginning: Promise<void> | null = null
   let looking: Promise<void> | null = null
   let hearing: Listening | null = null
-  /** Notifications that came before the first look was done. */
-  let early: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
@@ -153,7 +151,6 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     for (const row of rows) if (!told.get(placeKey(row))) set(row, row.key, row.position)
     for (const { notice } of seen) notices.set(`${notice}`, true)
     mark = now
-    for (const hear of early.splice(0)) hear()
   }
 
   function lookAgain(): Promise<void> {
@@ -192,7 +189,6 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     beginning = null
     told.clear()
     notices.clear()
-    early = []
     const last = hearing
     hearing = null
     await last?.end()
@@ -205,15 +201,9 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
       return
     }
     const { by, items } = parsePayload<News>(text)
-    if (by === crier.name) return
-    for (const news of items) {
-      // What fails is seen by the next look.
-      const run = (): void => {
-        inTurn(news, () => receive(news)).catch(() => {})
-      }
-      if (mark === null) early.push(run)
-      else run()
-    }
+    // What comes before the first look, and what fails, is seen by the next look.
+    if (by === crier.name || mark === null) return
+    for (const news of items) inTurn(news, () => receive(news)).catch(() => {})
   }
 
   return {
