@@ -72,7 +72,8 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   asTool: {
     0: {
       ...is.all(is.required(is.string), 'id', 'description'),
-      inputSchema: is.having('a JSON Schema'),
+      inputSchema: TOOL_OPTIONS.outputSchema,
+      output: is.anything,
       data: is.listOf(is.string),
       attribution: is.string,
       needsApproval: TOOL_OPTIONS.needsApproval,

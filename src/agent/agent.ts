@@ -128,7 +128,9 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   return {
     name: options.name ?? null,
     model,
-    instructions: options.instructions ?? '',
+    instructions: [options.instructions, ...pluginDescriptions(plugins)]
+      .filter(Boolean)
+      .join('\n\n'),
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     later,
     context: options.context,
@@ -231,6 +233,15 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
     named.set(plugin.name, plugin)
   }
   return named
+}
+
+/** What the model is told of each plugin, beside the descriptions of its commands. */
+function pluginDescriptions(plugins: Plugins): string[] {
+  const described = [...plugins.values()].filter(({ description }) => description !== '')
+  return described.map(({ title, description, commands }) => {
+    const tools = [...commands.values()].map(({ tool }) => tool.id)
+    return `${title} (${tools.join(', ')}): ${description}`
+  })
 }
 
 /** Their commands as tools. */

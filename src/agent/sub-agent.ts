@@ -5,11 +5,17 @@ import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
+import { findTextMarks } from '../refs/text-marks.ts'
+import { parseVariableRef } from '../refs/variable-ref.ts'
 import type { AgentParts } from './agent-parts.ts'
+import { createDataReader } from './calls/data-reader.ts'
+import { copyAsset } from './copy-asset.ts'
 import type { Run } from './follow-run.ts'
+import type { OutputSchema } from './output/output-schema.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
-import type { JsonSchema } from './tools/describe-schema.ts'
+import type { Thread } from './thread.ts'
+import type { JsonSchema, ToolSchema } from './tools/describe-schema.ts'
 import type { Tool, ToolContext } from './tools/tool.ts'
 
 /** Options of `agent.asTool`. */
@@ -19,7 +25,9 @@ export interface SubAgentOptions {
   /** For the model: what it is good at. */
   description: string
   /** What it is given; default `{ task, assets? }`: a text, and references to the assets that it may need. */
-  inputSchema?: JsonSchema
+  inputSchema?: ToolSchema | JsonSchema
+  /** What it gives: its answer as this schema has it. Default: the text of its answer. */
+  output?: OutputSchema
   /** The data of the calling conversation that it sees, as `†` paths such as `†state.user`. Default: none. */
   data?: readonly string[]
   /** What its messages are signed with, after their sender; default `id`. */
@@ -55,8 +63,12 @@ const DEFAULT_SCHEMA: JsonSchema = {
  */
 export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool {
   const { id, description, inputSchema = DEFAULT_SCHEMA, data = [], attribution = id } = options
+  const { output } = options
   return {
-    ...{ id, description, inputSchema },
+    id,
+    description,
+    inputSchema,
+    ...(output === undefined ? {} : { outputSchema: output }),
     idempotent: true,
     needsApproval: options.needsApproval,
     timeoutMs: options.timeoutMs,
@@ -65,21 +77,25 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     async execute(input, context) {
       const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
       const { namespace } = context
-      const run =
-        (await parts.conversations(namespace).get(conversation)).thread.state.position > 0
-          ? resumeRun(parts.conversations(namespace), conversation, { here: true })
-          : startRun(
-              parts,
-              {
-                conversation,
-                namespace,
-                parentRunId: context.runId,
-                attribution,
-                messages: [...(await sharedData(data, context)), inputMessage(input, context)],
-                ...(context.trust ? { label: context.trust.given } : {}),
-              },
-              { here: true },
-            ).run
+      const conversations = parts.conversations(namespace)
+      const { thread } = await conversations.get(conversation)
+      if (thread.state.position > 0) {
+        const run = resumeRun(conversations, conversation, { here: true })
+        return await outcome(run, { parts, context, attribution })
+      }
+      const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
+      const refs = new Set(namedIn(copyJson([messages, input])))
+      for (const ref of refs) await copyAsset(ref, context.assets, parts.assets.in(namespace))
+      const started = {
+        conversation,
+        namespace,
+        parentRunId: context.runId,
+        attribution,
+        messages,
+        ...(output === undefined ? {} : { output }),
+        ...(context.trust ? { label: context.trust.given } : {}),
+      }
+      const { run } = startRun(parts, started, { here: true })
       return await outcome(run, { parts, context, attribution })
     },
   }
@@ -99,11 +115,16 @@ async function outcome(
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for a person, in ${run.conversation}`)
     }
-    const { text, reason, usage } = await run.result
+    const { text, output, reason, usage, assets } = await run.result
     context.addUsage(usage)
-    const { labels } = (await parts.conversations(namespace).get(run.conversation)).thread
-    if (labels) context.trust?.mark(labels.context())
-    if (reason === 'done') return text
+    const { thread } = await parts.conversations(namespace).get(run.conversation)
+    if (thread.labels) context.trust?.mark(thread.labels.context())
+    const own = parts.assets.in(namespace)
+    for (const { ref } of assets) {
+      // A copy announces itself.
+      if (await copyAsset(ref, own, context.assets)) await context.announce(ref)
+    }
+    if (reason === 'done') return output ?? (await handedOver(text, thread, context))
     throw new ByrefError(
       'tool_failed',
       `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
@@ -111,6 +132,42 @@ async function outcome(
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+/** Characters of a value that may stand within a text. */
+const MAX_INLINE = 2000
+
+/**
+ * An answer without variables, which name other values in the conversation of its caller. An answer that is one variable
+ * becomes its value; within a longer text, short values are written out and long ones become assets.
+ */
+async function handedOver(text: string, thread: Thread, context: ToolContext): Promise<unknown> {
+  const { assets, trust } = context
+  const reader = createDataReader({ thread, assets }, { id: '' })
+  const read = async (variable: string): Promise<unknown> => {
+    const value = await reader.read(variable)
+    // Its model may never have seen the value.
+    if (thread.labels) trust?.mark(thread.labels.everything())
+    return value
+  }
+  const whole = text.trim()
+  if (parseVariableRef(whole)) return read(whole).catch(() => text)
+  let handed = ''
+  let at = 0
+  for (const mark of findTextMarks(text)) {
+    if (mark.type !== 'variable' && mark.type !== 'bare') continue
+    const value = await read(mark.text).catch(() => undefined)
+    if (value === undefined) continue
+    const written = typeof value === 'string' ? value : JSON.stringify(value)
+    const content_type = 'result'
+    const put =
+      written.length <= MAX_INLINE
+        ? written
+        : `<|${(await assets.saveAsset({ content_type, content: value })).ref}|>`
+    handed += text.slice(at, mark.start) + put
+    at = mark.end
+  }
+  return handed + text.slice(at)
 }
 
 /** The data that it shares, as they are now. */

@@ -120,7 +120,9 @@ export function createPlacer(
   function unnamed(callIds: ReadonlySet<string>, names: Set<string>): TextPart[] {
     const lines: string[] = []
     for (const [ref, { asset, after }] of known) {
-      const isOwn = asset.toolCallId !== undefined && callIds.has(asset.toolCallId)
+      // An item of a mapped call is `<call>/<index>`.
+      const { toolCallId: id = '' } = asset
+      const isOwn = callIds.has(id) || callIds.has(id.replace(/\/\d+$/, ''))
       if (!isOwn || after > at || names.has(ref) || hides(ref)) continue
       names.add(ref)
       if (!asset.structured) lines.push(savedMarker(asset))

@@ -1,3 +1,4 @@
+import { createdPayload } from '../../assets/asset-events.ts'
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { addUsage } from '../../content/add-usage.ts'
@@ -57,6 +58,15 @@ export function openContext(
     },
     get assets() {
       return assets()
+    },
+    async announce(ref) {
+      const info = await assets().info(ref)
+      if (over || thread.state.assets.some((known) => known.ref === info.ref)) return info
+      const meta = info.structured ? await assets().meta(info.ref) : null
+      const payload = createdPayload(info, { by: 'tool', tool: plan.name, toolCallId }, meta)
+      const label = info.label ? { label: info.label } : {}
+      events.push({ type: 'ASSET_CREATED', payload: { ...payload, ...label } })
+      return info
     },
     get assetStore() {
       return toAssetStore(assets())

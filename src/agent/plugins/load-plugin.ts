@@ -139,12 +139,15 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
     }
   }
   if (!isWhole) return schema
+  // Providers take no choice between sets of parameters: words say what is required without it.
+  const { required = [], ...open } = schema as { required?: readonly string[] }
+  const otherwise =
+    required.length === 0 ? '' : `. Without it, these are required: ${required.join(', ')}`
   const instead = {
     type: 'object',
     asset_ref_acceptable: true,
-    description: 'Instead of all others: a reference to an object that holds them',
+    description: `Instead of all others: a reference to an object that holds them${otherwise}`,
   }
-  const { required: _, ...open } = schema
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }
 

@@ -1,3 +1,4 @@
+import type { AssetInfo } from '../../assets/asset-info.ts'
 import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
@@ -47,6 +48,11 @@ export interface ToolContext {
   addUsage(usage: TokenUsage): void
   /** The assets that this run may see; what is saved through it is noted as this call's. */
   assets: Assets
+  /**
+   * Announces an asset that was there before, as if this call had saved it: the conversation lists it, and the model is told
+   * of it. Rejects with ByrefError `asset_not_found` where there is none.
+   */
+  announce(ref: string): Promise<AssetInfo>
   /** The store in the shape of binary-assets.md. */
   assetStore: AssetStore
   /** The bytes behind a reference (binary-assets.md, "Assets in Tool Execution Context"). */

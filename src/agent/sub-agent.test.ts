@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { PNG } from '../assets/fixtures/stores.ts'
+import type { Message } from '../content/message.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+import { defineTool } from './tools/tool.ts'
+
+const use = (name: string) => ({ calls: [{ name, arguments: {} }] })
+const schema = { type: 'object' } as const
+const rows = Array.from({ length: 2000 }, (_, i) => ({ month: i, rain: i * 2 }))
+
+const draw = defineTool({
+  id: 'draw',
+  description: '',
+  inputSchema: schema,
+  execute: async ({ assets }: never, context) => {
+    await context.assets.save(PNG, 'image/png', { name: 'chart.png' })
+    return assets ?? 'drawn'
+  },
+})
+const read = defineTool({
+  id: 'read',
+  description: '',
+  inputSchema: schema,
+  execute: () => ({ total: 7, rows }),
+})
+
+/** Runs an agent that asks a helper once; gives the result that it got, and what it was told. */
+async function ask(turns: ScriptedTurn[], output?: z.ZodType) {
+  const helper = createAgent({ model: scriptedModel(turns), tools: [draw, read] })
+  const tool = helper.asTool({
+    id: 'helper',
+    description: '',
+    inputSchema: z.object({ topic: z.string().optional() }),
+    output,
+  })
+  const model = scriptedModel([use('helper'), 'Done.'])
+  const agent = createAgent({ model, tools: [tool] })
+  const run = agent.run({ messages: say('Go') })
+  let result: Message | undefined
+  for await (const event of run) {
+    if (event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result) result = event.payload
+  }
+  const { assets } = await run.result
+  return {
+    agent,
+    assets,
+    content: result?.content,
+    error: result?.metadata.tool_result?.error,
+    prompt: prompts(model)[1],
+  }
+}
+
+describe('a sub-agent', () => {
+  it('hands over the assets that its tools made', async () => {
+    const { assets, content, prompt, agent } = await ask([use('draw'), 'I drew a chart.'])
+    expect(content).toBe('I drew a chart.')
+    expect(assets).toMatchObject([{ mime: 'image/png', name: 'chart.png', tool: 'helper' }])
+    expect(prompt).toContain('[Saved image: asset_id=')
+    expect(agent).toBeDefined()
+  })
+
+  it('is given the assets that its input names, though it keeps its own elsewhere', async () => {
+    const child = scriptedModel(['I saw it.'])
+    const helper = createAgent({ model: child })
+    const agent = createAgent({
+      model: scriptedModel([
+        { calls: [{ name: 'draw', arguments: {} }] },
+        (request) => {
+          const [, id = ''] =
+            /asset_id=\\"([0-9a-z]{27})/.exec(JSON.stringify(request.prompt)) ?? []
+          const input = { task: 'Look', assets: [`asset://${id}`] }
+          return { calls: [{ name: 'helper', arguments: input }] }
+        },
+        'Done.',
+      ]),
+      tools: [draw, helper.asTool({ id: 'helper', description: '' })],
+    })
+    await agent.run({ messages: say('Go') }).result
+    expect(JSON.stringify(child.requests[0]?.prompt)).toContain('chart.png')
+    expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
+  })
+
+  it('hands over a value of the type that was asked for', async () => {
+    const output = z.object({ city: z.string(), wet: z.boolean() })
+    const { content } = await ask(['{"city":"Bergen","wet":true}'], output)
+    expect(content).toEqual({ city: 'Bergen', wet: true })
+  })
+
+  it('hands over the value of a variable that is its whole answer', async () => {
+    const { content } = await ask([use('read'), '†result#1.total'])
+    expect(content).toBe(7)
+  })
+
+  it('writes short values into its answer, and makes assets of long ones', async () => {
+    const { content, prompt } = await ask([
+      use('read'),
+      'The total is †result#1.total. All rows: <|†result#1.rows|>. Escaped: \\†result#1.total, missing: †result#9.',
+    ])
+    expect(content).toMatch(
+      /^The total is 7\. All rows: <\|asset:\/\/[0-9a-z]{27}\|>\. Escaped: \\†result#1\.total, missing: †result#9\.$/,
+    )
+    // The asset is described to the caller's model.
+    expect(prompt).toContain('rain')
+  })
+})
