@@ -59,6 +59,27 @@ describe('createAgent, with media', () => {
     },
   )
 
+  it('makes assets of the data URLs that a model writes into its answer', async () => {
+    const url = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
+    const model = scriptedModel([`Here: ![plot](${url})`, url])
+    const agent = createAgent({ model })
+    const first = agent.run({ messages: [{ role: 'user', content: 'Draw' }] })
+    const { text, conversation } = await first.result
+    expect(text).toMatch(/^Here: !\[plot\]\(<\|asset:\/\/[0-9a-z]{27}\|>\)$/)
+    const second = agent.run({ conversation, messages: [{ role: 'user', content: 'Again' }] })
+    expect((await second.result).text).toMatch(/^<\|asset:\/\/[0-9a-z]{27}\|>$/)
+    expect(JSON.stringify(model.requests[1]?.prompt)).not.toContain('iVBOR')
+  })
+
+  it('says that a picture is unresolved which Markdown shows as one', async () => {
+    const model = scriptedModel(['?'])
+    const content = 'See ![a](<|asset://nope|>) and [b](<|asset://nix|>)'
+    await createAgent({ model }).run({ messages: [{ role: 'user', content }] }).result
+    const prompt = JSON.stringify(model.requests[0]?.prompt)
+    expect(prompt).toContain('[unresolved image: asset://nope]')
+    expect(prompt).toContain('[unresolved file: asset://nix]')
+  })
+
   it('shows parts of any form, and what is named between marks', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new TextEncoder().encode('Forty-two.'), 'text/plain')

@@ -36,7 +36,7 @@ function partsOf(ref: unknown): AssetRefParts | null {
 /** The bodies named between marks in a text, but structured content, which its meta shows; notes the names. */
 export function embeddedMedia(text: string, known: KnownAssets, names: Set<string>): MediaPart[] {
   const seen = new Set<string>()
-  return findEmbeddedRefs(text).flatMap(({ ref }): MediaPart[] => {
+  return findEmbeddedRefs(text).flatMap(({ ref, start }): MediaPart[] => {
     const url = referenceUrl(ref)
     const whole = wholeRef(ref)
     if (url === null || whole === null || seen.has(url)) return []
@@ -44,7 +44,11 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     names.add(whole)
     const asset = known.get(whole)
     if (asset?.structured && url === whole) return []
-    return [{ ...mediaOf(url, asset), otherwise: 'short' }]
+    const part: MediaPart = { ...mediaOf(url, asset), otherwise: 'short' }
+    // What Markdown shows as an image is one, as far as anybody can tell.
+    if (!asset && /!\[[^\]\n]*\]\($/.test(text.slice(Math.max(0, start - 300), start)))
+      part.kind = 'image'
+    return [part]
   })
 }
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
-import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
+import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { openRun, type RunState } from '../../content/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../content/events.ts'
 import { writeLabel } from '../../content/label.ts'
@@ -19,7 +19,7 @@ import { type RunScope, workOf } from '../run-scope.ts'
 import { toolsForModel } from '../tools/tool-schema.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
-import { saveModelFiles } from './save-model-files.ts'
+import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
 
 /**
@@ -190,20 +190,21 @@ async function logAnswer(
   response: ModelResponse,
 ): Promise<void> {
   const { thread, runId, signal } = scope
-  const { events, attachments } =
-    response.files.length > 0
+  const { usage, finishReason } = response
+  const { events, attachments, text }: SavedAnswer =
+    response.files.length > 0 || mayBecomeAsset(response.text)
       ? await scope.during(() => {
           const assets = modelAssets(scope, messageId)
-          return saveModelFiles(response.files, { assets, signal, messageId })
+          return saveModelFiles(response, { assets, signal, messageId })
         })
-      : { events: [], attachments: [] }
-  const { usage, finishReason } = response
+      : { events: [], attachments: [], text: response.text }
   await scope.append(
     () => {
       const { step, stepName } = openStep(thread.state, messageId)
       const calls = step ? loggedCalls(thread.state, step) : []
       const attribution = openRun(thread.state)?.attribution
-      const payload = assistantMessage(messageId, response, { calls, attachments, attribution })
+      const made = { calls, attachments, attribution }
+      const payload = assistantMessage(messageId, { ...response, text }, made)
       return {
         events: [
           ...events,

@@ -12,11 +12,14 @@ describe('saveModelFiles', () => {
       { mediaType: 'image/jpeg', data: PNG.toString('base64') },
       { mediaType: 'image/png', data: new Uint8Array(PNG) },
     ]
-    const { events, attachments } = await saveModelFiles(files, {
-      assets,
-      signal: signal,
-      messageId: 'm1',
-    })
+    const { events, attachments } = await saveModelFiles(
+      { files, text: '' },
+      {
+        assets,
+        signal: signal,
+        messageId: 'm1',
+      },
+    )
     expect(attachments).toEqual([
       { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
       { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
@@ -32,11 +35,14 @@ describe('saveModelFiles', () => {
       { mediaType: 'image/png', data: '***' },
       { mediaType: 'no type', data: new Uint8Array(PNG) },
     ]
-    const { events, attachments } = await saveModelFiles(files, {
-      assets: createAssets(),
-      signal,
-      messageId: 'm1',
-    })
+    const { events, attachments } = await saveModelFiles(
+      { files, text: '' },
+      {
+        assets: createAssets(),
+        signal,
+        messageId: 'm1',
+      },
+    )
     expect(events.map(({ type }) => type).sort()).toEqual(['ASSET_CREATED', 'ASSET_ERROR'])
     expect(attachments).toHaveLength(1)
   })
