@@ -144,11 +144,11 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
   return { do: 'start', runId: first.runId, messages }
 }
 
-/** So often in a row an answer may be cut off by the end of its process: more is a prompt that ends processes, or a provider that is always busy. */
+/** Maximum number of consecutive interrupted answers: more means a prompt that ends processes, or a provider that is always busy. */
 const MAX_CUT_OFF = 100
 
 function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
-  if (run.steps.slice(-MAX_CUT_OFF).filter(isCutOff).length === MAX_CUT_OFF) {
+  if (isAlwaysCutOff(run)) {
     const message = `The model was asked ${MAX_CUT_OFF} times in a row and no answer came to its end, since the process ended or the provider was busy: find out why before you go on`
     return { do: 'fail', run, code: 'interrupted', message }
   }
@@ -176,6 +176,13 @@ function answersOf({ steps }: RunState): number {
 /** Whether the run was given nothing but these commands. */
 function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): boolean {
   return messageIds.every((id) => commandIds.includes(id))
+}
+
+/** Whether so many answers in a row were cut off that another would be, too. */
+function isAlwaysCutOff({ steps }: RunState): boolean {
+  const last = steps.at(-1)
+  if (!last || steps.length < MAX_CUT_OFF || !isCutOff(last)) return false
+  return steps.slice(-MAX_CUT_OFF).every(isCutOff)
 }
 
 function isCutOff({ finishedAt }: StepState): boolean {

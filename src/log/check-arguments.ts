@@ -23,7 +23,9 @@ export const LOG_METHODS: MethodTables<ConversationLog> = {
       allNamespaces: is.boolean,
     },
   },
-  append: { 2: { after: is.number, lease: is.group(LEASE), debug: is.recordOf(is.anything) } },
+  append: {
+    2: { after: is.number, lease: is.group(LEASE), debug: is.having('an object by message id') },
+  },
   renew: { 1: LEASE },
   read: { 1: is.all(is.number, 'after', 'limit') },
   import: { 1: { id: is.string } },

@@ -48,9 +48,11 @@ function sinceStep(messages: readonly Message[], { messageId }: StepState): read
 const sizes = new WeakMap<Message, number>()
 
 function messageTokens(message: Message): number {
-  const known = sizes.get(message) ?? countTokens(message)
-  sizes.set(message, known)
-  return known
+  const known = sizes.get(message)
+  if (known !== undefined) return known
+  const counted = countTokens(message)
+  sizes.set(message, counted)
+  return counted
 }
 
 function countTokens(message: Message): number {

@@ -14,13 +14,14 @@ export interface YieldOptions {
  *
  * @throws what the generator throws; the signal's reason
  */
-export async function lastYield(result: unknown, options: YieldOptions = {}): Promise<unknown> {
-  const given = await result
-  return isIterable(given) ? await drained(given[Symbol.asyncIterator](), options) : given
+export function lastYield(result: unknown, options: YieldOptions = {}): unknown {
+  if (result instanceof Promise) return result.then((given) => lastYield(given, options))
+  return isIterable(result) ? drained(result[Symbol.asyncIterator](), options) : result
 }
 
 /** Whether values come one by one; a stream of bytes is a body. */
 export function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  if (typeof value !== 'object') return false
   const isAsync = typeof Object(value)[Symbol.asyncIterator] === 'function'
   return isAsync && binaryBody(value as object) === null
 }
