@@ -34,7 +34,7 @@ const agent = createAgent({ name: 'librarian', model, tools })
 const { ref: assetRef } = await agent.assets.save(Buffer.from('word '.repeat(20_000)), 'text/plain')
 
 // The agent as a tool, asked by a client; over a network its `fetch` is mounted in Hono.
-const mcp = await createMcpServer({ agents: agent })
+const mcp = createMcpServer({ agent })
 const client = new Client(
   { name: 'app', version: '1.0.0' },
   { versionNegotiation: { mode: 'auto' } },

@@ -18,7 +18,7 @@ import { createSqliteLog } from 'byref/log/sqlite'
 import { createServer } from 'byref/server'
 import { agent } from '../byref.js'
 
-const server = createServer({ agents: agent })
+const server = createServer({ agent })
 
 export async function GET() {
   const assets = createAssets()

@@ -15,7 +15,7 @@ const USES: Record<string, string> = {
   '@duckdb/node-api': '(await use("assets/tables/duckdb")).loadDuckdb()',
   '@modelcontextprotocol/client': "(await use('cli/mcp/http-channel')).httpChannel('http://x', {})",
   '@modelcontextprotocol/server':
-    "(await use('join/mcp/server/mcp-server')).createMcpServer({ agents: [] })",
+    "(await use('join/mcp/server/mcp-server')).createMcpServer({ agent: { run() {}, approve() {} } })(new Request('http://localhost'))",
   '@resvg/resvg-js': "(await use('../demo/bar-chart')).drawBarChart({ title: '', bars: [] })",
   'apache-arrow': "table('arrow-table', 'readArrowTable')",
   mammoth: "document('docx')",

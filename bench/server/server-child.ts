@@ -42,7 +42,7 @@ async function byref(count: number) {
   }
   const large = await agent.assets.save(new Uint8Array(100_000_000).fill(7), 'application/x-bench')
   const small = await agent.assets.save(new Uint8Array(10_000).fill(7), 'application/x-bench')
-  const server = createServer({ agents: agent, app: null })
+  const server = createServer({ agent, app: null })
   const { url } = await server.listen({ port: 0 })
   const content = (id: string) => `${url}/api/assets/${id}/content`
   return {

@@ -49,9 +49,6 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
 /** An agent, where a function takes one. */
 export const AGENT = is.having<Agent>('an agent, made by createAgent', 'run', 'approve')
 
-/** One agent or several, where a function takes them. */
-export const AGENTS = is.either(AGENT, is.listOf(AGENT))
-
 /** Options of the methods; those of `run` and `start` are checked where a run begins. */
 export const AGENT_METHODS: MethodTables<Agent> = {
   send: { 2: SEND_OPTIONS },

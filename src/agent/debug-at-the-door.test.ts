@@ -50,7 +50,7 @@ describe('debug data that come with a message', () => {
     await agent.resume('c').result
     await agent.start({ conversation: 'c', messages: [said('start')] }).then(({ result }) => result)
 
-    const server = createServer({ agents: agent, app: '/nowhere' })
+    const server = createServer({ agent, app: '/nowhere' })
     const ask = (path: string, init?: RequestInit) =>
       server.fetch(new Request(`http://localhost/api/conversations${path}`, init))
     const response = await ask('/c/messages', {

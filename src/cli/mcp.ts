@@ -58,7 +58,7 @@ async function serve(args: string[]): Promise<number> {
   const { agent, close } = await openAgent(values)
   try {
     await agent.resumeAll()
-    const { closed } = await (await createMcpServer({ agents: agent })).stdio()
+    const { closed } = await createMcpServer({ agent }).stdio()
     await Promise.race([closed, stop])
     process.stdin.destroy()
   } finally {

@@ -70,12 +70,11 @@ export async function command(args: string[]): Promise<number> {
   const stop = stopSignal()
   const folder = openFolder(values.data)
   const { agent, queue, close } = await openAgent(values)
-  const worker =
-    queue && concurrency > 0 ? createWorker({ agents: agent, queue, concurrency }) : null
+  const worker = queue && concurrency > 0 ? createWorker({ agent, queue, concurrency }) : null
   let listening: Listening | null = null
   try {
     const server = createServer({
-      agents: agent,
+      agent,
       auth: authOf(values, folder),
       allowedHosts: [values.host, ...values['allow-host']],
       allowedOrigins: values['allow-origin'],

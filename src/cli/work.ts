@@ -40,7 +40,7 @@ export async function command(args: string[]): Promise<number> {
   const { agent, queue, close } = await openAgent(values)
   try {
     if (!queue) throw new UsageError('byref work needs --database')
-    const worker = createWorker({ agents: agent, queue, concurrency })
+    const worker = createWorker({ agent, queue, concurrency })
     await worker.start()
     process.stdout.write(
       `byref   works, ${concurrency} at once\nmodel   ${describeModel(agent.model)}\n`,

@@ -47,7 +47,7 @@ it.each(WAYS)(
     const agent = createAgent({ model, tools: [work], log, leaseMs: 1000 })
     const errors: unknown[] = []
     const worker = createWorker({
-      ...{ agents: agent, queue, concurrency: 4 },
+      ...{ agent, queue, concurrency: 4 },
       onError: (error) => errors.push(error),
     })
     const persistently = async (run: () => Promise<unknown>): Promise<void> => {

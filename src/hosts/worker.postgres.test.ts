@@ -61,7 +61,7 @@ async function worker(
 ): Promise<ReturnType<typeof createWorker>> {
   const { agent, queue } = host({ model: answers('done'), ...options })
   const made = createWorker({
-    ...{ agents: agent, queue },
+    ...{ agent, queue },
     onError: (error) => process.stderr.write(`${error}\n`),
     ...more,
   })
@@ -209,7 +209,7 @@ describe('a worker', () => {
     const held = Promise.withResolvers<void>()
     const lists = vi.spyOn(agent.log, 'list')
     const done = vi.spyOn(queue, 'done').mockImplementationOnce(async () => held.promise)
-    const made = createWorker({ agents: agent, queue })
+    const made = createWorker({ agent, queue })
     await made.start()
     const run = await agent.start({ conversation: 'c', messages: say() })
     await run.result
@@ -345,7 +345,7 @@ describe('a worker', () => {
   it('wants a log that has its queue', () => {
     const { agent } = host()
     const { queue } = host()
-    expect(() => createWorker({ agents: agent, queue })).toThrow(/must have its queue/)
+    expect(() => createWorker({ agent, queue })).toThrow(/must have its queue/)
   })
 
   it('says what fails, and goes on when it works again', async () => {

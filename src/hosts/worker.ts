@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from '../agent/agent-contract.ts'
-import { AGENTS } from '../agent/agent-options.ts'
+import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { DamagedError } from '../content/damaged-error.ts'
 import { ByrefError, errorMessage } from '../errors.ts'
@@ -10,9 +10,8 @@ import type { DueConversation } from '../log/conversation-queue.ts'
 import type { HostQueue, TakenJob } from './queue.ts'
 
 /** Options of {@link createWorker}. */
-export interface WorkerOptions {
-  /** Those whose conversations it advances; they share one log, which was given the same queue. */
-  agents: Agent | readonly Agent[]
+export interface WorkerOptions extends ServedAgents {
+  /** The queue that the log of the agents was given. */
   queue: HostQueue
   /** Conversations that this process advances at once; they wait for models and tools most of the time. Default 50. */
   concurrency?: number
@@ -28,7 +27,7 @@ export interface WorkerOptions {
 }
 
 const OPTIONS: OptionTable<WorkerOptions> = {
-  agents: is.required(AGENTS),
+  ...SERVED_AGENTS,
   queue: is.required(is.having<HostQueue>('a queue, made by createQueue', 'take', 'enqueue')),
   ...is.all(is.count, 'concurrency', 'perNamespace'),
   graceMs: is.notNegative,
@@ -68,11 +67,11 @@ export function createWorker(options: WorkerOptions): Worker {
   checkOptions('createWorker', options, OPTIONS)
   const { queue, concurrency = 50, graceMs = 10_000, onError = sayOnStderr() } = options
   const { perNamespace = Math.max(1, Math.ceil(concurrency * 0.75)) } = options
-  const agents = [options.agents].flat() as Agent[]
+  const byName = readServedAgents('createWorker', options)
+  const agents = [...byName.values()]
   const [first] = agents
   if (!first || agents.some(({ log }) => log.queue !== queue)) throw notItsQueue()
   const { log } = first
-  const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const names = [...new Set([null, ...byName.keys()])]
   const leaving = new AbortController()
   const stopping = new AbortController()

@@ -25,7 +25,7 @@ function open() {
   const writer = agent('writer', { model: scriptedModel(['one', 'two', 'three']) })
   const turns = [call, 'measured', 'again', 'and in a fork']
   const gauge = agent('gauge', { model: scriptedModel(turns), tools: [measure] })
-  const api = openApi([], { agents: [writer, gauge] })
+  const api = openApi([], { agents: { writer, gauge } })
   const state = (id: string) => api.askJson(`/api/conversations/${id}`)
   return {
     ...api,
@@ -101,13 +101,22 @@ describe('several agents', () => {
     await idle(id)
   })
 
-  it('need a name each', () => {
+  it('have their own names as keys', () => {
     const agent = (name?: string) => createAgent({ name, model: scriptedModel([]) })
-    const refused = expect.objectContaining({ code: 'config_invalid' })
-    for (const agents of [[], [agent(), agent('a')], [agent('a'), agent('a')]]) {
-      expect(() => createServer({ agents, app: null })).toThrow(refused)
-    }
-    expect(() => agent('a b')).toThrow(refused)
+    const made = (options: object) => () => createServer({ ...options, app: null })
+    expect(made({})).toThrow(
+      'createServer needs an agent: { agent } or { agents: { name: agent } }',
+    )
+    expect(made({ agents: {} })).toThrow('createServer needs an agent')
+    expect(made({ agent: agent(), agents: { a: agent('a') } })).toThrow(
+      'createServer takes "agent" or "agents", not both',
+    )
+    expect(made({ agents: { a: agent('b') } })).toThrow('createServer.agents.a is named "b"')
+    expect(made({ agents: { a: agent() } })).toThrow('createServer.agents.a has no name')
+    expect(made({ agents: [agent('a')] })).toThrow(
+      'createServer.agents must be an object of agents by name, such as { writer, gauge }, not an array',
+    )
+    expect(() => agent('a b')).toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
   it('that are one go on with what others left', async () => {

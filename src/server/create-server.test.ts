@@ -17,7 +17,7 @@ const BASE = 'http://127.0.0.1:4114'
 
 function open(turns: ScriptedTurn[] = [], options: Partial<AgentOptions> = {}) {
   const agent = createAgent({ model: scriptedModel(turns), ...options })
-  const server = createServer({ agents: agent, app: '/nowhere' })
+  const server = createServer({ agent, app: '/nowhere' })
   const get = (path: string, headers: Record<string, string> = {}) =>
     server.fetch(new Request(BASE + path, { headers }))
   const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -470,11 +470,11 @@ describe('createServer', () => {
     const { get, post } = open()
     const rebound = new Request('http://evil.example:4114/api/conversations')
     const { agent } = open()
-    const server = createServer({ agents: agent, app: '/nowhere' })
+    const server = createServer({ agent, app: '/nowhere' })
     expect(await errorOf(await server.fetch(rebound))).toEqual({ status: 403, code: 'forbidden' })
     const byNumber = new Request('http://192.0.2.7:4114/healthz')
     expect((await server.fetch(byNumber)).status).toBe(200)
-    const named = createServer({ agents: agent, app: '/nowhere', allowedHosts: ['evil.example'] })
+    const named = createServer({ agent, app: '/nowhere', allowedHosts: ['evil.example'] })
     expect((await named.fetch(rebound)).status).toBe(200)
     const origin = { origin: 'https://evil.example' }
     expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })

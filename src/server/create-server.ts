@@ -2,7 +2,12 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
-import { AGENTS } from '../agent/agent-options.ts'
+import {
+  chooseAgent,
+  readServedAgents,
+  SERVED_AGENTS,
+  type ServedAgents,
+} from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { appFiles } from './app-files.ts'
@@ -35,12 +40,7 @@ import { type ServerLogger, silent } from './server-log.ts'
 import { createTries } from './tries.ts'
 
 /** Options of {@link createServer}. */
-export interface ServerOptions {
-  /**
-   * Whom people talk to: one agent, or several with names, which share a log and assets. In a conversation the one goes on
-   * that has answered in it; in a new one the first answers, unless a request names another.
-   */
-  agents: Agent | readonly Agent[]
+export interface ServerOptions extends ServedAgents {
   /**
    * Which of the agents somebody may talk to, by their names, the first of them by default: so that a namespace or a role has
    * agents that trust less than others. A conversation of another agent can be read, and not gone on with. Default: all.
@@ -67,7 +67,7 @@ export interface ServerOptions {
 }
 
 const OPTIONS: OptionTable<ServerOptions> = {
-  agents: is.required(AGENTS),
+  ...SERVED_AGENTS,
   agentsOf: is.callback(),
   speakAs: is.callback(),
   auth: is.group(AUTH_OPTIONS),
@@ -103,7 +103,7 @@ export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', options, OPTIONS)
   const { allowedHosts = [], allowedOrigins = [], log = silent } = options
   const { speakAs = (caller) => mayAs(caller, 'owner') } = options
-  const agents = agentsByName(options.agents)
+  const agents = agentsByName(options)
   const first = [...agents.values()][0] as Agent
   const auth = createAuth(options.auth)
   const limits = createLimits(options.limits, auth.required)
@@ -205,9 +205,7 @@ export function createServer(options: ServerOptions): Server {
     agent(caller, { asked, before } = {}) {
       const theirs = agentsOf(caller)
       // An only agent goes on with what one of another name left.
-      const name = asked ?? (agents.size > 1 ? before : undefined)
-      const agent = name === undefined ? [...theirs.values()][0] : theirs.get(name)
-      if (!agent) throw new ByrefError('agent_not_found', `There is no agent "${name}"`)
+      const agent = chooseAgent(theirs, { asked, before: agents.size > 1 ? before : undefined })
       return caller.namespace === null ? agent : agent.scoped(caller.namespace)
     },
   })
@@ -263,22 +261,10 @@ const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
 /** The name of an only agent that has none. */
 const ONLY = 'agent'
 
-/**
- * The agents of a server by their names, in their order.
- *
- * @throws ByrefError `config_invalid` for none, and for several that have not a name each
- */
-function agentsByName(given: Agent | readonly Agent[]): Map<string, Agent> {
-  const list = [given].flat() as Agent[]
-  const agents = new Map(list.map((agent) => [agent.name ?? ONLY, agent]))
-  if (list.length === 0) {
-    throw new ByrefError('config_invalid', 'createServer needs an agent: createServer({ agents })')
-  }
-  const isNamed = list.length === 1 || list.every(({ name }) => name !== null)
-  if (isNamed && agents.size === list.length) return agents
-  throw new ByrefError(
-    'config_invalid',
-    'Several agents of a server need a name each: createAgent({ name })',
+/** The agents of a server by name, in the order given. */
+function agentsByName(options: ServerOptions): ReadonlyMap<string, Agent> {
+  return new Map(
+    [...readServedAgents('createServer', options)].map(([name, agent]) => [name ?? ONLY, agent]),
   )
 }
 

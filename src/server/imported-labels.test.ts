@@ -29,7 +29,7 @@ async function exported(trust: 'off' | 'track'): Promise<string> {
 describe('labels of conversations from elsewhere, where no agent has trust on', () => {
   it('are shown, and of those that never had any there are none', async () => {
     const log = createMemoryLog()
-    const { askJson, ask } = openApi([], { agents: createAgent({ log, model: scriptedModel([]) }) })
+    const { askJson, ask } = openApi([], { agent: { log } })
     for (const trust of ['off', 'track'] as const) {
       const headers = { 'content-type': 'application/x-ndjson' }
       const body = await exported(trust)

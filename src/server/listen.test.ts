@@ -10,8 +10,8 @@ describe('listen', () => {
   afterEach(() => listening?.close())
 
   it('leaves every way to read a Response to the app that it runs in', async () => {
-    const agents = createAgent({ model: scriptedModel([]) })
-    listening = await createServer({ agents }).listen({ port: 0 })
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
     const stream = new Blob(['abc']).stream()
     expect(await new Response(stream).bytes()).toEqual(new Uint8Array([97, 98, 99]))
     expect(await new Response('abc').bytes()).toEqual(new Uint8Array([97, 98, 99]))
@@ -20,8 +20,8 @@ describe('listen', () => {
   })
   it('goes on where a connection cannot be taken', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen')
-    const agents = createAgent({ model: scriptedModel([]) })
-    listening = await createServer({ agents }).listen({ port: 0 })
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
     const server = listen.mock.contexts[0] as Server
     listen.mockRestore()
     const refused = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })

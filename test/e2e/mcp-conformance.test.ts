@@ -16,9 +16,9 @@ let url = ''
 let server: ReturnType<typeof serve>
 
 beforeAll(async () => {
-  const agents = createAgent({ model: scriptedModel([]) })
-  await agents.assets.save(Buffer.from('hello'), 'text/plain', { name: 'hello.txt' })
-  const { fetch } = await createMcpServer({ agents, extend: addEverything })
+  const agent = createAgent({ model: scriptedModel([]) })
+  await agent.assets.save(Buffer.from('hello'), 'text/plain', { name: 'hello.txt' })
+  const { fetch } = createMcpServer({ agent, extend: addEverything })
   const port = await new Promise<number>((resolve) => {
     server = serve({ fetch, hostname: '127.0.0.1', port: 0 }, (info) => resolve(info.port))
   })

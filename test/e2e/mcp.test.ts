@@ -162,11 +162,11 @@ describe('byref mcp proxy', () => {
   })
 
   it('stands before a server at a URL', async () => {
-    const agents = createAgent({ model: scriptedModel([]) })
+    const agent = createAgent({ model: scriptedModel([]) })
     const text = 'word '.repeat(10_000)
     const extend = (server: McpServer) =>
       server.registerTool('words', {}, () => ({ content: [{ type: 'text', text }] }))
-    const mcp = await createMcpServer({ agents, extend })
+    const mcp = createMcpServer({ agent, extend })
     let key: string | null = null
     const fetch = (request: Request) => {
       key = request.headers.get('x-key')

@@ -54,7 +54,7 @@ export async function scriptedServer(): Promise<ScriptedServer> {
     model: scriptedModel(Array.from({ length: 100 }, () => mailed)),
   })
   const server = createServer({
-    agents: [agent, wary],
+    agents: { echo: agent, wary },
     auth: {
       verify: (token) =>
         token === 'owner' || token === 'member' || token === 'reader'

@@ -61,7 +61,7 @@ const assets = byref.createAssets()
 const assetStore = byref.toAssetStore(assets)
 const board = byref.createBoard()
 const client = createClient()
-const server = createServer({ agents: agent })
+const server = createServer({ agent })
 const folder = mkdtempSync(join(tmpdir(), 'byref-options-'))
 const parts = { records: stores.memoryRecords(), bodies: stores.memoryBodies() }
 const full = [stores.createStore(parts), stores.createPassthroughStore(), withRecords(assetStore)]
@@ -174,13 +174,13 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'createChatHandler[0]': (options: object) => createChatHandler({ agent, ...options }),
   'createClient[0]': (options) => createClient(options),
   'createFold[1]': (options) => byref.createFold(undefined, options),
-  'createMcpServer[0]': (options: object) => createMcpServer({ agents: agent, ...options }),
+  'createMcpServer[0]': (options: object) => createMcpServer({ agent, ...options }),
   'createPassthroughStore[0]': (options) => stores.createPassthroughStore(options),
   'createPostgresLog[0]': (options) => createPostgresLog(options),
   'createQueue[0]': (options) => createQueue(options),
   'createResponsesHandler[0]': (options: object) => createResponsesHandler({ agent, ...options }),
   'createS3Connector[0]': (options) => stores.createS3Connector(options),
-  'createServer[0]': (options: object) => createServer({ agents: agent, ...options }),
+  'createServer[0]': (options: object) => createServer({ agent, ...options }),
   'createSqliteLog[1]': (options) => createSqliteLog(':memory:', options),
   'createStore[0]': (options: object) => stores.createStore({ ...parts, ...options }),
   'createTracedAgent[0]': (options: object) => createTracedAgent({ model, ...options }),
@@ -412,28 +412,33 @@ describe('mistakes', () => {
     ],
     [
       'a server without its auth',
-      () => createServer(from({ agents: agent, atuh: { secret: 'x'.repeat(32) } })),
+      () => createServer(from({ agent, atuh: { secret: 'x'.repeat(32) } })),
       'Unknown option "atuh" in createServer. Did you mean "auth"?',
     ],
     [
-      'agents by name',
-      () => createServer({ agents: from({ main: agent }) }),
-      'createServer.agents must be an agent, made by createAgent or an array',
+      'a list of agents',
+      () => createServer({ agents: from([agent]) }),
+      'createServer.agents must be an object of agents by name, such as { writer, gauge }, not an array',
     ],
     [
-      'agents by name, over MCP',
-      () => createMcpServer({ agents: from({ main: agent }) }),
-      'createMcpServer.agents must be an agent, made by createAgent or an array',
+      'an agent that is none, over MCP',
+      () => createMcpServer({ agents: { main: from('main') } }),
+      'createMcpServer.agents.main must be an agent, made by createAgent',
     ],
     [
-      'agents where there is one',
-      () => createChatHandler(from({ agents: { main: agent } })),
-      'Unknown option "agents" in createChatHandler. Did you mean "agent"?',
+      'agents under other names than theirs',
+      () => createChatHandler({ agents: { main: agent } }),
+      'createChatHandler.agents.main has no name',
+    ],
+    [
+      'an agent and agents',
+      () => createAgUiHandler({ agent, agents: {} }),
+      'createAgUiHandler takes "agent" or "agents", not both',
     ],
     [
       'no agent',
-      () => createServer(from({})),
-      'createServer needs the option "agents": an agent, made by createAgent or an array',
+      () => createWorker({ queue: createQueue({ pool }) }),
+      'createWorker needs an agent: { agent } or { agents: { name: agent } }',
     ],
     [
       'a connection string alone, which is not repeated',
@@ -442,7 +447,7 @@ describe('mistakes', () => {
     ],
     [
       'a secret in the wrong place, which is not repeated',
-      () => createServer({ agents: agent, auth: from('x'.repeat(32)) }),
+      () => createServer({ agent, auth: from('x'.repeat(32)) }),
       'createServer.auth must be an object of options, not a string',
     ],
     [
@@ -452,7 +457,7 @@ describe('mistakes', () => {
     ],
     [
       'a worker without a queue',
-      () => createWorker(from({ agents: agent })),
+      () => createWorker(from({ agent })),
       'createWorker needs the option "queue": a queue, made by createQueue',
     ],
     ['a plugin that is no text', () => byref.loadPlugin(from({}), {}), 'must be a string'],

@@ -59,6 +59,6 @@ export const byref: Contestant = {
     WHERE open_run IS NULL AND queued IS NULL AND position > 1`,
   async work(connectionString, concurrency) {
     const { agent, queue } = openByref(connectionString)
-    await createWorker({ agents: agent, queue, concurrency }).start()
+    await createWorker({ agent, queue, concurrency }).start()
   },
 }

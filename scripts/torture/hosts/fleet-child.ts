@@ -21,11 +21,11 @@ async function persistently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 if (role === 'worker') {
-  const worker = createWorker({ agents: agent, queue, concurrency: 20, onError: () => {} })
+  const worker = createWorker({ agent, queue, concurrency: 20, onError: () => {} })
   await persistently(() => worker.start())
   process.send?.('ready')
 } else {
-  const server = createServer({ agents: agent })
+  const server = createServer({ agent })
   const { url } = await server.listen({ port: 0, hostname: '127.0.0.1' })
   process.send?.(url)
 }

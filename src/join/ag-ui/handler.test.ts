@@ -124,6 +124,21 @@ describe('who speaks by AG-UI', () => {
 })
 
 describe('createAgUiHandler', () => {
+  it('serves several agents, by the name in the URL or as the thread went on', async () => {
+    const log = createMemoryLog()
+    const made = (name: string) =>
+      createAgent({ name, log, model: scriptedModel([`One of ${name}`, `Two of ${name}`]) })
+    const handler = createAgUiHandler({ agents: { writer: made('writer'), gauge: made('gauge') } })
+    const ask = async (query: string, id: string) => {
+      const body = post(inputOf({ messages: [user('Hi', id)] }))
+      return (await handler.fetch(new Request(`http://127.0.0.1/any${query}`, body))).text()
+    }
+    expect(await ask('?agent=gauge', 'u1')).toContain('One of gauge')
+    expect(await ask('', 'u2')).toContain('Two of gauge')
+    expect(await ask('?agent=writer', 'u3')).toContain('One of writer')
+    expect(await ask('?agent=nobody', 'u4')).toContain('agent_not_found')
+  })
+
   it('streams an answer, its calls and the board to HttpAgent', async () => {
     const { client, streams, model } = talk([
       { text: 'I add.', calls: [{ id: 'a', name: 'sum', arguments: { of: [1, 2] } }] },

@@ -9,6 +9,7 @@ import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
 import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './events.ts'
@@ -24,14 +25,15 @@ export type AgUiOptions = ServedAgentOptions
 /**
  * Serves an agent by AG-UI: a `POST` of a `RunAgentInput` is answered with the events of its run. A thread is a
  * conversation; of the messages that a client sends those count that it does not know. Calls that wait for people are
- * interrupts; calls of the app's own tools end the run until their results come. The board is the state.
+ * interrupts; calls of the app's own tools end the run until their results come. The board is the state. Of several agents,
+ * `?agent=` in the URL names one.
  *
  * @throws ByrefError `config_invalid` for an option that there is not
  */
-export function createAgUiHandler(options: AgUiOptions): (request: Request) => Promise<Response> {
+export function createAgUiHandler(options: AgUiOptions): RequestHandler {
   const find = servedAgent(options, 'createAgUiHandler')
   const { keepRunning = false } = options
-  return async (request) => {
+  return requestHandler(async (request) => {
     try {
       const found = await find(request)
       if (found instanceof Response) return found
@@ -40,13 +42,15 @@ export function createAgUiHandler(options: AgUiOptions): (request: Request) => P
         return { ...tool, inputSchema: parameters }
       })
       const { speaker } = found
-      return await answer(found.agent(tools), input, { speaker, keepRunning })
+      const name = new URL(request.url).searchParams.get('agent')
+      const agent = await found.agent({ name, conversation: input.threadId, tools })
+      return await answer(agent, input, { speaker, keepRunning })
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
       const { code } = error
       return Response.json({ code, message: publicMessage(error) }, { status: HTTP_STATUS[code] })
     }
-  }
+  })
 }
 
 async function answer(

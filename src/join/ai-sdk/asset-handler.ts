@@ -3,6 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import { ByrefError } from '../../errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
 import { failureResponse } from './failure-response.ts'
 
 /** Options of {@link createAssetHandler}. */
@@ -31,9 +32,7 @@ const OPTIONS: OptionTable<AssetHandlerOptions> = {
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
-export function createAssetHandler(
-  options: AssetHandlerOptions,
-): (request: Request) => Promise<Response> {
+export function createAssetHandler(options: AssetHandlerOptions): RequestHandler {
   checkOptions('createAssetHandler', options, OPTIONS)
   const { assets: given } = options
 
@@ -52,7 +51,7 @@ export function createAssetHandler(
     return assetResponse(request, assets, ref, { path, download: searchParams.has('download') })
   }
 
-  return async (request) => {
+  return requestHandler(async (request) => {
     try {
       return await serve(request)
     } catch (error) {
@@ -62,5 +61,5 @@ export function createAssetHandler(
       }
       return response
     }
-  }
+  })
 }

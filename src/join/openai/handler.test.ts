@@ -324,6 +324,23 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await fetch(`${BASE}/responses/x/y/z`)).status).toBe(404)
   })
 
+  it('serves several agents as models', async () => {
+    const log = createMemoryLog()
+    const made = (name: string) =>
+      createAgent({ name, log, model: scriptedModel([`I am ${name}`]) })
+    const handler = createResponsesHandler({
+      agents: { writer: made('writer'), gauge: made('gauge') },
+    })
+    const models = await (await handler.fetch(new Request(`${BASE}/models`))).json()
+    expect(models).toMatchObject({ data: [{ id: 'writer' }, { id: 'gauge' }] })
+    const ask = (model: string) =>
+      handler(new Request(`${BASE}/responses`, post({ model, input: 'Hi' })))
+    const { id } = (await (await ask('gauge')).json()) as { id: string }
+    const kept = await handler(new Request(`${BASE}/responses/${id}`))
+    expect(await kept.text()).toContain('I am gauge')
+    expect((await ask('gpt-5')).status).toBe(404)
+  })
+
   it('keeps namespaces apart', async () => {
     const { handler } = serve(['For Ada.'], {
       namespace: (request) => request.headers.get('authorization')?.slice(7) ?? null,

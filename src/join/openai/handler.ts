@@ -4,7 +4,8 @@ import { ByrefError } from '../../errors.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { followConversation } from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
-import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { createResponse } from './create-response.ts'
 import { createOutput } from './output.ts'
 import { responsesRequest } from './request.ts'
@@ -16,13 +17,11 @@ export type ResponsesOptions = ServedAgentOptions
 /**
  * Serves an agent by OpenAI's Responses API: `POST …/responses` (also streaming and in the background), `GET` and `POST
  * …/cancel` of one, `POST …/files` and `GET …/models`. `previous_response_id` goes on with its conversation, or, where that
- * has gone on since, with a fork of it. Its bodies become assets.
+ * has gone on since, with a fork of it. Its bodies become assets. Of several agents, `model` names one.
  *
  * @throws ByrefError `config_invalid` for an option that there is not
  */
-export function createResponsesHandler(
-  options: ResponsesOptions,
-): (request: Request) => Promise<Response> {
+export function createResponsesHandler(options: ResponsesOptions): RequestHandler {
   const findAgent = servedAgent(options, 'createResponsesHandler')
   const { keepRunning = false } = options
 
@@ -39,28 +38,39 @@ export function createResponsesHandler(
         const tools = asked.tools?.map(({ parameters, ...tool }) => {
           return { ...tool, inputSchema: parameters }
         })
-        return createResponse(found.agent(tools), asked, {
+        const name = found.names.length > 1 ? asked.model : null
+        const agent = await found.agent({ name, tools: tools ?? [] })
+        return createResponse(agent, asked, {
           ...{ request, keepRunning, speaker: found.speaker },
         })
       }
       case 'GET responses :id':
-        return Response.json(await keptResponse(found.agent(), id))
-      case 'POST responses :id cancel':
-        await found.agent().cancel(parseResponseId(id).conversation)
-        return Response.json(await keptResponse(found.agent(), id))
+        return Response.json(await keptResponse(await agentOf(found, id), id))
+      case 'POST responses :id cancel': {
+        const agent = await agentOf(found, id)
+        await agent.cancel(parseResponseId(id).conversation)
+        return Response.json(await keptResponse(agent, id))
+      }
       case 'POST files':
-        return upload(found.agent(), request)
+        return upload(await found.agent(), request)
       case 'GET models': {
-        const name = found.agent().name ?? 'byref'
-        const model = { id: name, object: 'model', created: 0, owned_by: 'byref' }
-        return Response.json({ object: 'list', data: [model] })
+        const names = found.names.length > 1 ? found.names : [(await found.agent()).name]
+        const data = names.map((name) => {
+          return { id: name ?? 'byref', object: 'model', created: 0, owned_by: 'byref' }
+        })
+        return Response.json({ object: 'list', data })
       }
       default:
         throw new ByrefError('not_found', `There is no ${request.method} ${pathname}`)
     }
   }
 
-  return (request) => serve(request).catch(failure)
+  return requestHandler((request) => serve(request).catch(failure))
+}
+
+/** The agent that made a response. */
+function agentOf(found: FoundAgent, id: string): Promise<Agent> {
+  return found.agent({ conversation: parseResponseId(id).conversation })
 }
 
 /** An error as the API's clients read it. */

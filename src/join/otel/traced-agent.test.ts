@@ -71,8 +71,8 @@ describe('createTracedAgent', () => {
     const { tracer, tree } = traces()
     const log = createMemoryLog()
     const model = scriptedModel([calls('fetch'), 'One page.'])
-    const agents = createTracedAgent({ model, log, tools: [tool('fetch')] }, { tracer })
-    const server = createServer({ agents, app: null })
+    const agent = createTracedAgent({ model, log, tools: [tool('fetch')] }, { tracer })
+    const server = createServer({ agent, app: null })
     await log.create('c')
     await tracer.startActiveSpan('POST', async (span) => {
       const body = JSON.stringify({ content: 'Go' })
@@ -85,7 +85,7 @@ describe('createTracedAgent', () => {
       span.end()
     })
     await expect.poll(async () => (await log.read('c')).at(-1)?.event.type).toBe('RUN_FINISHED')
-    await agents.close()
+    await agent.close()
     expect(tree()).toEqual([
       ...['POST', '  invoke_agent', '    chat scripted'],
       ...['    execute_tool fetch', '    chat scripted'],
@@ -138,7 +138,7 @@ describe('createTracedAgent', () => {
     expect(second?.attributes['byref.tool.attempt']).toBe(2)
   })
 
-  it('has sub-agents below the call that asked them', async () => {
+  it('has sub-agent below the call that asked them', async () => {
     const { tracer, tree, named } = traces()
     const log = createMemoryLog()
     const critic = createTracedAgent(

@@ -1,18 +1,25 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { AGENT } from '../../agent/agent-options.ts'
+import {
+  chooseAgent,
+  readServedAgents,
+  type ServedAgents,
+  servedAgentOptions,
+} from '../../agent/served-agents.ts'
 import { defineTool, type Tool } from '../../agent/tools/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
 import type { Speaker } from '../../content/spoken-by.ts'
 import { ByrefError } from '../../errors.ts'
 import { inBackground } from '../../in-background.ts'
 
-/** Options of what serves an agent to clients that may bring tools of their own. */
-export interface ServedAgentOptions {
-  /**
-   * The agent; or, where clients bring tools (functions, frontend tools), what makes an agent with these beside its own, on
-   * the same log and assets. It is asked once for each set of tools.
-   */
-  agent: Agent | ((tools: readonly Tool[]) => Agent)
+/**
+ * An agent; or, where clients bring tools (functions, frontend tools), a function that makes an agent with these tools and its
+ * own, on the same log and assets. It is called once for each set of tools.
+ */
+export type AgentForTools = Agent | ((tools: readonly Tool[]) => Agent)
+
+/** Options of what serves agents to clients that may bring tools of their own. */
+export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
   /**
    * The namespace of whoever sent a request, by its `Authorization` or otherwise; what throws there, or is a Response, is the
    * answer. Default: the agent's own.
@@ -28,7 +35,7 @@ export interface ServedAgentOptions {
 }
 
 const OPTIONS: OptionTable<ServedAgentOptions> = {
-  agent: is.required(is.either(AGENT, is.callback<(tools: readonly Tool[]) => Agent>())),
+  ...servedAgentOptions(is.either(AGENT, is.callback<(tools: readonly Tool[]) => Agent>())),
   namespace: is.callback(),
   speakAs: is.callback(),
   keepRunning: is.boolean,
@@ -47,8 +54,23 @@ export type FindAgent = (request: Request) => Promise<Response | FoundAgent>
 
 /** The agent for a request, and who sent it. */
 export interface FoundAgent {
-  agent(tools?: readonly ClientTool[]): Agent
+  /**
+   * The agent with this name, or the one that answered last in the conversation, or the first.
+   *
+   * @throws ByrefError `agent_not_found`
+   */
+  agent(wanted?: WantedAgent): Promise<Agent>
+  /** The names of the agents; null stands for an only agent, whose name clients need not know. */
+  names: readonly (string | null)[]
   speaker: Speaker
+}
+
+/** Which agent a request is for, and the tools that its client brings. */
+export interface WantedAgent {
+  /** Its name, where there are several. */
+  name?: string | null
+  conversation?: string
+  tools?: readonly ClientTool[]
 }
 
 /** So many sets of tools have an agent at once; the one that was not used for longest is let go. */
@@ -63,10 +85,12 @@ const MAX_AGENTS = 32
  */
 export function servedAgent(options: ServedAgentOptions, by: string): FindAgent {
   checkOptions(by, options, OPTIONS)
-  const { agent: given, namespace = () => undefined, speakAs = () => false } = options
+  const byName = readServedAgents(by, options)
+  const { namespace = () => undefined, speakAs = () => false } = options
+  const all = [...byName.values()]
   const agents = new Map<string, Agent>()
 
-  function agentWith(tools: readonly ClientTool[]): Agent {
+  function agentWith(given: AgentForTools, tools: readonly ClientTool[] = []): Agent {
     if (typeof given !== 'function') {
       if (tools.length === 0) return given
       const names = tools.map(({ name }) => name).join(', ')
@@ -75,7 +99,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
         `The app brings tools (${names}): ${by}({ agent: (tools) => createAgent({ …, tools }) }) lets the agent have them`,
       )
     }
-    const key = JSON.stringify(tools)
+    const key = JSON.stringify([all.indexOf(given), tools])
     const agent = agents.get(key) ?? given(tools.map(toTool))
     agents.delete(key)
     agents.set(key, agent)
@@ -92,9 +116,15 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     if (space instanceof Response) return space
     return {
       speaker: { speaksAsOthers: await speakAs(request) },
-      agent(tools = []) {
-        const agent = agentWith(tools)
-        return space === undefined ? agent : agent.scoped(space)
+      names: [...byName.keys()],
+      async agent({ name, conversation, tools } = {}) {
+        const inSpace = (agent: Agent) => (space === undefined ? agent : agent.scoped(space))
+        const needsLog = name == null && conversation !== undefined && all.length > 1
+        const summary = needsLog
+          ? await inSpace(agentWith(chooseAgent(byName))).log.find(conversation)
+          : null
+        const chosen = chooseAgent(byName, { asked: name, before: summary?.agent })
+        return inSpace(agentWith(chosen, tools))
       },
     }
   }

@@ -302,7 +302,7 @@ describe('agentsOf', () => {
     const agent = (name: string, trust: 'off' | 'quarantine') =>
       createAgent({ name, log, trust, model: scriptedModel([`I am ${name}`, `I am ${name}`]) })
     const api = openApi([], {
-      agents: [agent('free', 'off'), agent('strict', 'quarantine')],
+      agents: { free: agent('free', 'off'), strict: agent('strict', 'quarantine') },
       auth,
       agentsOf: ({ subject }) =>
         subject === 'anna' ? ['free', 'strict'] : subject === 'ben' ? ['strict'] : [],

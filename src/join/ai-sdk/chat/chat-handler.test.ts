@@ -350,10 +350,9 @@ describe('createChatHandler', () => {
     })
     expect(chat.error?.message).toContain('The model is ill')
     const statuses = [
-      ['GET', '/api/chat', 405],
+      ['DELETE', '/api/chat', 405],
       ['PUT', '/api/chat/c', 405],
-      ['GET', '/api/chat/c/what', 404],
-      ['GET', '/elsewhere', 404],
+      ['GET', '/', 405],
       ['GET', '/api/chat/%E0%A4%A', 400],
       ['POST', '/api/chat', 400],
       ['GET', '/api/chat/nobody/stream', 204],
@@ -395,5 +394,32 @@ describe('createChatHandler', () => {
     expect(await uiMessages(agent.scoped('ada'), 'c')).toHaveLength(2)
     await ada.sendMessage({ text: 'x'.repeat(1000) })
     expect(ada.error?.message).toMatch(/at most 1000 bytes/)
+  })
+
+  it('works at any path, and has `fetch`', async () => {
+    const { handler } = setup(['Hello.', 'Again.'])
+    const chat = open((request) =>
+      handler.fetch(new Request(request.url.replace('/api/chat', '/my/own/chat'), request)),
+    )
+    await chat.sendMessage({ text: 'Hi' })
+    expect(textIn(chat)).toBe('Hello.')
+    const kept = await handler(new Request('http://app.test/other/c'))
+    expect(await kept.json()).toHaveLength(2)
+  })
+
+  it('serves several agents, by the name in the body or as the chat went on', async () => {
+    const log = createMemoryLog()
+    const made = (name: string) =>
+      createAgent({ name, log, model: scriptedModel([`First of ${name}`, `Second of ${name}`]) })
+    const handler = createChatHandler({ agents: { writer: made('writer'), gauge: made('gauge') } })
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Hi' }, { body: { agent: 'gauge' } })
+    expect(textIn(chat)).toBe('First of gauge')
+    await chat.sendMessage({ text: 'And now?' })
+    expect(textIn(chat)).toBe('Second of gauge')
+    await chat.sendMessage({ text: 'You!' }, { body: { agent: 'writer' } })
+    expect(textIn(chat)).toBe('First of writer')
+    await chat.sendMessage({ text: 'Who?' }, { body: { agent: 'nobody' } })
+    expect(chat.error?.message).toContain('Unknown agent "nobody"')
   })
 })

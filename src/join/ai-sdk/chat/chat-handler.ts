@@ -8,8 +8,15 @@ import {
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { AGENT } from '../../../agent/agent-options.ts'
 import type { ApprovalAnswer } from '../../../agent/approve.ts'
+import {
+  chooseAgent,
+  readServedAgents,
+  type ServedAgents,
+  servedAgentOptions,
+} from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
+import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
 import { failureResponse } from '../failure-response.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
@@ -20,36 +27,36 @@ import { toInput, uiMessages } from './ui-messages.ts'
 
 type How = ChatRequest['how']
 
+/**
+ * An agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is the
+ * answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
+ */
+export type AgentForRequest =
+  | Agent
+  | ((request: Request) => Agent | Response | Promise<Agent | Response>)
+
 /** Options of {@link createChatHandler}. */
-export interface ChatHandlerOptions extends UIChunkOptions {
-  /**
-   * The agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is
-   * the answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
-   */
-  agent: Agent | ((request: Request) => Agent | Response | Promise<Agent | Response>)
-  /** Where it is served. Default: `/api/chat`, as `DefaultChatTransport` has it. */
-  path?: string
+export interface ChatHandlerOptions extends UIChunkOptions, ServedAgents<AgentForRequest> {
   /** Bytes of a request, with the files in it. Default: 32 MiB. */
   maxBytes?: number
 }
 
 const OPTIONS: OptionTable<ChatHandlerOptions> = {
-  agent: is.required(is.either(AGENT, is.callback<Exclude<ChatHandlerOptions['agent'], Agent>>())),
-  path: is.string,
+  ...servedAgentOptions(is.either(AGENT, is.callback<Exclude<AgentForRequest, Agent>>())),
   maxBytes: is.positive,
   assetUrl: is.callback(),
 }
 
 /**
- * Serves an agent to `useChat`: `POST /api/chat` says something, says it again or in other words, or answers about a call, and streams what comes of it;
- * `GET /api/chat/:id/stream` goes on with that after a reload, `DELETE` of the same stops it; `GET /api/chat/:id` has the
- * messages so far. The log is what counts: of the messages that a browser sends only the last is read.
+ * Serves an agent to `useChat`, at any path. `POST …` adds a message, edits one, regenerates an answer or answers about a
+ * call, and streams the result. `GET …/:id/stream` continues that stream after a reload, and `DELETE` of the same stops it.
+ * `GET …/:id` returns the messages so far. The log is the source: only the last message that a browser sends is read. Of
+ * several agents, `agent` in the body of a `POST` names one.
  */
-export function createChatHandler(
-  options: ChatHandlerOptions,
-): (request: Request) => Promise<Response> {
+export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   checkOptions('createChatHandler', options, OPTIONS)
-  const { agent: given, path = '/api/chat', maxBytes = 32 * 1024 * 1024, ...urls } = options
+  const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
+  const agents = readServedAgents('createChatHandler', options)
   const feeds = createChatFeeds(urls)
 
   async function say(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
@@ -93,46 +100,58 @@ export function createChatHandler(
     return streamed(feed, 'pause')
   }
 
-  async function post(agent: Agent, request: Request): Promise<Response> {
-    const { id, last, how } = await readChatRequest(request, maxBytes)
+  async function post(first: Agent, request: Request): Promise<Response> {
+    const { id, last, how, agent: asked } = await readChatRequest(request, maxBytes)
+    const agent = await agentOf(request, { first, id, asked })
+    if (agent instanceof Response) return agent
     return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last, how)
   }
 
-  async function serve(request: Request, [id, more]: (string | undefined)[]): Promise<Response> {
+  /** The agent that a request names, or that answered last in the chat, or the first. */
+  async function agentOf(
+    request: Request,
+    { first, id, asked }: { first: Agent; id: string; asked?: string },
+  ): Promise<Agent | Response> {
+    const isKnown = asked !== undefined || agents.size === 1
+    const before = isKnown ? null : (await first.log.find(id))?.agent
+    const chosen = chooseAgent(agents, { asked, before })
+    return chosen === chooseAgent(agents) ? first : madeFor(chosen, request)
+  }
+
+  async function serve(request: Request): Promise<Response> {
     const { method } = request
-    const isStream = more === 'stream'
-    const agent = typeof given === 'function' ? await given(request) : given
+    const first = await madeFor(chooseAgent(agents), request)
+    if (first instanceof Response) return first
+    if (method === 'POST') return post(first, request)
+    const { id, isStream } = placeOf(request)
+    const agent = id === '' ? first : await agentOf(request, { first, id })
     if (agent instanceof Response) return agent
-    if (id === undefined && method === 'POST') return post(agent, request)
-    if (id !== undefined && more === undefined && method === 'GET') {
-      return Response.json(await uiMessages(agent, id, urls))
-    }
-    if (id !== undefined && isStream && method === 'GET') {
+    if (isStream && method === 'GET') {
       const feed = await feeds.current(agent, id)
       return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
     }
-    if (id !== undefined && isStream && method === 'DELETE') {
+    if (isStream && method === 'DELETE') {
       await agent.cancel(id)
       return new Response(null, { status: 204 })
     }
-    const isThere = more === undefined || isStream
-    return new Response('There is nothing here', { status: isThere ? 405 : 404 })
+    if (id !== '' && method === 'GET') return Response.json(await uiMessages(agent, id, urls))
+    throw new ByrefError('method_not_allowed', ROUTES)
   }
 
-  return async (request) => {
-    const { pathname } = new URL(request.url)
-    if (pathname !== path && !pathname.startsWith(`${path}/`)) {
-      return new Response('There is nothing here', { status: 404 })
-    }
-    try {
-      const rest = pathname.slice(path.length + 1)
-      const [id, more, tooMuch] = rest === '' ? [] : rest.split('/').map(decodeURIComponent)
-      if (tooMuch !== undefined) return new Response('There is nothing here', { status: 404 })
-      return await serve(request, [id, more])
-    } catch (error) {
-      return failureResponse(error)
-    }
-  }
+  return requestHandler((request) => serve(request).catch(failureResponse))
+}
+
+const ROUTES = 'Chats have POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
+
+async function madeFor(agent: AgentForRequest, request: Request): Promise<Agent | Response> {
+  return typeof agent === 'function' ? agent(request) : agent
+}
+
+/** Which chat the end of a path names, whatever comes before it. */
+function placeOf({ url }: Request): { id: string; isStream: boolean } {
+  const segments = new URL(url).pathname.split('/').slice(1)
+  const isStream = segments.length > 1 && segments.at(-1) === 'stream'
+  return { id: decodeURIComponent(segments.at(isStream ? -2 : -1) ?? ''), isStream }
 }
 
 /** What a person says about a call, or a tool in the browser gives; null for neither. */

@@ -9,6 +9,8 @@ export interface ChatRequest {
   last: UIMessage
   /** What is wanted of it: to be said anew (`again`), in place of one of the same id (`edit`), or just said. */
   how: 'say' | 'again' | 'edit'
+  /** The name of the agent that answers, from the transport's `body`. */
+  agent?: string
 }
 
 /**
@@ -31,13 +33,16 @@ export async function readChatRequest(request: Request, maxBytes: number): Promi
     }
     chunks.push(chunk)
   }
-  const { id, messages, trigger, messageId } = Object(parsed(Buffer.concat(chunks).toString()))
+  const { id, messages, trigger, messageId, agent } = Object(
+    parsed(Buffer.concat(chunks).toString()),
+  )
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
     throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
   }
   const isEdit = last.role === 'user' && messageId === last.id
-  return { id, last, how: trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say' }
+  const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
+  return { id, last, how, ...(typeof agent === 'string' ? { agent } : {}) }
 }
 
 function isUIMessage(value: unknown): value is UIMessage {

@@ -63,7 +63,7 @@ describe('createMcpServer', () => {
   it('has agents as tools, whose assets are links that are read as resources and by tools', async () => {
     const agent = photographer(call('camera'), 'Here it is.')
     const client = await connect(
-      await createMcpServer({ agents: agent, descriptions: { photographer: 'Photos' } }),
+      createMcpServer({ agent, descriptions: { photographer: 'Photos' } }),
     )
     expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
     const { tools } = await client.listTools()
@@ -105,7 +105,7 @@ describe('createMcpServer', () => {
 
   it('goes on with a conversation, and takes attachments', async () => {
     const agent = photographer('One.', 'Two.')
-    const client = await connect(await createMcpServer({ agents: agent }))
+    const client = await connect(createMcpServer({ agent }))
     const { ref } = await agent.assets.save(Buffer.from('x'), 'text/plain')
     const { _meta } = await ask(client, { attachments: [ref] })
     const conversation = String(_meta?.['byref/conversation'])
@@ -122,7 +122,7 @@ describe('createMcpServer', () => {
         call('erase', { disk: 'b' }),
         'Over.',
       )
-      const client = await connect(await createMcpServer({ agents: agent }), {
+      const client = await connect(createMcpServer({ agent }), {
         capabilities: { elicitation: {} },
       })
       const asked: string[] = []
@@ -143,7 +143,7 @@ describe('createMcpServer', () => {
 
   it('says that a run waits where the client cannot ask', async () => {
     const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
-    const client = await connect(await createMcpServer({ agents: agent }))
+    const client = await connect(createMcpServer({ agent }))
     const { content } = await ask(client, {})
     expect(content).toMatchObject([
       { text: expect.stringMatching(/Run erase.*It waits for a person/) },
@@ -163,7 +163,7 @@ describe('createMcpServer', () => {
       },
     })
     const agent = createAgent({ model: scriptedModel([call('slow')]), tools: [slow] })
-    const client = await connect(await createMcpServer({ agents: agent }))
+    const client = await connect(createMcpServer({ agent }))
     const controller = new AbortController()
     const asking = client.callTool(
       { name: 'ask', arguments: { message: 'Go' } },
@@ -188,7 +188,7 @@ describe('createMcpServer', () => {
       if (!token) throw new Error('Who are you?')
       return token
     }
-    const endpoint = await createMcpServer({ agents: agent, namespace })
+    const endpoint = createMcpServer({ agent, namespace })
     const { ref } = await agent.assets.save(Buffer.from('secret'), 'text/plain')
     const a = await connect(endpoint, { token: 'a' })
     const b = await connect(endpoint, { token: 'b' })
@@ -207,10 +207,10 @@ describe('createMcpServer', () => {
 
   it('is mounted beside createServer, and refuses other hosts and origins', async () => {
     const agent = photographer('Yes.')
-    const mcp = await createMcpServer({ agents: agent, allowedHosts: ['box.local'] })
+    const mcp = createMcpServer({ agent, allowedHosts: ['box.local'] })
     const app = new Hono()
     app.all('/mcp', (c) => mcp.fetch(c.req.raw))
-    const server = createServer({ agents: agent })
+    const server = createServer({ agent })
     app.all('*', (c) => server.fetch(c.req.raw))
     const post = (headers: Record<string, string>) =>
       app.request('/mcp', {
@@ -231,7 +231,7 @@ describe('createMcpServer', () => {
   })
 
   it('answers clients of the first SDK', async () => {
-    const endpoint = await createMcpServer({ agents: photographer(call('camera'), 'Here.') })
+    const endpoint = createMcpServer({ agent: photographer(call('camera'), 'Here.') })
     const client = new OldClient({ name: 'old', version: '1' })
     const fetch = async (url: string | URL, init?: RequestInit) =>
       endpoint.fetch(new Request(url, init))
@@ -246,8 +246,8 @@ describe('createMcpServer', () => {
   })
 
   it('has tools of your own', async () => {
-    const endpoint = await createMcpServer({
-      agents: photographer(),
+    const endpoint = createMcpServer({
+      agent: photographer(),
       extend: (server) =>
         server.registerTool('mine', {}, () => ({ content: [{ type: 'text', text: 'hi' }] })),
     })
@@ -282,7 +282,7 @@ describe('createMcpServer', () => {
 
     it('gives results, links and resources their labels', async () => {
       const agent = trusting('quarantine', call('web'), 'Here.')
-      const client = await connect(await createMcpServer({ agents: agent, callers: 'trusted' }))
+      const client = await connect(createMcpServer({ agent, callers: 'trusted' }))
       const result = await ask(client, {}, 'reader')
       expect(label(result._meta)).toEqual(isPublic)
       const [, link] = result.content as { uri: string; _meta: unknown }[]
@@ -296,7 +296,7 @@ describe('createMcpServer', () => {
       const read = await client.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
       expect(label(read._meta)).toEqual(isUntrusted)
       await client.close()
-      const plain = await connect(await createMcpServer({ agents: photographer('Yes.') }))
+      const plain = await connect(createMcpServer({ agent: photographer('Yes.') }))
       expect(label((await ask(plain, {}))._meta)).toBeUndefined()
       await plain.close()
     })
@@ -304,7 +304,7 @@ describe('createMcpServer', () => {
     it('takes the label of a call for what it says, and vouches for no caller by itself', async () => {
       const labelOf = async (callers: McpServerOptions['callers'], meta: object = {}) => {
         const agent = trusting('track', 'Yes.')
-        const client = await connect(await createMcpServer({ agents: agent, callers }))
+        const client = await connect(createMcpServer({ agent, callers }))
         const asked = { name: 'reader', arguments: { message: 'Go' }, _meta: { ...meta } }
         const { _meta } = await client.callTool(asked)
         await client.close()
@@ -333,8 +333,8 @@ describe('createMcpServer', () => {
         call('diary'),
         'Dear diary.',
       )
-      const options = { agents: agent, callers: 'trusted' as const }
-      const endpoint = await createMcpServer({
+      const options = { agent, callers: 'trusted' as const }
+      const endpoint = createMcpServer({
         ...options,
         reader: ({ headers }) => headers.get('authorization') || null,
       })
@@ -383,8 +383,8 @@ describe('createMcpServer', () => {
           call('erase', { disk: '†result#1.note' }),
           'Done.',
         )
-        const endpoint = await createMcpServer({
-          ...{ agents: agent, callers: 'trusted' as const },
+        const endpoint = createMcpServer({
+          ...{ agent, callers: 'trusted' as const },
           reader: ({ headers }) => headers.get('authorization'),
         })
         const client = await connect(endpoint, { token, capabilities: { elicitation: {} } })
@@ -403,19 +403,18 @@ describe('createMcpServer', () => {
     })
   })
 
-  it('refuses options that there are not, no agent, and names that two have', async () => {
-    const wrong = (options: object) => expect(createMcpServer(options as never)).rejects
-    await wrong({ agents: photographer(), agent: 1 }).toThrow(
-      'Unknown option "agent" in createMcpServer. Did you mean "agents"?',
+  it('rejects unknown options, no agent, and an agent named as one of its own tools', () => {
+    const wrong = (options: object) => expect(() => createMcpServer(options as never))
+    wrong({ agent: photographer(), agnts: 1 }).toThrow(
+      'Unknown option "agnts" in createMcpServer. Did you mean "agents"?',
     )
-    await wrong({ agents: [] }).toThrow('needs an agent')
-    await wrong({ agents: [photographer(), photographer()] }).toThrow('photographer, photographer')
-    const model = scriptedModel([])
-    await wrong({ agents: createAgent({ name: 'fetch_asset', model }) }).toThrow('fetch_asset')
+    wrong({}).toThrow('createMcpServer needs an agent')
+    const agent = createAgent({ name: 'fetch_asset', model: scriptedModel([]) })
+    wrong({ agent }).toThrow('createMcpServer has a tool "fetch_asset" of its own')
   })
 
   it('says of a resource that there is none, by the code of MCP', async () => {
-    const client = await connect(await createMcpServer({ agents: photographer() }))
+    const client = await connect(createMcpServer({ agent: photographer() }))
     const uri = 'asset://nothing'
     await expect(client.readResource({ uri })).rejects.toMatchObject({
       code: -32602,
@@ -425,7 +424,7 @@ describe('createMcpServer', () => {
   })
 
   it('says of params that do not fit that they are invalid', async () => {
-    const endpoint = await createMcpServer({ agents: photographer() })
+    const endpoint = createMcpServer({ agent: photographer() })
     const malformed = {
       'resources/read': { uri: 5 },
       'tools/list': { cursor: 5 },

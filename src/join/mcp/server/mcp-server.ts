@@ -6,21 +6,20 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import { AGENTS } from '../../../agent/agent-options.ts'
+import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
 import { ByrefError } from '../../../errors.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
+import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
 import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
 import { metaOf, withLabel } from '../label-meta.ts'
 import { callReadingTool, describeTool, failedCall, readingTools } from '../reading-tools.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 
-/** Options of {@link createMcpServer}. */
-export interface McpServerOptions {
-  /** Each is a tool by its name (`ask` where it has none); their assets are those of the first. */
-  agents: Agent | readonly Agent[]
+/** Options of {@link createMcpServer}. Each agent is a tool by its name, `ask` where it has none; the assets are those of the first. */
+export interface McpServerOptions extends ServedAgents {
   /** What a client is told of each agent, by name. */
   descriptions?: Readonly<Record<string, string>>
   /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
@@ -46,17 +45,18 @@ export interface McpConnection extends McpRequestContext {
   mintState: RequestStateCodec['mint']
 }
 
-/** Agents, the tools that read their assets, and the assets as resources, by MCP. */
-export interface McpEndpoint {
-  /** Answers one request of streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp.fetch(c.req.raw))`. */
-  fetch(request: Request): Promise<Response>
+/**
+ * Agents, the tools that read their assets, and the assets as resources, by MCP. As a function it answers one request of
+ * streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp(c.req.raw))`.
+ */
+export interface McpEndpoint extends RequestHandler {
   /** Serves this process's stdin and stdout; `closed` resolves when the client has gone. */
   stdio(): Promise<{ closed: Promise<void> }>
   close(): Promise<void>
 }
 
 const OPTIONS: OptionTable<McpServerOptions> = {
-  agents: is.required(AGENTS),
+  ...SERVED_AGENTS,
   descriptions: is.recordOf(is.string),
   namespace: is.callback(),
   reader: is.callback(),
@@ -70,12 +70,42 @@ const INVALID_PARAMS = -32602
 const STATE_SECONDS = 24 * 60 * 60
 
 /**
- * Makes an MCP server of agents.
+ * Makes an MCP server of agents. The package `@modelcontextprotocol/server` loads with the first request: without it, requests
+ * and `stdio` reject with `dependency_missing`.
  *
- * @throws ByrefError `config_invalid` for an option that there is not, no agent, or two of one name; `dependency_missing` without `@modelcontextprotocol/server`
+ * @throws ByrefError `config_invalid` for an unknown option, no agent, or an agent named as one of the reading tools
  */
-export async function createMcpServer(options: McpServerOptions): Promise<McpEndpoint> {
+export function createMcpServer(options: McpServerOptions): McpEndpoint {
   checkOptions('createMcpServer', options, OPTIONS)
+  const agents = [...readServedAgents('createMcpServer', options).values()]
+  const taken = new Set(readingTools().map(({ id }) => id))
+  const clash = agents.map(nameOf).find((name) => taken.has(name))
+  if (clash !== undefined) {
+    const message = `createMcpServer has a tool "${clash}" of its own: give the agent another name`
+    throw new ByrefError('config_invalid', message)
+  }
+  let opened: Promise<OpenedServer> | undefined
+  const open = () => {
+    opened ??= openServer(agents, options)
+    return opened
+  }
+  return Object.assign(
+    requestHandler(async (request) => (await open()).answer(request)),
+    {
+      stdio: async () => (await open()).stdio(),
+      close: async () => (await opened?.catch(() => null))?.close(),
+    },
+  )
+}
+
+interface OpenedServer extends Pick<McpEndpoint, 'stdio' | 'close'> {
+  answer(request: Request): Promise<Response>
+}
+
+async function openServer(
+  agents: readonly Agent[],
+  options: McpServerOptions,
+): Promise<OpenedServer> {
   const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
@@ -86,12 +116,6 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
     bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
   })
   const reading = readingTools()
-  const agents = [options.agents].flat() as Agent[]
-  const names = [...agents.map(nameOf), ...reading.map(({ id }) => id)]
-  if (agents.length === 0 || new Set(names).size < names.length) {
-    const message = `createMcpServer needs an agent, and each tool a name of its own: ${names.join(', ')}`
-    throw new ByrefError('config_invalid', message)
-  }
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
     const whose = context.authInfo?.extra?.namespace as string | null | undefined
@@ -150,7 +174,7 @@ export async function createMcpServer(options: McpServerOptions): Promise<McpEnd
   const handler = sdk.createMcpHandler(connect)
   const hosts = [...sdk.localhostAllowedHostnames(), ...allowedHosts]
   return {
-    async fetch(request) {
+    async answer(request) {
       const refused =
         sdk.hostHeaderValidationResponse(request, hosts) ??
         sdk.originValidationResponse(request, hosts)

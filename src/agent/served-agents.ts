@@ -1,0 +1,84 @@
+import { type Check, is } from '../check-options.ts'
+import { ByrefError } from '../errors.ts'
+import type { Agent } from './agent-contract.ts'
+import { AGENT } from './agent-options.ts'
+
+/** Which agents a server, handler or worker serves: give `agent` or `agents`, not both. */
+export interface ServedAgents<One = Agent> {
+  /** The only agent. */
+  agent?: One
+  /**
+   * Several agents, which share a log and assets. Each key is the agent's own name: `createAgent({ name: 'writer' })` is
+   * `{ writer }`. A conversation goes on with the agent that answered in it last; a new one begins with the first agent,
+   * unless the request names another.
+   */
+  agents?: Readonly<Record<string, One>>
+}
+
+/** The option table of {@link ServedAgents}, with the check for one of them. */
+export function servedAgentOptions<One>(one: Check<One>): {
+  agent: Check<One>
+  agents: Check<Readonly<Record<string, One>>>
+} {
+  const expected = 'an object of agents by name, such as { writer, gauge }'
+  return { agent: one, agents: { ...is.recordOf(one), expected } }
+}
+
+/** The option table where each agent is made by `createAgent`. */
+export const SERVED_AGENTS = servedAgentOptions(AGENT)
+
+/** Agents by name, in the order given. An only agent without a name, and one made for each request, is under null. */
+export type AgentsByName<One = Agent> = ReadonlyMap<string | null, One>
+
+/**
+ * Reads the options `agent` and `agents`, after the option tables accepted them.
+ *
+ * @param where The function that was called, for errors.
+ * @throws ByrefError `config_invalid` for none, for both, and for a key that is not the agent's name
+ */
+export function readServedAgents<One extends object>(
+  where: string,
+  { agent, agents }: ServedAgents<One>,
+): AgentsByName<One> {
+  if (agent && agents) throw invalid(`${where} takes "agent" or "agents", not both`)
+  if (agent) return new Map([[nameOf(agent) ?? null, agent]])
+  const named = Object.entries(agents ?? {})
+  if (named.length === 0) {
+    throw invalid(`${where} needs an agent: { agent } or { agents: { name: agent } }`)
+  }
+  for (const [key, one] of named) {
+    const name = nameOf(one)
+    if (name === undefined || name === key) continue
+    const found = name === null ? 'has no name' : `is named "${name}"`
+    throw invalid(
+      `${where}.agents.${key} ${found}: make it with createAgent({ name: '${key}' }) or change the key`,
+    )
+  }
+  return new Map(named)
+}
+
+/**
+ * The agent that a request names, or that answered in its conversation last, or the first.
+ *
+ * @throws ByrefError `agent_not_found`
+ */
+export function chooseAgent<One>(
+  agents: AgentsByName<One>,
+  { asked, before }: { asked?: string | null; before?: string | null } = {},
+): One {
+  const name = asked ?? before ?? null
+  const found = name === null ? [...agents.values()][0] : agents.get(name)
+  if (found !== undefined) return found
+  throw new ByrefError('agent_not_found', `Unknown agent "${name}"`)
+}
+
+/** The name of an agent; undefined for a function that makes agents. */
+function nameOf(one: object): string | null | undefined {
+  return typeof one === 'object' && 'name' in one
+    ? (one as { name: string | null }).name
+    : undefined
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('config_invalid', message)
+}
