@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAgent } from 'byref'
-import { createSqliteLog } from 'byref/log/sqlite'
+import { createSqliteLog } from 'byref/sqlite'
 import { scriptedModel } from 'byref/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-'))

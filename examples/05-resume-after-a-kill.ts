@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createAgent, defineTool } from 'byref'
-import { createSqliteLog } from 'byref/log/sqlite'
+import { createSqliteLog } from 'byref/sqlite'
 import { scriptedModel } from 'byref/testing'
 
 const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'byref-'))

@@ -14,7 +14,7 @@ const MOST_PROMPT = 5_000
 /** A route beside those of the example: what needs optional peers, and files of the package, in a bundle. */
 const ROUTE = `
 import { createAssets } from 'byref'
-import { createSqliteLog } from 'byref/log/sqlite'
+import { createSqliteLog } from 'byref/sqlite'
 import { createServer } from 'byref/server'
 import { agent } from '../byref.js'
 

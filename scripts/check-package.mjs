@@ -72,7 +72,7 @@ try {
 
   say('── every entry in a bundle for Node, without its optional packages')
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const served = ['.', './server', './stores', './log/sqlite', './openai', './mcp', './testing']
+  const served = ['.', './server', './stores', './sqlite', './openai', './mcp', './testing']
   for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
     const bundle = join(project, 'bundle', `all.${extension}`)
     const wanted = served.filter((name) => exports[name])

@@ -119,7 +119,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   const { retry, capabilities } = options
   const asking =
     trust?.mode === 'quarantine'
-      ? [askAboutTool({ model, retry, capabilities, modelMs: limits.modelMs })]
+      ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelMs })]
       : []
   const { tools, later } = resolveTools([...own, ...asking], {
     resolveInLLM: config.resolveInLLM,

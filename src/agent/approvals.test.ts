@@ -159,14 +159,14 @@ describe('approvals', () => {
       model: scriptedModel([{ calls: [call('p', { amount: 7 })] }]),
       tools: [pay],
       log,
-      limits: { durationMs: 60_000 },
+      limits: { runTimeoutMs: 60_000 },
     })
     const run = first.run({ conversation: 'c', messages: say('pay') })
     await waiting(first, 'c')
     await first.close()
     await expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
     const model = scriptedModel(['Paid.'])
-    const second = createAgent({ model, tools: [pay], log, limits: { durationMs: 60_000 } })
+    const second = createAgent({ model, tools: [pay], log, limits: { runTimeoutMs: 60_000 } })
     expect(await second.resumeAll()).toBe(1)
     expect(paid).toEqual([])
     const resumed = second.resume('c')
@@ -178,7 +178,7 @@ describe('approvals', () => {
   it('counts no time of waiting, though the clock moves three days', async () => {
     const { pay, paid } = payTool()
     const log = createMemoryLog()
-    const limits = { durationMs: 60_000 }
+    const limits = { runTimeoutMs: 60_000 }
     const model = scriptedModel([{ calls: [call('p', { amount: 7 })] }, 'Paid.'])
     const agent = createAgent({ model, tools: [pay], log, limits })
     const run = agent.run({ conversation: 'c', messages: say('pay') })

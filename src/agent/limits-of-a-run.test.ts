@@ -67,7 +67,7 @@ describe('limits', () => {
     'count time by the clock of the log, which is off by %d hours',
     async (hours) => {
       const model = scriptedModel([callOf('quick'), 'done'])
-      const limits = { durationMs: 60_000 }
+      const limits = { runTimeoutMs: 60_000 }
       const agent = createAgent({ model, tools: [quick], limits, log: ahead(hours) })
       const { reason } = await agent.run({ messages: say('go') }).result
       expect(reason).toBe('done')
@@ -107,7 +107,7 @@ describe('limits', () => {
     const agent = createAgent({
       model: scriptedModel([callOf('never')]),
       tools: [never],
-      limits: { durationMs: 30 },
+      limits: { runTimeoutMs: 30 },
     })
     const run = agent.run({ conversation: 'c', messages: say('go') })
     const events = await eventsOf(run)
@@ -119,7 +119,7 @@ describe('limits', () => {
     const agent = createAgent({
       model: scriptedModel([callOf('never'), 'Too slow.']),
       tools: [never],
-      limits: { callMs: 10 },
+      limits: { callTimeoutMs: 10 },
     })
     const run = agent.run({ messages: say('go') })
     expect((await run.result).text).toBe('Too slow.')
@@ -167,7 +167,9 @@ describe('limits', () => {
     const silent: LanguageModel = { ...modelOf([]), doStream: () => new Promise(() => {}) } as never
     const hanging = modelOf([{ type: 'stream-start', warnings: [] }])
     for (const model of [silent, hanging]) {
-      const run = createAgent({ model, limits: { modelMs: 10 } }).run({ messages: say('go') })
+      const run = createAgent({ model, limits: { modelTimeoutMs: 10 } }).run({
+        messages: say('go'),
+      })
       await expect(run.result).rejects.toMatchObject({ code: 'model_failed' })
     }
   })

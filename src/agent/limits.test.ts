@@ -4,14 +4,14 @@ import { resolveLimits } from './limits.ts'
 describe('resolveLimits', () => {
   it('has defaults that end a run that goes in circles', () => {
     expect(resolveLimits()).toMatchObject({
-      ...{ steps: 25, tokens: Infinity, cost: Infinity, durationMs: Infinity },
-      ...{ parallelCalls: 16, callMs: Infinity, modelMs: 600_000 },
+      ...{ steps: 25, tokens: Infinity, cost: Infinity, runTimeoutMs: Infinity },
+      ...{ parallelCalls: 16, callTimeoutMs: Infinity, modelMs: 600_000 },
     })
   })
 
   it('keeps what was given, and the default of what was given as undefined', () => {
-    expect(resolveLimits({ steps: 3, tokens: undefined, callMs: 0.5 })).toMatchObject({
-      ...{ steps: 3, tokens: Infinity, callMs: 0.5 },
+    expect(resolveLimits({ steps: 3, tokens: undefined, callTimeoutMs: 0.5 })).toMatchObject({
+      ...{ steps: 3, tokens: Infinity, callTimeoutMs: 0.5 },
     })
     expect(resolveLimits({ steps: Infinity }).steps).toBe(Infinity)
   })

@@ -9,37 +9,39 @@ export interface Limits {
   /** US dollars of one run, where the model's price is known (`cost_limit`). Default: none. */
   cost?: number
   /** Milliseconds of one run, waiting for people not counted (`time_limit`). Default: none. */
-  durationMs?: number
+  runTimeoutMs?: number
   /** Calls of one answer, and items of a mapped call, that run at once. Default 16. */
   parallelCalls?: number
   /** Milliseconds of one execution of a tool that has no `timeoutMs` of its own; the call fails. Default: none. */
-  callMs?: number
+  callTimeoutMs?: number
   /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
-  modelMs?: number
+  modelTimeoutMs?: number
 }
 
-/** Limits with their defaults. */
-export type ResolvedLimits = Required<Limits>
+/** Limits with their defaults; `modelMs` is `modelTimeoutMs`. */
+export interface ResolvedLimits extends Required<Omit<Limits, 'modelTimeoutMs'>> {
+  modelMs: number
+}
 
-const DEFAULTS: Required<Limits> = {
+const DEFAULTS: ResolvedLimits = {
   steps: 25,
   tokens: Infinity,
   cost: Infinity,
-  durationMs: Infinity,
+  runTimeoutMs: Infinity,
   parallelCalls: 16,
-  callMs: Infinity,
+  callTimeoutMs: Infinity,
   modelMs: 600_000,
 }
 
 export const LIMITS: OptionTable<Limits> = {
-  ...is.all(is.positive, 'steps', 'tokens', 'cost', 'durationMs', 'parallelCalls'),
-  ...is.all(is.positive, 'callMs', 'modelMs'),
+  ...is.all(is.positive, 'steps', 'tokens', 'cost', 'runTimeoutMs', 'parallelCalls'),
+  ...is.all(is.positive, 'callTimeoutMs', 'modelTimeoutMs'),
 }
 
 /** Limits with their defaults. */
-export function resolveLimits(limits: Limits = {}): ResolvedLimits {
+export function resolveLimits({ modelTimeoutMs: modelMs, ...limits }: Limits = {}): ResolvedLimits {
   const given = Object.fromEntries(
-    Object.entries(limits).filter(([, value]) => value !== undefined),
+    Object.entries({ ...limits, modelMs }).filter(([, value]) => value !== undefined),
   )
   return { ...DEFAULTS, ...given }
 }

@@ -230,7 +230,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
     'mend it before any limit ends the run',
     [...asked, calls('1')],
     { mend: 'm' },
-    { limits: { durationMs: 1, steps: 1 } },
+    { limits: { runTimeoutMs: 1, steps: 1 } },
   ],
 
   ['call what was not begun', called(calls('1')), { call: 'm' }],
@@ -310,7 +310,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
     'wait however long it takes',
     [...called(calls('1', 'asks')), asks('1')],
     { wait: ['1'] },
-    { limits: { durationMs: 1 }, at: 3 * 86_400 },
+    { limits: { runTimeoutMs: 1 }, at: 3 * 86_400 },
   ],
 
   ['end', [...asked, ...answers()], { end: 'done' }],
@@ -370,31 +370,31 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
     'end by time before the first step',
     begun,
     { end: 'time_limit' },
-    { limits: { durationMs: 98_000 }, at: 99 },
+    { limits: { runTimeoutMs: 98_000 }, at: 99 },
   ],
   [
     'ask until the very moment',
     begun,
     { ask: 'r', messages: [] },
-    { limits: { durationMs: 98_001 }, at: 99 },
+    { limits: { runTimeoutMs: 98_001 }, at: 99 },
   ],
   [
     'end by time where calls are open',
     called(calls('1')),
     { end: 'time_limit' },
-    { limits: { durationMs: 1 } },
+    { limits: { runTimeoutMs: 1 } },
   ],
   [
     'end by time where an answer is to be asked for again',
     [...asked, claims],
     { end: 'time_limit' },
-    { limits: { durationMs: 1 } },
+    { limits: { runTimeoutMs: 1 } },
   ],
   [
     'end what is done by its own reason',
     [...asked, ...answers()],
     { end: 'done' },
-    { limits: { durationMs: 1, steps: 1 } },
+    { limits: { runTimeoutMs: 1, steps: 1 } },
   ],
 ]
 
@@ -411,7 +411,7 @@ describe('next', () => {
     answered.timestamp = new Date(START + days * SECOND).toISOString()
     const state = foldAll(emptyConversation, late)
     const due = (at: number) =>
-      inShort(next(state, settingsFor(state, { limits: { durationMs: 10 * SECOND }, at })))
+      inShort(next(state, settingsFor(state, { limits: { runTimeoutMs: 10 * SECOND }, at })))
     // Begun at 1, asked at 6: five seconds are used up.
     expect(due(days)).toEqual({ call: 'm' })
     expect(due(days + 4.999)).toEqual({ call: 'm' })
@@ -460,7 +460,7 @@ describe('next', () => {
 
 /** Limits that generated runs reach now and then, seen a moment after the record. */
 function generatedSettings(state: ConversationState, { timestamp }: LogRecord): NextSettings {
-  const limits = { steps: 4, tokens: 60, cost: 0.00004, durationMs: 3_600_000 }
+  const limits = { steps: 4, tokens: 60, cost: 0.00004, runTimeoutMs: 3_600_000 }
   const at = (Date.parse(timestamp) - START) / SECOND
   return settingsFor(state, { limits, at })
 }
@@ -499,8 +499,8 @@ describe('isOpen', () => {
 describe('deadlineOf', () => {
   it('is never without a limit, and later by what people took', () => {
     const run = { ...(stateOf(begun).runs[0] as ConversationState['runs'][number]), waitedMs: 500 }
-    expect(deadlineOf(run, { durationMs: Infinity })).toBe(Infinity)
-    expect(deadlineOf(run, { durationMs: 1000 })).toBe(START + 1 * SECOND + 1500)
+    expect(deadlineOf(run, { runTimeoutMs: Infinity })).toBe(Infinity)
+    expect(deadlineOf(run, { runTimeoutMs: 1000 })).toBe(START + 1 * SECOND + 1500)
   })
 })
 

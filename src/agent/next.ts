@@ -196,9 +196,9 @@ function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {
 /** When a run is over by its limit of time, in milliseconds since 1970; waiting for people does not count. */
 export function deadlineOf(
   { startedAt, waitedMs }: RunState,
-  { durationMs }: Pick<ResolvedLimits, 'durationMs'>,
+  { runTimeoutMs }: Pick<ResolvedLimits, 'runTimeoutMs'>,
 ): number {
-  return durationMs === Infinity ? Infinity : Date.parse(startedAt) + waitedMs + durationMs
+  return runTimeoutMs === Infinity ? Infinity : Date.parse(startedAt) + waitedMs + runTimeoutMs
 }
 
 function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {

@@ -18,7 +18,6 @@ export { type S3BodiesOptions, s3Bodies } from './bodies/s3-bodies.ts'
 export { memoryRecords } from './records/memory-records.ts'
 export type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './records/record-index.ts'
 export type { RecordPlace } from './records/record-page.ts'
-export { type SqliteRecordsOptions, sqliteRecords } from './records/sqlite-records.ts'
 export { createStore, type StoreParts } from './stores/create-store.ts'
 export {
   createPassthroughStore,

@@ -132,7 +132,7 @@ async function streamOnce(
 function silent(model: LanguageModel, ms: number): ByrefError {
   return new ByrefError(
     'model_failed',
-    `${nameOf(model)} said nothing for ${ms} ms and was given up: ask again, or raise limits.modelMs`,
+    `${nameOf(model)} said nothing for ${ms} ms and was given up: ask again, or raise limits.modelTimeoutMs`,
   )
 }
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { postgresRecords } from '../../src/assets/records/postgres-records.ts'
 import { withRecords } from '../../src/assets/stores/with-records.ts'
 import * as stores from '../../src/assets/stores.ts'
 import { createClient } from '../../src/client/index.ts'
@@ -19,9 +18,9 @@ import {
 import { createMcpServer, mcpTools, proxyMcp } from '../../src/join/mcp/index.ts'
 import { createResponsesHandler } from '../../src/join/openai/index.ts'
 import { createTracedAgent } from '../../src/join/otel/index.ts'
-import { createPostgresLog } from '../../src/log/postgres.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createPostgresLog, postgresRecords } from '../../src/postgres.ts'
 import { createServer, signingKey, signToken } from '../../src/server/index.ts'
+import { createSqliteLog, sqliteRecords } from '../../src/sqlite.ts'
 import { scriptedModel, testAssetStore, testConversationLog } from '../../src/testing/index.ts'
 import { type OptionFunction, optionFunctions } from './option-functions.ts'
 
@@ -203,7 +202,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'resolveFieldPath[2]': (options) => byref.resolveFieldPath({}, [], options),
   's3Bodies[0]': (options: object) => stores.s3Bodies({ bucket: 'b', ...options }),
   'signToken[1]': (options) => signToken(signingKey('x'.repeat(32)), options),
-  'sqliteRecords[1]': (options) => stores.sqliteRecords(':memory:', options),
+  'sqliteRecords[1]': (options) => sqliteRecords(':memory:', options),
   'testAssetStore[2]': (options) =>
     testAssetStore(
       () => assetStore,

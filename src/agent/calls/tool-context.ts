@@ -30,7 +30,11 @@ export function openContext(
   { assets, events, reads }: ContextParts,
 ): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
   const { thread, runId, namespace, settings } = scope
-  const { signal, stop } = withTimeout(scope.signal, plan.tool as Tool, settings.limits.callMs)
+  const { signal, stop } = withTimeout(
+    scope.signal,
+    plan.tool as Tool,
+    settings.limits.callTimeoutMs,
+  )
   let chosen: number | undefined
   let over = false
   const read: ToolContext['read'] = async (variable) => createDataReader(scope, plan).read(variable)
@@ -92,9 +96,9 @@ export function openContext(
 function withTimeout(
   run: AbortSignal,
   { id, timeoutMs }: Tool,
-  callMs: number,
+  callTimeoutMs: number,
 ): { signal: AbortSignal; stop(): void } {
-  const ms = timeoutMs ?? callMs
+  const ms = timeoutMs ?? callTimeoutMs
   if (ms === Infinity) return { signal: run, stop() {} }
   const controller = new AbortController()
   const message = `The tool "${id}" took longer than ${ms} ms and was given up`

@@ -17,7 +17,7 @@ export interface AskOnceOptions {
   /** JSON Schema of the answer. */
   schema: JsonObject
   retry?: RetryOptions
-  modelMs?: number
+  modelTimeoutMs?: number
   signal?: AbortSignal
   /** Told what each answer used. */
   onUsage?(usage: TokenUsage): void
@@ -31,7 +31,7 @@ export function askOnce({
   settings,
   schema,
   retry,
-  modelMs,
+  modelTimeoutMs,
   signal = new AbortController().signal,
   onUsage,
   price,
@@ -52,7 +52,7 @@ export function askOnce({
       options: { ...own, prompt, ...jsonAnswer(schema, own) },
       signal,
       retry,
-      silenceMs: modelMs,
+      silenceMs: modelTimeoutMs,
       onPart: reader.take,
     })
     reader.end()

@@ -40,7 +40,7 @@ export interface RequestConfig {
   capabilities?: CapabilityOverrides
   retry?: RetryOptions
   /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
-  modelMs?: number
+  modelTimeoutMs?: number
   signal?: AbortSignal
   /** Told what each try used, also where the request fails. */
   onUsage?(usage: TokenUsage): void
@@ -65,7 +65,7 @@ const OPTIONS: OptionTable<RequestConfig> = {
   assets: is.having('assets, made by createAssets', 'resolve', 'scoped'),
   capabilities: is.group(CAPABILITIES),
   retry: is.group(RETRY_OPTIONS),
-  modelMs: is.positive,
+  modelTimeoutMs: is.positive,
   signal: is.signal,
   onUsage: is.callback(),
 }

@@ -135,7 +135,7 @@ export interface Tool<Input = unknown> {
   idempotent?: boolean
   /** Whether the model may map it over a list by `_each`; default: whether it is idempotent. */
   mappable?: boolean
-  /** Milliseconds that one execution may take; default `limits.callMs`. */
+  /** Milliseconds that one execution may take; default `limits.callTimeoutMs`. */
   timeoutMs?: number
   /** How often an execution that failed is tried again, after 0.25 s, 0.5 s, 1 s …; for idempotent tools. Default 0. */
   retries?: number

@@ -12,7 +12,7 @@ import { defineTool, type Tool, type ToolContext } from '../tools/tool.ts'
 export interface AskAboutOptions {
   model: LanguageModel
   retry?: RetryOptions
-  modelMs?: number
+  modelTimeoutMs?: number
   capabilities?: CapabilityOverrides
 }
 

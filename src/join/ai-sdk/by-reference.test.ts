@@ -501,17 +501,17 @@ describe('byReference', () => {
 
   it('keeps namespaces apart', async () => {
     const refs = byReference({ assets: { config: {} } })
-    const saved = await refs.in('a').assets.save(png, 'image/png')
-    await expect(refs.in('b').assets.info(saved.ref)).rejects.toThrow(/not found|no asset/i)
+    const saved = await refs.scoped('a').assets.save(png, 'image/png')
+    await expect(refs.scoped('b').assets.info(saved.ref)).rejects.toThrow(/not found|no asset/i)
     const { keep, given } = keeper(
       z.object({
         image: z.string().meta({ asset_ref_acceptable: true, contentEncoding: 'base64' }),
       }),
     )
     const turns = [calls(['keep', { image: saved.ref }]), 'Done.']
-    await run(turns, { keep }, { refs: refs.in('b') })
+    await run(turns, { keep }, { refs: refs.scoped('b') })
     expect(given).toEqual([])
-    await run(turns, { keep }, { refs: refs.in('a') })
+    await run(turns, { keep }, { refs: refs.scoped('a') })
     expect(given).toEqual([{ image: Buffer.from(png).toString('base64') }])
   })
 

@@ -68,7 +68,7 @@ export interface ByReference {
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
   /** The same in another namespace. */
-  in(namespace: string | null): ByReference
+  scoped(namespace: string | null): ByReference
   /** Where bodies and long results are kept: assets of one's own are saved here, and read by their references. */
   readonly assets: Assets
 }
@@ -182,7 +182,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const more = Object.entries(reading.tools).filter(([name]) => !Object.hasOwn(tools, name))
         return Object.fromEntries([...wrapped, ...more]) as Tools & ReadingTools<Tools>
       },
-      in: within,
+      scoped: within,
     }
   }
 

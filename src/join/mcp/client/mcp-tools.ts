@@ -39,7 +39,7 @@ const OPTIONS: OptionTable<McpToolsOptions> = {
   trust: is.oneOf('trusted', 'untrusted'),
 }
 
-/** No limit of the SDK's own: a call has that of its agent (`limits.callMs`). */
+/** No limit of the SDK's own: a call has that of its agent (`limits.callTimeoutMs`). */
 const NO_TIMEOUT = 2 ** 31 - 1
 
 /**
