@@ -157,6 +157,7 @@ export {
 } from './refs/asset-ref.ts'
 export { findEmbeddedRefs } from './refs/embedded-refs.ts'
 export { FieldPathError, resolveFieldPath } from './refs/field-path.ts'
+export { type RenderRefsOptions, renderEmbeddedRefs } from './refs/render-embedded-refs.ts'
 export { VariableError } from './refs/variable-error.ts'
 export {
   formatVariableRef,

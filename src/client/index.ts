@@ -48,6 +48,7 @@ export {
 } from '../refs/asset-ref.ts'
 export { type EmbeddedRef, findEmbeddedRefs } from '../refs/embedded-refs.ts'
 export type { FieldKey } from '../refs/field-path.ts'
+export { type RenderRefsOptions, renderEmbeddedRefs } from '../refs/render-embedded-refs.ts'
 export { findTextMarks, type TextMark } from '../refs/text-marks.ts'
 export {
   formatLabel,

@@ -1,6 +1,7 @@
 import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
 import { codeScanner, finder, isEscaped } from './code-scanner.ts'
+import { match } from './match.ts'
 
 /** A reference within text: `text.slice(start, end)` is `<|…|>` with its marks. */
 export interface EmbeddedRef {
@@ -45,6 +46,26 @@ export function findEmbeddedRefs(text: string, options?: FindOptions): EmbeddedR
     at = text.indexOf('<|', next)
   }
   return found
+}
+
+/** Maximum length of an embedded reference that a stream waits for, in characters. */
+const MAX_HELD = 2_000
+
+/**
+ * Where a text that still grows can be cut without splitting an embedded reference: before a `<|` whose `|>` may still
+ * arrive, else at its end. A newline or {@link MAX_HELD} characters end the wait.
+ */
+export function endOfWholeRefs(text: string): number {
+  for (let at = text.indexOf('<|'); at !== -1; at = text.indexOf('<|', at + 2)) {
+    const rest = text.slice(at, at + MAX_HELD)
+    if (rest.length === MAX_HELD || rest.includes('\n')) continue
+    const marks = match(/(?:<\|)+/y, rest, 0)?.[0].length ?? 2
+    const isJson = /^[ \t]*(?:\{|$)/.test(rest.slice(marks))
+    const first = isJson ? findEmbeddedRefs(rest, { markdown: false })[0] : null
+    const isWhole = isJson ? first?.start === marks - 2 : rest.includes('|>')
+    if (!isWhole) return at
+  }
+  return text.endsWith('<') ? text.length - 1 : text.length
 }
 
 function readUrl(

@@ -198,6 +198,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'rebuildRecords[1]': (options) => stores.rebuildRecords(parts, options),
   'referencedInLog[1]': (options) => byref.referencedInLog(byref.createMemoryLog(), options),
   'renderContext[1]': (options) => byref.renderContext([], options),
+  'renderEmbeddedRefs[2]': (options) => byref.renderEmbeddedRefs('', String, options),
   'request[0]': (options: object) => byref.request({ model, ...options }, { type: 'object' }, []),
   'resolveFieldPath[2]': (options) => byref.resolveFieldPath({}, [], options),
   's3Bodies[0]': (options: object) => stores.s3Bodies({ bucket: 'b', ...options }),

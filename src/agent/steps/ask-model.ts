@@ -63,6 +63,7 @@ export async function askModel(
     })
     await logAnswer(scope, messageId, response)
   } catch (error) {
+    await answer.reader.flush()
     signal.throwIfAborted()
     const calls = await answer.accepted()
     if (!calls) throw error

@@ -2,6 +2,7 @@ import type { TokenUsage } from '../../content/events.ts'
 import type { ToolCall } from '../../content/message.ts'
 import { ByrefError } from '../../errors.ts'
 import type { ModelStreamPart } from '../../model/language-model.ts'
+import { endOfWholeRefs } from '../../refs/embedded-refs.ts'
 
 /** A call as the model made it. `problem` says what is wrong with arguments that are no JSON object. */
 export interface ModelCall extends ToolCall {
@@ -38,6 +39,7 @@ export interface ModelResponse {
 
 /** What the reader tells while the answer streams; each may wait. */
 export interface ResponseListener {
+  /** Part of the text; an embedded reference is never split between two deltas. */
   text(delta: string): void | Promise<void>
   textEnd(): void | Promise<void>
   callStart(id: string, name: string): void | Promise<void>
@@ -50,6 +52,8 @@ export interface ResponseReader {
   /** As far as it has come. */
   readonly response: ModelResponse
   take(part: ModelStreamPart): void | Promise<void>
+  /** Emits text that was held back, for an answer that was interrupted. */
+  flush(): void | Promise<void>
   /**
    * The stream has ended.
    *
@@ -57,6 +61,15 @@ export interface ResponseReader {
    */
   end(): void
 }
+
+/** Parts that no text goes past. */
+const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
+  'text-end',
+  'tool-input-start',
+  'tool-call',
+  'file',
+  'finish',
+])
 
 /**
  * Begins to read an answer. `callId` maps the provider's id of a call to the one it has here, since some servers give
@@ -78,6 +91,22 @@ export function createResponseReader(
   const used = new Set<string>()
   const thoughts = new Map<string, ModelReasoning>()
   let finished = false
+  /** The beginning of an embedded reference whose end has not arrived. */
+  let held = ''
+
+  function takeText(delta: string): void | Promise<void> {
+    response.text += delta
+    const text = held + delta
+    const end = endOfWholeRefs(text)
+    held = text.slice(end)
+    if (end > 0) return tell.text(text.slice(0, end))
+  }
+
+  function flush(): void | Promise<void> {
+    const text = held
+    held = ''
+    if (text) return tell.text(text)
+  }
 
   function idOf(providerId: string): string {
     const given = typeof providerId === 'string' ? providerId : ''
@@ -115,42 +144,48 @@ export function createResponseReader(
     response.provider = { ...response.provider, ...said }
   }
 
+  function takePart(part: ModelStreamPart): void | Promise<void> {
+    switch (part?.type) {
+      case 'text-delta':
+        return part.delta ? takeText(part.delta) : undefined
+      case 'text-end':
+        return tell.textEnd()
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return takeReasoning(part)
+      case 'tool-input-start':
+        return part.providerExecuted ? undefined : tell.callStart(idOf(part.id), part.toolName)
+      case 'tool-input-delta':
+        return ids.has(part.id) ? tell.callDelta(idOf(part.id), part.delta) : undefined
+      case 'tool-call':
+        return takeCall(part)
+      case 'file':
+        response.files.push(...fileOf(part))
+        return
+      case 'stream-start':
+        if (part.warnings?.length > 0) note({ warnings: part.warnings })
+        return
+      case 'response-metadata': {
+        const { type: _, ...metadata } = part
+        note(metadata)
+        return
+      }
+      case 'finish':
+        finished = true
+        if (part.providerMetadata) note({ providerMetadata: part.providerMetadata })
+        response.finishReason = part.finishReason?.unified ?? 'other'
+        response.usage = usageOf(part)
+    }
+  }
+
   return {
     response,
+    flush,
     take(part) {
-      switch (part?.type) {
-        case 'text-delta':
-          response.text += part.delta ?? ''
-          return part.delta ? tell.text(part.delta) : undefined
-        case 'text-end':
-          return tell.textEnd()
-        case 'reasoning-start':
-        case 'reasoning-delta':
-        case 'reasoning-end':
-          return takeReasoning(part)
-        case 'tool-input-start':
-          return part.providerExecuted ? undefined : tell.callStart(idOf(part.id), part.toolName)
-        case 'tool-input-delta':
-          return ids.has(part.id) ? tell.callDelta(idOf(part.id), part.delta) : undefined
-        case 'tool-call':
-          return takeCall(part)
-        case 'file':
-          response.files.push(...fileOf(part))
-          return
-        case 'stream-start':
-          if (part.warnings?.length > 0) note({ warnings: part.warnings })
-          return
-        case 'response-metadata': {
-          const { type: _, ...metadata } = part
-          note(metadata)
-          return
-        }
-        case 'finish':
-          finished = true
-          if (part.providerMetadata) note({ providerMetadata: part.providerMetadata })
-          response.finishReason = part.finishReason?.unified ?? 'other'
-          response.usage = usageOf(part)
-      }
+      const flushed = ENDS_TEXT.has(part?.type) ? flush() : undefined
+      const taken = takePart(part)
+      return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
     },
     end() {
       if (!finished) {

@@ -131,6 +131,26 @@ describe('createChatHandler', () => {
     expect(await kept.json()).toHaveLength(2)
   })
 
+  it('renders the references in the text of answers, as a page that opens it later does', async () => {
+    const say = ({ prompt }: { prompt: unknown }) => {
+      const ref = /asset:\/\/[\w-]+/.exec(JSON.stringify(prompt))?.[0] ?? ''
+      return `A photo ![smile](<|${ref}|>), <|${ref}|>, \`<|${ref}|>\` and <|asset://other|>.`
+    }
+    const { handler, agent } = setup([calls(['camera', {}]), say, say])
+    const chat = open(handler)
+    for (const text of ['Smile', 'Again']) {
+      await chat.sendMessage({ text })
+      expect(textIn(chat)).toMatch(
+        /^A photo !\[smile\]\(\/files\/([\w-]+)\), !\[.+\]\(\/files\/\1\), `<\|asset:\/\/\1\|>` and \[other\]\(\/files\/other\)\.$/,
+      )
+    }
+    expect(await uiMessages(agent, 'c', { assetUrl })).toEqual(
+      JSON.parse(JSON.stringify(chat.messages)),
+    )
+    const raw = (await uiMessages(agent, 'c')).at(-1)?.parts ?? []
+    expect(JSON.stringify(raw)).toContain('![smile](<|asset://')
+  })
+
   it('asks people, also after a reload, and goes on in the same message', async () => {
     const { handler, model, agent } = setup([calls(['pay', {}], ['camera', {}]), 'Paid.'], {
       tools: [pay, camera],

@@ -3,9 +3,15 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import { isAnsweredOutside } from '../../../agent/tools/tool.ts'
 import { createBoard } from '../../../content/board.ts'
 import { isData } from '../../../content/data-block.ts'
-import type { ConversationEvent, FinishReason, LogRecord } from '../../../content/events.ts'
+import type {
+  AssetCreated,
+  ConversationEvent,
+  FinishReason,
+  LogRecord,
+} from '../../../content/events.ts'
 import type { DataBlock, Message } from '../../../content/message.ts'
 import { readMetadata } from '../../../content/read-metadata.ts'
+import { renderEmbeddedRefs } from '../../../refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../refs/variable-ref.ts'
 import { type AnswerPiece, createAnswerPieces } from '../../serving/answer-pieces.ts'
 
@@ -20,8 +26,16 @@ export interface UIChunks {
 
 /** Options of {@link createUIChunks}. */
 export interface UIChunkOptions {
-  /** Where the app serves an asset to browsers. Default: its reference, which browsers cannot open. */
+  /**
+   * Where the app serves an asset to browsers. The references in the text of answers become links to it, or images.
+   * Default: its reference, which browsers cannot open, and text as the model wrote it.
+   */
   assetUrl?(ref: string): string
+}
+
+/** The assets of the conversation so far, for the chunks of several runs. */
+interface KnownAssets {
+  assets?: Map<string, AssetCreated>
 }
 
 /** Whether a run is the one that is meant. */
@@ -39,7 +53,7 @@ const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
 export function createUIChunks(
   { tools }: Pick<Agent, 'tools'>,
   isRun: IsRun,
-  options: UIChunkOptions,
+  options: UIChunkOptions & KnownAssets,
 ): UIChunks {
   const pieces = createAnswerPieces()
   const outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
@@ -49,6 +63,7 @@ export function createUIChunks(
   const asked = new Set<string>()
   const boardChunks = createBoardChunks()
   const { assetUrl = (ref) => ref } = options
+  const shown = createShownText(options)
   let runId = ''
   let isInStep = false
   let isOver = false
@@ -65,7 +80,7 @@ export function createUIChunks(
       case 'text-end':
         return [{ type: piece.type, id: piece.id }]
       case 'text-delta':
-        return [{ type: piece.type, id: piece.id, delta: piece.delta }]
+        return [{ type: piece.type, id: piece.id, delta: shown.text(piece) }]
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
         calls.set(toolCallId, toolName)
@@ -134,6 +149,7 @@ export function createUIChunks(
 
   return {
     take(event) {
+      if (event.type === 'ASSET_CREATED') shown.note(event.payload)
       if (event.type === 'RUN_STARTED' && runId === '' && isRun(event)) {
         runId = event.runId
         return [{ type: 'start', messageId: runId }]
@@ -150,6 +166,26 @@ export function createUIChunks(
     },
     get isOver() {
       return isOver
+    },
+  }
+}
+
+/** The text of answers with links in place of its embedded references, where the app serves assets. */
+function createShownText({ assetUrl, assets = new Map() }: UIChunkOptions & KnownAssets) {
+  const texts = new Map<string, string>()
+  return {
+    note(asset: AssetCreated): void {
+      assets.set(asset.ref, asset)
+    },
+    /** A delta as it is shown: what came before it says whether it is code, or within a link. */
+    text({ id, delta }: Extract<AnswerPiece, { type: 'text-delta' }>): string {
+      if (!assetUrl) return delta
+      const before = texts.get(id) ?? ''
+      const text = before + delta
+      texts.set(id, text)
+      if (!delta.includes('<|')) return delta
+      const asset = (ref: string) => assets.get(ref)
+      return renderEmbeddedRefs(text, assetUrl, { asset, from: before.length })
     },
   }
 }

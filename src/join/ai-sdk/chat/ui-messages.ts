@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { checkOptions, is } from '../../../check-options.ts'
-import type { LogRecord } from '../../../content/events.ts'
+import type { AssetCreated, LogRecord } from '../../../content/events.ts'
 import type { Message } from '../../../content/message.ts'
 import { type ReadMedia, readParts } from '../../../content/message-parts.ts'
 import { readMetadata } from '../../../content/read-metadata.ts'
@@ -30,7 +30,8 @@ export async function uiMessages(
       said.delete(id)
     }
   }
-  let run = createUIChunks(agent, () => true, options)
+  const shared = { ...options, assets: new Map<string, AssetCreated>() }
+  let run = createUIChunks(agent, () => true, shared)
   let chunks: UIMessageChunk[] = []
   let asked: readonly string[] = []
   let answers: string[] = []
@@ -52,7 +53,7 @@ export async function uiMessages(
     if (!run.isOver) continue
     // Of one that was taken back nothing is left to see.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
-    run = createUIChunks(agent, () => true, options)
+    run = createUIChunks(agent, () => true, shared)
     chunks = []
   }
   if (run.runId === '') say(said.keys())
