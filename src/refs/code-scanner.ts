@@ -8,18 +8,28 @@ export interface CodeScanner {
   skipTo(position: number): void
 }
 
-/** A run of backticks, and where the code span ends that it opens; 0 if it opens none. */
+/** A run of backticks and the end of the code span that it opens, 0 for none; or HTML that holds backticks. */
 interface Run {
   start: number
   spanEnd: number
+  isCode: boolean
 }
 
-/** Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence. */
-const BOUNDARY = /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]))/g
+/**
+ * Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence, underline
+ * of a heading, thematic break, or the first one after indented code.
+ */
+const BOUNDARY =
+  /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]|(?:=+|-+|\*{3,}|_{3,})[ \t]*\r?(?:\n|$)))|(?<=^(?: {4}| {0,3}\t)[^\n]*)\n(?! {4}| {0,3}\t)/gm
+
+/** A tag, a comment or an autolink, which take precedence over code spans that begin later. Bounded, so that time is linear. */
+const HTML =
+  /<(?:[a-z][a-z\d-]{0,60}(?:\s{1,50}[a-z_:][\w.:-]{0,100}(?:\s{0,50}=\s{0,50}(?:[^\s"'=<>`]{1,500}|'[^']{0,500}'|"[^"]{0,500}"))?){0,30}\s{0,50}\/?>|!--[\s\S]{0,500}?-->|[a-z][a-z\d+.-]{1,31}:[^\s<>]*>)/gi
 
 /**
  * A scanner for fences and for code spans of CommonMark 0.31 (section 6.1), of which it looks only at the blocks that are
- * asked for. Linear in the text.
+ * asked for. Backticks in blocks of HTML (section 4.6) count as elsewhere: to know these blocks takes a whole parser. Linear
+ * in the text.
  */
 export function codeScanner(text: string): CodeScanner {
   const fences = codeFences(text)
@@ -49,7 +59,7 @@ export function codeScanner(text: string): CodeScanner {
         runs.pop()
         if (run.start < settled || run.spanEnd === 0) continue
         settled = run.spanEnd
-        if (settled > position) return settled
+        if (settled > position && run.isCode) return settled
       }
       settled = Math.max(settled, position)
       return 0
@@ -67,10 +77,21 @@ function runsOf(text: string, start: number, end: number): Run[] {
   for (const { 0: ticks, index } of [...text.slice(start, end).matchAll(/`+/g)].reverse()) {
     const at = start + index
     const opening = ticks.length - Number(isEscaped(text, at))
-    runs.push({ start: at, spanEnd: ends.get(opening) ?? 0 })
+    runs.push({ start: at, spanEnd: ends.get(opening) ?? 0, isCode: true })
     ends.set(ticks.length, at + ticks.length)
   }
-  return runs
+  const html = htmlOf(text, start, end)
+  return html.length === 0 ? runs : [...runs, ...html].sort((a, b) => b.start - a.start)
+}
+
+function htmlOf(text: string, start: number, end: number): Run[] {
+  const found: Run[] = []
+  for (const { 0: html, index } of text.slice(start, end).matchAll(HTML)) {
+    const at = start + index
+    if (!html.includes('`') || isEscaped(text, at)) continue
+    found.push({ start: at, spanEnd: at + html.length, isCode: false })
+  }
+  return found
 }
 
 /** `indexOf` for positions that only grow: what was found last is found again without a search. Infinity for none. */
