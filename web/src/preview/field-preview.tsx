@@ -4,24 +4,14 @@ import { JsonTree } from '../json/json-tree.tsx'
 import { formatBytes } from '../ui/format.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { readStart } from './read-start.ts'
+import { fieldQuery } from './field-query.ts'
 
 /** Bytes that are loaded. */
 const MOST = 8_000_000
 
 /** The value of one field of an asset. */
 export function FieldPreview({ reference }: { reference: string }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['field', reference],
-    queryFn: async ({ signal }) => {
-      const response = await client.assetContent(reference, { signal })
-      const isJson = response.headers.get('content-type')?.includes('json') ?? false
-      const { text, cut } = await readStart(response, MOST)
-      return { value: isJson && !cut ? (JSON.parse(text) as unknown) : text, cut }
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
-  })
+  const { data, error, refetch } = useQuery(fieldQuery(reference, MOST))
   return (
     <div className="space-y-2">
       <p className="font-mono text-xs [overflow-wrap:anywhere] text-asset">{reference}</p>

@@ -42,13 +42,13 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   return (
     <HoverCard.Root openDelay={250} closeDelay={100} onOpenChange={setHovered}>
       <HoverCard.Trigger asChild>
-        <ChipLink id={id} className={cn(chipClass('asset', literal), className)}>
+        <AssetLink id={id} className={cn(chipClass('asset', literal), className)}>
           {!literal && (
             <AssetIcon asset={data?.asset} meta={data?.meta} className="size-3.5 shrink-0" />
           )}
           <span className="truncate">{text}</span>
           {detail && <span className="shrink-0 font-normal">{detail}</span>}
-        </ChipLink>
+        </AssetLink>
       </HoverCard.Trigger>
       <HoverCard.Portal>
         <HoverCard.Content
@@ -88,7 +88,16 @@ export function chipClass(kind: 'asset' | 'variable', literal: boolean): string 
   )
 }
 
-function ChipLink({ id, ...rest }: { id: string; className: string; children: ReactNode }) {
+/** A link to an asset in the inspector; to its page outside of conversations. */
+export function AssetLink({
+  id,
+  ...rest
+}: {
+  id: string
+  className: string
+  title?: string
+  children: ReactNode
+}) {
   const inConversation = useConversationId() !== null
   if (use(InsideLink)) return <span {...rest} />
   if (inConversation) return <ViewLink view={{ tab: 'assets', asset: id }} {...rest} />

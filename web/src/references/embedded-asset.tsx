@@ -1,13 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
 import { assetQuery } from '../app/client.ts'
-import { AssetChip } from './asset-chip.tsx'
+import { fieldQuery } from '../preview/field-query.ts'
+import { AssetChip, AssetLink } from './asset-chip.tsx'
 import { AssetImage } from './asset-image.tsx'
 import { parse } from './kinds.ts'
 
-/** A reference within text: a picture shows itself, anything else is a chip. */
+/** Maximum length of a value that is shown in place of its reference, in characters. */
+const SHORT = 200
+
+/** Bytes of a field that are loaded: {@link SHORT} characters of any kind, written as JSON. */
+const LOADED = 2_000
+
+/** A reference within text: an image is shown, and so is a short text or number in a field. Anything else is a chip. */
 export function EmbeddedAsset({ reference }: { reference: string }) {
   const parsed = parse(reference)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: parsed !== null })
-  if (data?.asset.kind !== 'image') return <AssetChip reference={reference} />
-  return <AssetImage reference={reference} alt={data.asset.name ?? 'Picture'} />
+  const isField = Boolean(data?.asset.structured && parsed?.fieldPath?.length)
+  const field = useQuery({ ...fieldQuery(reference, LOADED), enabled: isField, retry: false })
+  if (data?.asset.kind === 'image') {
+    return <AssetImage reference={reference} alt={data.asset.name ?? 'Picture'} />
+  }
+  const text = field.data && !field.data.cut ? shortText(field.data.value) : null
+  if (!parsed || text === null) return <AssetChip reference={reference} />
+  return (
+    <AssetLink
+      id={parsed.id}
+      title={reference}
+      className="rounded underline decoration-asset decoration-dotted underline-offset-4"
+    >
+      {text}
+    </AssetLink>
+  )
+}
+
+/** A short value as text; null for one that a chip stands for. */
+function shortText(value: unknown): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return typeof value === 'string' && value !== '' && value.length <= SHORT ? value : null
 }

@@ -1,0 +1,18 @@
+import { queryOptions } from '@tanstack/react-query'
+import { client } from '../app/client.ts'
+import { readStart } from './read-start.ts'
+
+/** One field of an asset, of which at most so many bytes are loaded; `cut` says that there are more. */
+export function fieldQuery(reference: string, limit: number) {
+  return queryOptions({
+    queryKey: ['field', reference, limit],
+    queryFn: async ({ signal }) => {
+      const response = await client.assetContent(reference, { signal })
+      const isJson = response.headers.get('content-type')?.includes('json') ?? false
+      const { text, cut } = await readStart(response, limit)
+      return { value: isJson && !cut ? (JSON.parse(text) as unknown) : text, cut }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  })
+}
