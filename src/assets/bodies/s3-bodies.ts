@@ -1,5 +1,5 @@
 import { checkOptions, is, type OptionTable } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { orAborted } from './abortable.ts'
 import type { BodyStore } from './body-store.ts'
@@ -10,7 +10,6 @@ import {
   type S3Connector,
   type S3ConnectorOptions,
 } from './s3/connector.ts'
-import { asStorageError, checkedConnector } from './s3/errors.ts'
 
 const { setTimeout: pause } = nodeBuiltin('node:timers/promises')
 
@@ -183,4 +182,34 @@ async function inTime<T>(waiting: Promise<T>, timeoutMs: number): Promise<T> {
   const error = () => reject(new ByrefError('storage_failed', `Nothing came for ${timeoutMs} ms.`))
   const timer = setTimeout(error, timeoutMs)
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
+}
+
+/** Whatever a connector threw, as an error of byref. */
+function asStorageError(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('storage_failed', `The S3 request failed: ${errorMessage(error)}`, {
+    cause: error,
+  })
+}
+
+/** The connector, with errors of byref. */
+function checkedConnector(connector: S3Connector): S3Connector {
+  function safe<A, R>(run: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
+    return async (argument) => {
+      try {
+        return await run(argument)
+      } catch (error) {
+        throw asStorageError(error)
+      }
+    }
+  }
+  return {
+    check: safe(connector.check),
+    put: safe(connector.put),
+    putStream: safe(connector.putStream),
+    get: safe(connector.get),
+    delete: safe(connector.delete),
+    list: safe(connector.list),
+    signedUrl: safe(connector.signedUrl),
+  }
 }
