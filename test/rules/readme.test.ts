@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 
@@ -41,6 +41,28 @@ describe('README.md', () => {
         ).not.toThrow()
       }
     }
+  })
+
+  it('links to files that are in the package', () => {
+    const pack = ['pack', '--dry-run', '--json', '--ignore-scripts']
+    const listed = execFileSync('npm', pack, { encoding: 'utf8', cwd: root, stdio: 'pipe' })
+    const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }]
+    const packed = new Set(files.map(({ path }) => path))
+    const links = [...packed]
+      .filter((file) => /^(README|docs\/.*)\.md$/.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(join(root, file), 'utf8')
+        return [...text.matchAll(/\]\((?!https?:|#|<\\?\|)([^)#\s]+)/g)].map(([, target = '']) =>
+          relative(root, resolve(root, file, '..', target)),
+        )
+      })
+    expect(links.length).toBeGreaterThan(50)
+    expect(links.filter((link) => !packed.has(link))).toEqual([])
+  })
+
+  it('has code without semicolons that can be pasted as it is', () => {
+    const code = [...readme.matchAll(/```[jt]sx?\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
+    expect(code.join('\n').match(/^[([`].*/gm)).toBeNull()
   })
 })
 
