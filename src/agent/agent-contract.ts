@@ -67,7 +67,7 @@ export interface AgentOptions extends PromptOptions {
    * before they go on with it. Default 10,000.
    */
   leaseMs?: number
-  /** See events and add to them (binary-assets.md, "Assets in Custom Processors"). */
+  /** See events and add to them. */
   processors?: readonly Processor[]
   callbacks?: EventHandlers
 }

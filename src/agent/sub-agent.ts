@@ -57,7 +57,7 @@ const DEFAULT_SCHEMA: JsonSchema = {
 }
 
 /**
- * An agent as a tool (spec T13). Each call is a run in a conversation of its own, whose id is made of the call's, so that
+ * An agent as a tool. Each call is a run in a conversation of its own, whose id is made of the call's, so that
  * a call that a crash cut off goes on where it was. It sees what it is given: its input, the data named in `data`, the
  * assets that its input names.
  */

@@ -6,7 +6,7 @@ import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
-/** What the event of an asset says (binary-assets.md, "ASSET_CREATED"); `meta` is that of structured content, and of
+/** What the event of an asset says; `meta` is that of structured content, and of
  * files that have a name, a type or a description of their own. */
 export function createdPayload(
   info: AssetInfo,

@@ -3,7 +3,7 @@ import type { AssetStore } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 
 /**
- * Assets as the `assetStore` of binary-assets.md, for tools and processors: `save`, `get`, `urlFor` and `info` by id or
+ * Assets as the `assetStore`, for tools and processors: `save`, `get`, `urlFor` and `info` by id or
  * reference, in the namespace and with the events of the view that it was made from. `info` of an unknown id is
  * undefined.
  */

@@ -9,7 +9,7 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   description: string | null
   /** Whether it is structured content, with fields that references can name. */
   structured: boolean
-  /** Of a table (spec A15) how large it is, and the reference of the file as it came; null for other assets. */
+  /** Of a table how large it is, and the reference of the file as it came; null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
   /** Of what it holds, where it was made with trust on (docs/trust.md). */
   label?: WrittenLabel

@@ -8,7 +8,7 @@ export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 export type AssetBody = Uint8Array | ReadableStream<Uint8Array>
 
 /**
- * The smallest store: three methods, as in binary-assets.md. Any object that has them can hold assets; names, metas and
+ * The smallest store: three methods. Any object that has them can hold assets; names, metas and
  * namespaces are then kept by byref (see `withRecords`). `body` is then always a `Uint8Array`.
  */
 export interface AssetStore {

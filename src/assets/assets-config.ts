@@ -12,7 +12,7 @@ import {
 } from './stores/passthrough.ts'
 import { createS3AssetStore, S3_STORE_OPTIONS, type S3AssetStoreOptions } from './stores/s3.ts'
 
-/** How assets are kept (binary-assets.md, "Configuration Reference"), and our limits. */
+/** How assets are kept, and our limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'

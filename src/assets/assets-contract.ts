@@ -24,7 +24,7 @@ export interface SaveOptions extends AssetMaker, NamespaceOption {
   signal?: AbortSignal
 }
 
-/** A structured asset to save (structured-assets.md, "Assets"). */
+/** A structured asset to save. */
 export interface StructuredAssetInput {
   asset_type?: string
   asset_id?: string
@@ -198,7 +198,7 @@ export interface Assets {
    * `rows` (default: 100,000), `tool_timeout` after `timeoutMs` (default: 30 s); `dependency_missing` without DuckDB
    */
   query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
-  /** The asset's meta (spec A2). Never reads a body. */
+  /** The asset's meta. Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**
    * Removes expired assets, what crashes left, and the assets of the namespace that nothing names any more: mark and

@@ -14,7 +14,7 @@ export interface MetaOptions {
 }
 
 /**
- * The meta of an asset (structured-assets.md, "Asset Meta"; spec A2): the fields in the order of the reference, those
+ * The meta of an asset: the fields in the order of the reference, those
  * without a value left out. Reads no body and runs no getter.
  */
 export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {

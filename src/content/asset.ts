@@ -1,8 +1,7 @@
 import type { JsonValue } from './json.ts'
 
 /**
- * A record that can hold anything: bytes, text, JSON with bytes at its leaves, a live object (structured-assets.md,
- * spec A1). It never changes once saved.
+ * A record that can hold anything: bytes, text, JSON with bytes at its leaves, a live object. It never changes once saved.
  */
 export interface Asset {
   /** A task's own word to classify assets. */

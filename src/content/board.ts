@@ -66,7 +66,7 @@ const BOARD_METHODS: MethodTables<Board> = {
   ...is.all({ 0: AT, throws: true } as const, 'entries', 'snapshot'),
 }
 
-/** The data messages of a conversation, merged (data-messages.md, spec D). */
+/** The data messages of a conversation, merged. */
 export interface Board {
   /**
    * Takes the next message of the conversation, of any type, and gives its stored form. Throws `invalid_data` or

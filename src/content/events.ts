@@ -6,7 +6,7 @@ import type { Message, ToolCall } from './message.ts'
 /** Where an asset came from. */
 export type AssetOrigin = 'tool' | 'agent' | 'user' | 'system'
 
-/** What is known of a new asset (binary-assets.md, "ASSET_CREATED"). */
+/** What is known of a new asset. */
 export interface AssetCreated {
   assetId: string
   /** The full reference, `asset://…`. */
@@ -78,7 +78,7 @@ export interface TokenUsage {
  */
 export type CompactionReason = 'size' | 'media' | 'cold' | 'gone' | 'tools'
 
-/** How what came before is shown from a compaction on (spec L9). Everything behind it stands where it came. */
+/** How what came before is shown from a compaction on. Everything behind it stands where it came. */
 export interface Compaction {
   reason: CompactionReason
   /** The last message that it covers. */
@@ -118,12 +118,12 @@ export interface RunAsk {
 }
 
 /**
- * How an agent treats what nobody vouches for (spec Q4). `off`: like anything else. `track`: it is labelled, and asked
+ * How an agent treats what nobody vouches for. `off`: like anything else. `track`: it is labelled, and asked
  * about before it acts. `quarantine`: also, its model is shown its name alone.
  */
 export type TrustMode = 'off' | 'track' | 'quarantine'
 
-/** Something in a call that its tool does not take (spec Q6). */
+/** Something in a call that its tool does not take. */
 export interface FlowViolation {
   rule: FlowRule
   /** Where it stands in the arguments, as a JSON Pointer; empty for the call itself, which its model decided. */
@@ -141,7 +141,7 @@ export interface CallError {
 
 /**
  * Everything that happens in a conversation. Names and flat shapes are AG-UI's (docs.ag-ui.com) wherever AG-UI has
- * the event; `NEW_MESSAGE` and `ASSET_*` are binary-assets.md's and have a `payload`.
+ * the event; `NEW_MESSAGE` and `ASSET_*` have a `payload`.
  */
 export type ConversationEvent =
   // the conversation: durable
@@ -287,7 +287,7 @@ export type ConversationEvent =
     }
   /** What a tool's own model calls used: it counts as its run's. Logged with what the call came to. */
   | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
-  /** An answer about what is untrusted is shown to the model: at most so many bits of it (spec Q5). */
+  /** An answer about what is untrusted is shown to the model: at most so many bits of it. */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // what streams by: not durable, its outcome is in the events above
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }

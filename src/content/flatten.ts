@@ -24,7 +24,7 @@ const LOOKALIKE = /^\\*<class '(?:dict|list)'>$/
 const TEXT_FIELDS = ASSET_FIELDS.filter((field) => field !== 'content')
 
 /**
- * One line per field, depth first, in the meta's own order (structured-assets.md, "flatten"; spec A3). In keys the
+ * One line per field, depth first, in the meta's own order. In keys the
  * separator and `%` are percent-escaped: with `/`, a key can be pasted behind `asset://id/`. Like there, a path whose
  * last key is empty ends with the separator twice. Any depth.
  */

@@ -7,7 +7,7 @@ export type Integrity = 'trusted' | 'untrusted'
 /** Whether a value may go anywhere. */
 export type Confidentiality = 'public' | 'private'
 
-/** What is known of where a value came from, and where it may go (spec Q1). Never changes. */
+/** What is known of where a value came from, and where it may go. Never changes. */
 export interface Label {
   readonly integrity: Integrity
   readonly confidentiality: Confidentiality

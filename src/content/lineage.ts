@@ -34,7 +34,7 @@ export interface LineageEdge {
   ref?: string
 }
 
-/** Where a value came from and what came of it (spec T17). */
+/** Where a value came from and what came of it. */
 export interface Lineage {
   /** What the reference names: more than one where several writes made the value. */
   of: readonly string[]

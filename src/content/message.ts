@@ -1,5 +1,5 @@
 /**
- * Who sends or receives a message. The keys are those of message-metadata.md.
+ * Who sends or receives a message.
  * `participant_role` is `user`, `assistant`, `system`, `tool` or `plugin`, or a role of the application's own.
  */
 export interface Participant {
@@ -21,7 +21,7 @@ export const MESSAGE_TYPES: readonly unknown[] = [
   'log',
 ] satisfies MessageType[]
 
-/** A file that belongs to a message, by reference (binary-assets.md, "Message Attachments"). */
+/** A file that belongs to a message, by reference. */
 export interface Attachment {
   kind: 'image' | 'audio' | 'video' | 'file'
   assetRef: string
@@ -34,7 +34,7 @@ export interface Attachment {
   [key: string]: unknown
 }
 
-/** One call that an assistant announces (message-metadata.md, "Tools in UX via Metadata"). */
+/** One call that an assistant announces. */
 export interface ToolCall {
   id: string
   name: string
@@ -89,7 +89,7 @@ export type AttachmentInput =
   | Uint8Array
 
 /**
- * One message as it is stored, shown and travels (spec M1).
+ * One message as it is stored, shown and travels.
  * `content` fits `content_type`: text for `text/*`, parts for `multipart/mixed`, `{ command, param | response }` for
  * `command`, a reference for `asset_ref`, a {@link DataBlock} for `data`, else JSON. `timestamp` is ISO 8601 in UTC.
  */
@@ -104,10 +104,10 @@ export interface Message {
   metadata: MessageMetadata
 }
 
-/** How a data message acts on the value it is written to (spec D3). */
+/** How a data message acts on the value it is written to. */
 export type OutputMethod = 'set' | 'merge' | 'assign' | 'push' | 'concat' | 'delete'
 
-/** A data message's content (data-messages.md, spec D1–D3). The `_` keys are bookkeeping; all others are optional. */
+/** A data message's content. The `_` keys are bookkeeping; all others are optional. */
 export interface DataBlock {
   type: 'data'
   kind?: string

@@ -21,7 +21,7 @@ export interface Outline {
   complete: boolean
 }
 
-/** A column of rows, as tables describe them (spec A15). */
+/** A column of rows, as tables describe them. */
 interface Column {
   name: string
   type: string

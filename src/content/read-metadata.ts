@@ -56,7 +56,7 @@ const NOTHING: ReadMetadata = Object.freeze({
 })
 
 /**
- * Reads a message's metadata: the one place that knows what its reserved keys look like (message-metadata.md). Never
+ * Reads a message's metadata: the one place that knows what its reserved keys look like. Never
  * throws, and says what it had to leave out. What a message says is read once, so do not change it afterwards.
  */
 export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetadata {

@@ -19,7 +19,7 @@ export interface RenderContextOptions {
 }
 
 /**
- * What the model sees of these messages, as data-messages.md shows it: texts in place, data as one user text per
+ * What the model sees of these messages: texts in place, data as one user text per
  * identity. Parts that are no text are named by their type. Throws what `toMessage` and the board throw.
  */
 export function renderContext(

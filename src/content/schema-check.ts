@@ -53,7 +53,7 @@ const SPLIT =
   /^(?:type|properties|(?:prefixI|i)tems|additionalProperties|title|description|default|examples|\$.*)$/
 
 /**
- * Throws {@link SchemaViolationError} if the write breaks the schema at the place that it writes (spec D6). Inputs are
+ * Throws {@link SchemaViolationError} if the write breaks the schema at the place that it writes. Inputs are
  * checked whole; elsewhere `required` does not bind, and only what the write touches is looked at, as far as the schema
  * allows: a push onto a long list costs its own size.
  */

@@ -13,7 +13,7 @@ import {
 } from './message.ts'
 import { newId } from './new-id.ts'
 
-/** A participant, or its short form (structured-assets.md, `"receiver": { "role": "plugin", "name": … }`). */
+/** A participant, or its short form: `"receiver": { "role": "plugin", "name": … }`. */
 export type ParticipantInput = Participant | { role: string; name?: string; id?: string }
 
 /** What any form may say besides its content. What is missing gets a default. */
@@ -45,12 +45,12 @@ interface Bookkeeping {
   _date?: string
 }
 
-/** data-messages.md: plain text. */
+/** Plain text. */
 export type TextInput = MessageEnvelope & { type: 'text'; text: string }
-/** data-messages.md: a fact, its blueprint, or both. */
+/** A fact, its blueprint, or both. */
 export type DataInput = MessageEnvelope &
   Bookkeeping & { type: 'data'; kind?: string; data?: unknown }
-/** data-messages.md: what an agent starts from, data of the kind `input`. */
+/** What an agent starts from, data of the kind `input`. */
 export type InputInput = MessageEnvelope &
   Bookkeeping & {
     type: 'input'
@@ -58,16 +58,16 @@ export type InputInput = MessageEnvelope &
     /** JSON Schema of what comes of it: the answer is JSON that fits it. */
     output?: Record<string, unknown>
   }
-/** data-messages.md: an agent's memory, data of the kind `state`. */
+/** An agent's memory, data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
-/** binary-assets.md `{ role, content }`, structured-assets.md commands, message-metadata.md records. */
+/** `{ role, content }`, commands to plugins, and whole records. */
 export type ContentInput = MessageEnvelope & { content: unknown; content_type?: string }
 
 /** Every form in which a message is taken. */
 export type MessageInput = Message | TextInput | DataInput | InputInput | StateInput | ContentInput
 
 /**
- * The stored record of a message in any of the references' forms (spec M1). The one place that knows the shorter ones:
+ * The stored record of a message in any of the references' forms. The one place that knows the shorter ones:
  *
  * - `{ type: 'text', text }` → `text/plain`
  * - `{ type: 'data' | 'input' | 'state', … }` → `data` with a {@link DataBlock}

@@ -17,7 +17,7 @@ import { mergeable, mergeStored } from './merge.ts'
 import type { OutputMethod } from './message.ts'
 import { type Container, childOf, isContainer, isList, type Maybe, valueAt } from './versioned.ts'
 
-/** One write to a value of the board (spec D3). */
+/** One write to a value of the board. */
 export interface Write {
   kind: string
   instance?: string

@@ -81,7 +81,7 @@ export interface AppendOptions {
    * lasts; else the lease is this owner's for `ms` milliseconds from now, and nobody's where `ms` is 0.
    */
   lease?: Lease
-  /** Debug data by message id: JSON, kept apart from the events and never part of them (message-metadata.md). */
+  /** Debug data by message id: JSON, kept apart from the events and never part of them. */
   debug?: Readonly<Record<string, unknown>>
 }
 

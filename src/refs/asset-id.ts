@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
 
-/** The first level of every asset: a closed set, and never an id or a namespace (spec R2). */
+/** The first level of every asset: a closed set, and never an id or a namespace. */
 export const ASSET_FIELDS: readonly string[] = [
   'asset_type',
   'asset_id',
@@ -11,7 +11,7 @@ export const ASSET_FIELDS: readonly string[] = [
 ]
 
 /**
- * Whether the text may be an asset's id or a namespace (spec R2): 1 to 200 characters of well-formed Unicode, no control
+ * Whether the text may be an asset's id or a namespace: 1 to 200 characters of well-formed Unicode, no control
  * character, not `.` or `..`, none of the fields of an asset. A slash is allowed, and encoded in a URL.
  */
 export function isAssetId(text: unknown): boolean {

@@ -3,7 +3,7 @@ import { ASSET_FIELDS, isAssetId } from './asset-id.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
- * A reference to an asset, or to a field in it, as JSON (structured-assets.md, "Asset Reference").
+ * A reference to an asset, or to a field in it, as JSON.
  * `field_path` starts at the first level of the asset; null is the asset itself. It may be absent only where nothing
  * but a reference can stand.
  */
@@ -43,7 +43,7 @@ export function extractAssetId(ref: string | AssetRef): string {
 }
 
 /**
- * The parts of a reference (URL or object); null if it breaks the grammar (spec R1, R2). Canonical integers come as
+ * The parts of a reference (URL or object); null if it breaks the grammar. Canonical integers come as
  * numbers, all other keys as text. Linear in the text; never throws.
  */
 export function parseAssetRef(ref: string | AssetRef): AssetRefParts | null {
@@ -112,7 +112,7 @@ function parseObject(value: AssetRef): AssetRefParts | null {
   return toParts(id, namespace, [...keys])
 }
 
-/** A field that the value has itself, and does not inherit (spec R5). */
+/** A field that the value has itself, and does not inherit. */
 function ownField(value: unknown, key: keyof AssetRef): unknown {
   const object = Object(value) as AssetRef
   return Object.hasOwn(object, key) ? object[key] : undefined

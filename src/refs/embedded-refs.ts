@@ -17,7 +17,7 @@ export interface FindOptions {
 }
 
 /**
- * The references between `<|` and `|>` on one line, in order: URLs or JSON objects (spec R9). `\<|` is literal, and so
+ * The references between `<|` and `|>` on one line, in order: URLs or JSON objects. `\<|` is literal, and so
  * is everything between marks that is no reference (`<|im_start|>`). Linear in the text; never throws.
  */
 export function findEmbeddedRefs(text: string, options?: FindOptions): EmbeddedRef[] {

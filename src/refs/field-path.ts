@@ -36,7 +36,7 @@ const RESOLVE: OptionTable<ResolveOptions> = { format: is.callback() }
 
 /**
  * The value at the path: through own enumerable keys, items of lists and typed arrays, entries of Maps, and nothing
- * else: no prototype, method or getter (spec R5). A null that is there is a value. Throws {@link FieldPathError}.
+ * else: no prototype, method or getter. A null that is there is a value. Throws {@link FieldPathError}.
  */
 export function resolveFieldPath(
   value: unknown,

@@ -16,7 +16,7 @@ export type TextMark = { start: number; end: number } & (
 )
 
 /**
- * What stands for something in a longer text, in order (spec R13): asset references and variables between `<|` and `|>`,
+ * What stands for something in a longer text, in order: asset references and variables between `<|` and `|>`,
  * variables that lack these marks, and escapes of daggers. Code of Markdown holds none; `\<|` and `\†` are literal. Linear
  * in the text; never throws.
  */

@@ -32,7 +32,7 @@ const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'/y
 export const OPERATOR = /\s*(\|\||&&)\s*/y
 
 /**
- * Reads a variable reference (spec R10): the whole of the text, after trimming. Null for everything else, which is
+ * Reads a variable reference: the whole of the text, after trimming. Null for everything else, which is
  * text: "† 1540", "†1540", "see †state". `&&` binds tighter than `||`. Linear in the text; never throws.
  */
 export function parseVariableRef(text: string): VariableExpression | null {

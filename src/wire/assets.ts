@@ -54,7 +54,7 @@ export const uploaded = z.object({
 /** `POST /api/assets` of several files in one form. */
 export const uploadedFiles = z.object({ files: z.array(uploaded) })
 
-/** `POST /api/assets/structured`: a structured asset (structured-assets.md); bytes by reference or as data URLs. */
+/** `POST /api/assets/structured`: a structured asset; bytes by reference or as data URLs. */
 export const structuredAsset = z.strictObject({
   asset_type: z.string().max(200).optional(),
   asset_id: z.string().max(200).optional(),

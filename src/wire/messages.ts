@@ -7,7 +7,7 @@ const participant = z.looseObject({
   name: z.string().optional(),
 })
 
-/** A stored message (message-metadata.md). What it holds beside these keys comes back as it came. */
+/** A stored message. What it holds beside these keys comes back as it came. */
 export const message = z
   .looseObject({
     id: z.string(),

@@ -5,7 +5,7 @@ import type { Plugin } from './load-plugin.ts'
 /** The plugins of an agent, by their names. */
 export type Plugins = ReadonlyMap<string, Plugin>
 
-/** A message that asks a plugin to do something (structured-assets.md). */
+/** A message that asks a plugin to do something. */
 export interface CommandMessage extends Message {
   content: { command: string; param?: unknown; [key: string]: unknown }
 }

@@ -44,7 +44,7 @@ export interface PluginCommand {
   argumentsOf(param: unknown): Record<string, unknown>
 }
 
-/** Commands that belong together, for models as tools and for people as messages (structured-assets.md). */
+/** Commands that belong together, for models as tools and for people as messages. */
 export interface Plugin {
   /** What command messages call it by: `info.name`, else `info.title`. */
   name: string
@@ -60,7 +60,7 @@ export interface Plugin {
 export const WHOLE_PARAM = '_param'
 
 /**
- * Makes a plugin of its YAML (spec T4) and of what does its commands, by their names.
+ * Makes a plugin of its YAML and of what does its commands, by their names.
  *
  * @throws ByrefError `config_invalid` for YAML that is none or describes no plugin, with line and column; for a command that
  *   nobody does, and a handler of no command

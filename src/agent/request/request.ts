@@ -22,7 +22,7 @@ import { outputComplaint, outputRequest } from '../output/output-words.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
 import type { RequestPrompt } from './request-prompt.ts'
 
-/** What a request is made with (data-messages.md's `config`). */
+/** What a request is made with. */
 export interface RequestConfig {
   model: LanguageModel
   /** What the model is and how it should work. */
@@ -71,7 +71,7 @@ const OPTIONS: OptionTable<RequestConfig> = {
 }
 
 /**
- * One model call without tools (data-messages.md's `Agent.Request`): messages in any form in, with data as the model sees it
+ * One model call without tools: messages in any form in, with data as the model sees it
  * there, an answer that fits the schema out. One that does not is asked for once more, with what is wrong with it.
  *
  * @param schema A Standard Schema (zod 4 …) or JSON Schema; null for the `output` of the last input message.

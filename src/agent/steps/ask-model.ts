@@ -238,7 +238,7 @@ function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): stri
 }
 
 /**
- * A call whose arguments hold no bodies, so that neither log nor later prompts do (spec X10): base64 and data URLs that
+ * A call whose arguments hold no bodies, so that neither log nor later prompts do: base64 and data URLs that
  * a model wrote are assets before the call is logged. The tool is still given what the model wrote, but for data that
  * is an asset as a whole: then `save_asset` has nothing left to save and is given the reference.
  */

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../content/json.ts'
 import { ByrefError } from '../../errors.ts'
 import { checkTool, TOOL_OPTIONS, type Tool } from './tool.ts'
 
-/** Tools that come with byref, by the names that `tools` takes (binary-assets.md, "Native Asset Tools"). */
+/** Tools that come with byref, by the names that `tools` takes. */
 export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
 
 // What they give is what they were given: they read nothing of the world and change nothing but add assets.
@@ -30,7 +30,7 @@ export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.group(TOOL_OPTIONS),
 )
 
-/** Without the model getting bytes by itself, it saves and fetches (binary-assets.md). */
+/** Without the model getting bytes by itself, it saves and fetches. */
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
 /** What large results are read by. */
 const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
@@ -87,7 +87,7 @@ export function resolveTools(
 
 /**
  * A result as the log keeps it: what `fetch_asset` read is there as its reference, never as its bytes, which reach the
- * model with the next prompt only (spec X6).
+ * model with the next prompt only.
  */
 export function fetchedByReference(value: unknown): unknown {
   if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value

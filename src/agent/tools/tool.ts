@@ -53,11 +53,11 @@ export interface ToolContext {
    * of it. Rejects with ByrefError `asset_not_found` where there is none.
    */
   announce(ref: string): Promise<AssetInfo>
-  /** The store in the shape of binary-assets.md. */
+  /** The store by its four methods `save`, `get`, `urlFor` and `info`. */
   assetStore: AssetStore
-  /** The bytes behind a reference (binary-assets.md, "Assets in Tool Execution Context"). */
+  /** The bytes behind a reference. */
   resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
-  /** How assets are kept, without secrets (binary-assets.md, "Assets in Custom Processors"). */
+  /** How assets are kept, without secrets. */
   assetConfig: ResolvedAssetsConfig
   /**
    * The value of a `†` reference among the conversation's data and results, read through the reference where it is kept

@@ -37,7 +37,7 @@ export interface Extracted {
 }
 
 /**
- * Saves every body in a value and puts a reference in its place (spec X1–X6). The value itself is never changed; what
+ * Saves every body in a value and puts a reference in its place. The value itself is never changed; what
  * holds no body is shared. A body that has the shape and does not decode, or cannot be saved, becomes an `assetError`
  * in its place, and costs the others nothing; a stream that stands at several places is one asset. Typed arrays of
  * numbers become lists, longer ones structured content. Date, Map and Set stay what they are; instances of classes on the way to a body become plain
