@@ -18,13 +18,10 @@ describe('rankRows and summarize over a table that is too large to be one value'
     const told: string[] = []
     const progress = (message: string) => void told.push(message)
     const context = { progress, signal: new AbortController().signal } as never
-    const ranked = (await rankRows.execute(
+    const ranked = await rankRows.execute(
       { rows, by: 'value', order: 'highest', limit: 2 },
       context,
-    )) as {
-      rows: { value: number }[]
-      of: number
-    }
+    )
     expect(ranked.rows.map((row) => row.value)).toEqual([119_999, 119_998])
     expect(ranked.of).toBe(120_000)
     expect(told).toEqual(['Ranking 120,000 rows', 'Ranking 100,000 of 120,000 rows'])

@@ -1,3 +1,4 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { AssetInfo } from '../../assets/asset-info.ts'
 import type { AssetStore } from '../../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../../assets/assets-config.ts'
@@ -22,8 +23,11 @@ import {
   type ToolSchema,
 } from './describe-schema.ts'
 
-/** What a tool is given beside its input. */
-export interface ToolContext {
+/**
+ * What a tool is given beside its input. `Context` is the type of the run's `context`, which nothing checks:
+ * `execute(input, { context }: ToolContext<Session>)`.
+ */
+export interface ToolContext<Context = unknown> {
   /**
    * The id of this call (and of the item of a mapped one), the same when it is run again after a crash: usable as an
    * idempotency key.
@@ -36,7 +40,7 @@ export interface ToolContext {
   /** The namespace of the run; null for none. */
   namespace: string | null
   /** What the run was given as its `context`, else the agent's. */
-  context: unknown
+  context: Context
   /** Aborted when the run ends, is taken over by another process, or the call takes too long. */
   signal: AbortSignal
   /** Tells whoever watches how far the work is; `fraction` is from 0 to 1. */
@@ -88,8 +92,8 @@ interface LabelRule<Input> {
   label(input: Input, result: unknown): LabelTreeInput
 }
 
-/** Something that a model can call. */
-export interface Tool<Input = unknown> {
+/** Something that a model can call. `Result` is what `execute` returns, such as a promise. */
+export interface Tool<Input = unknown, Result = unknown> {
   /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
   id: string
   /** For the model: what it does and when to use it. */
@@ -167,7 +171,7 @@ export interface Tool<Input = unknown> {
    * It may be an async generator: each yield is shown as progress, and its return value, or else its last yield, is the
    * result.
    */
-  execute(input: Input, context: ToolContext): unknown
+  execute(input: Input, context: ToolContext): Result
 }
 
 const VARIABLE: Check<string> = is.checked(
@@ -203,28 +207,47 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 
+type AnySchema = ToolSchema | JsonSchema
+
 /** A tool; without `execute`, one whose calls are answered from outside. */
-type ToolDefinition<Input> = Omit<Tool<Input>, 'execute'> & Partial<Pick<Tool<Input>, 'execute'>>
-const DEFINITION: OptionTable<ToolDefinition<unknown>> = { ...TOOL_OPTIONS, execute: is.callback() }
+interface ToolDefinition<In extends AnySchema, Output, Result>
+  extends Omit<Tool<InputOf<In>>, 'inputSchema' | 'outputSchema' | 'execute'> {
+  inputSchema: In
+  outputSchema?: (StandardSchemaV1<Output, unknown> & StandardJSONSchemaV1) | JsonSchema
+  execute?(input: InputOf<In>, context: ToolContext): Result
+}
+
+/** The input of a tool with this schema. */
+type InputOf<In extends AnySchema> = In extends ToolSchema
+  ? StandardSchemaV1.InferOutput<In>
+  : Record<string, unknown>
+
+/** What `execute` may return for a result of this type. */
+type Returned<Output> =
+  | Output
+  | PromiseLike<Output>
+  | AsyncGenerator<unknown, Output>
+  | AsyncGenerator<unknown, void>
+
+const DEFINITION: OptionTable<ToolDefinition<AnySchema, unknown, unknown>> = {
+  ...TOOL_OPTIONS,
+  execute: is.callback(),
+}
 
 /**
- * Checks a tool and gives its input the type of its schema. Calls of one without `execute` wait, as for an approval, until
+ * Checks a tool, and gives its input and its result their types: `inputSchema` types what `execute` takes, and a library's
+ * `outputSchema` what it returns. Calls of one without `execute` wait, as for an approval, until
  * somebody gives their result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
  *
  * @throws ByrefError `config_invalid` for an id that providers refuse, or a schema that is neither kind.
  */
-export function defineTool<Input>(
-  tool: ToolDefinition<Input> & { inputSchema: ToolSchema<Input> },
-): Tool<Input>
-export function defineTool(
-  tool: ToolDefinition<Record<string, unknown>> & { inputSchema: JsonSchema },
-): Tool<Record<string, unknown>>
-export function defineTool<Input>(definition: ToolDefinition<Input>): Tool<Input> {
-  checkOptions<ToolDefinition<unknown>>('defineTool', definition, DEFINITION)
-  const { execute } = definition
-  const tool = (execute ? definition : answeredOutside(definition)) as Tool<Input>
-  checkTool(tool)
-  return tool
+export function defineTool<In extends AnySchema, Output, Result extends Returned<Output>>(
+  definition: ToolDefinition<In, Output, Result>,
+): Tool<InputOf<In>, Result> {
+  checkOptions<ToolDefinition<AnySchema, unknown, unknown>>('defineTool', definition, DEFINITION)
+  const tool = definition.execute ? definition : answeredOutside(definition)
+  checkTool(tool as Tool)
+  return tool as Tool<InputOf<In>, Result>
 }
 
 /** What holds beyond the types of a tool's options. @throws ByrefError `config_invalid` */
@@ -254,7 +277,7 @@ export function checkTool(tool: Tool): void {
 /** What stands for the `execute` of tools that have none. */
 const stands = new WeakSet<Tool['execute']>()
 
-function answeredOutside<Input>(definition: ToolDefinition<Input>): Tool<Input> {
+function answeredOutside<Definition extends { id: string }>(definition: Definition) {
   const execute = (): never => {
     throw new ByrefError(
       'invalid_arguments',
