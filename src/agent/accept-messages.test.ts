@@ -16,6 +16,29 @@ async function accept(input: MessageInput, assets = createAssets({})) {
 }
 
 describe('acceptMessages', () => {
+  it.each([
+    ['user', 'user'],
+    ['assistant', 'agent'],
+    ['tool', 'tool'],
+    ['plugin', 'system'],
+    ['constructor', 'system'],
+  ])('says that what a message of role %s brings is made by %s', async (role, by) => {
+    const content = [{ type: 'image', image: new Uint8Array(PNG) }]
+    const { created } = await accept({ role, content })
+    expect(created).toMatchObject([{ by }])
+  })
+
+  it('takes attachments beside the content, as over HTTP', async () => {
+    const attachments = [{ mimeType: 'image/png', dataBase64: PNG.toString('base64') }]
+    const { created, events } = await accept({ content: 'Look', attachments })
+    const message = events.find((event) => event.type === 'NEW_MESSAGE')?.payload
+    expect(message).not.toHaveProperty('attachments')
+    expect(message?.metadata.attachments).toMatchObject([{ assetRef: created[0]?.ref }])
+    await expect(accept({ content: 'x', attachments: 'none' as never })).rejects.toMatchObject({
+      code: 'invalid_message',
+    })
+  })
+
   it('keeps each part in the one form, its body by reference', async () => {
     const content = [
       { type: 'text', text: 'Look' },

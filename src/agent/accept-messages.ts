@@ -4,7 +4,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { canonicalPart, partType } from '../content/canonical-part.ts'
-import type { AssetEvent, ConversationEvent } from '../content/events.ts'
+import type { AssetEvent, AssetOrigin, ConversationEvent } from '../content/events.ts'
 import { isPlainObject } from '../content/json.ts'
 import {
   join,
@@ -94,12 +94,19 @@ function cameWith<Event extends ConversationEvent>(
   return event
 }
 
+/** Who made the bodies of a message, by its sender's role; `system` for other roles. */
+const MAKERS: ReadonlyMap<string, AssetOrigin> = new Map([
+  ['user', 'user'],
+  ['assistant', 'agent'],
+  ['tool', 'tool'],
+])
+
 /** Content and metadata with their bodies as assets; the origins of their events point into the message. */
 async function extracted(
   { content, content_type, metadata, sender }: Message,
   assets: Assets,
 ): Promise<{ content: unknown; metadata: MessageMetadata; events: AssetEvent[] }> {
-  const by = sender.participant_role === 'user' ? 'user' : 'system'
+  const by = MAKERS.get(sender.participant_role) ?? 'system'
   const events: AssetEvent[] = []
   const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
   const { value } = await extractAssets(

@@ -4,6 +4,7 @@ import { toDataBlock } from './data-block.ts'
 import { isoTime } from './iso-time.ts'
 import { isPlainObject } from './json.ts'
 import {
+  type AttachmentInput,
   MESSAGE_TYPES,
   type Message,
   type MessageType,
@@ -32,6 +33,8 @@ export interface MessageEnvelope {
   /** ISO 8601. Default: now. */
   timestamp?: string
   metadata?: MetadataInput
+  /** In short, for `metadata.attachments`. */
+  attachments?: AttachmentInput[]
 }
 
 interface Bookkeeping {
@@ -88,7 +91,9 @@ export function toMessage(input: MessageInput): Message {
     message_type,
     ...given
   } = Object(input)
-  const { timestamp = new Date().toISOString(), metadata = {}, ...body } = given
+  const { timestamp = new Date().toISOString(), metadata: said = {}, attachments, ...body } = given
+  const isAttached = attachments !== undefined && isPlainObject(said)
+  const metadata = isAttached ? { ...said, attachments } : said
   const { content_type, content, ...unknown } = readBody(body)
   const message: Message = {
     id,

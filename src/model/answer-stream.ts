@@ -4,6 +4,8 @@ import type { ModelStreamPart } from './language-model.ts'
 /** A whole answer, for models that make it at once. */
 export interface ModelAnswer {
   text?: string
+  /** Files that the model makes, such as pictures: bytes or base64. */
+  files?: { mediaType: string; data: Uint8Array | string }[]
   calls?: { id?: string; name: string; arguments: Record<string, unknown> }[]
   /** Tokens; null where they are not counted. */
   usage?: { inputTokens: number | null; outputTokens: number | null }
@@ -28,7 +30,7 @@ export function answerStream(
 }
 
 async function* pieces(
-  { text = '', calls = [], usage }: ModelAnswer,
+  { text = '', files = [], calls = [], usage }: ModelAnswer,
   signal: AbortSignal | undefined,
   delayMs: number,
 ): AsyncGenerator<ModelStreamPart> {
@@ -41,6 +43,9 @@ async function* pieces(
       if (delayMs > 0) await sleep(delayMs, undefined, { signal })
     }
     yield { type: 'text-end', id: 'text' }
+  }
+  for (const { mediaType, data } of files) {
+    yield { type: 'file', mediaType, data: { type: 'data', data } }
   }
   for (const { id = `call_${crypto.randomUUID()}`, name, arguments: args } of calls) {
     const input = JSON.stringify(args)

@@ -1,5 +1,11 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+} from '@ai-sdk/provider'
 import { answerStream, type ModelAnswer } from '../model/answer-stream.ts'
+import type { ModelStreamPart } from '../model/language-model.ts'
 
 /** One turn of a {@link scriptedModel}: text, an answer, an error to fail with, or a function of what it is asked. */
 export type ScriptedTurn =
@@ -20,27 +26,43 @@ export interface ScriptedModel extends LanguageModelV4 {
  */
 export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   const requests: LanguageModelV4CallOptions[] = []
+
+  async function doStream(options: LanguageModelV4CallOptions) {
+    const turn = turns[requests.length]
+    requests.push(options)
+    if (turn === undefined)
+      throw new Error(`The script has ${turns.length} turns and was asked again`)
+    if (turn instanceof Error) throw turn
+    const answer = typeof turn === 'function' ? turn(options) : turn
+    const whole = typeof answer === 'string' ? { text: answer } : answer
+    return { stream: answerStream(whole, { signal: options.abortSignal }) }
+  }
+
   return {
     specificationVersion: 'v4',
     provider: 'byref.testing',
     modelId: 'scripted',
     supportedUrls: {},
     requests,
-    async doGenerate() {
-      throw new Error('The scripted model only streams; byref never calls doGenerate')
-    },
-    async doStream(options) {
-      const turn = turns[requests.length]
-      requests.push(options)
-      if (turn === undefined)
-        throw new Error(`The script has ${turns.length} turns and was asked again`)
-      if (turn instanceof Error) throw turn
-      const answer = typeof turn === 'function' ? turn(options) : turn
-      return {
-        stream: answerStream(typeof answer === 'string' ? { text: answer } : answer, {
-          signal: options.abortSignal,
-        }),
-      }
-    },
+    doStream,
+    doGenerate: async (options) => generated((await doStream(options)).stream),
   }
+}
+
+/** A streamed answer as a whole, as `generateText` of the AI SDK asks for it. */
+async function generated(
+  stream: ReadableStream<ModelStreamPart>,
+): Promise<LanguageModelV4GenerateResult> {
+  const content: LanguageModelV4Content[] = []
+  let text = ''
+  for await (const part of stream) {
+    if (part.type === 'text-delta') text += part.delta
+    else if (part.type === 'text-end') content.push({ type: 'text', text })
+    else if (part.type === 'file' || part.type === 'tool-call') content.push(part)
+    else if (part.type === 'finish') {
+      const { finishReason, usage } = part
+      return { content, finishReason, usage, warnings: [] }
+    }
+  }
+  throw new Error('The answer has no end')
 }

@@ -202,12 +202,9 @@ export function messageRoutes(): Route[] {
 function inputsOf(body: Record<string, unknown>, tried: string | undefined): object[] {
   const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
   const list = (Array.isArray(messages) ? messages : [single]) as Record<string, unknown>[]
-  return list.map(({ attachments, ...given }, i) => {
+  return list.map((given, i) => {
     const id = tried && i > 0 ? `${tried}.${i}` : tried
-    const input = id === undefined ? given : { id, ...given }
-    if (!Array.isArray(attachments)) return input
-    const metadata = { ...Object(input.metadata), attachments }
-    return { ...input, metadata }
+    return id === undefined ? given : { id, ...given }
   })
 }
 
