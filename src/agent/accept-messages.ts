@@ -36,11 +36,12 @@ export interface Accepted {
 /**
  * Makes the events of messages that come in: normal form, parts in the one form that is stored ({@link canonicalPart}),
  * bodies in them as assets, attachments completed from what is known of their assets. Every asset that a message names is
- * noted with it; a name in its text or parts that leads nowhere is no error.
+ * noted with it. An attachment, a part or a name in its text that names no asset is not an error: models are shown that it is
+ * unresolved.
  *
  * @param known The references that the conversation has noted already.
  * @param labels What is said of all of them; null where trust is off.
- * @throws ByrefError `invalid_message`, `asset_not_found` for an attachment that names nothing.
+ * @throws ByrefError `invalid_message`; `invalid_reference` for an attachment whose `assetRef` is not a reference
  */
 export async function acceptMessages(
   inputs: readonly MessageInput[],
@@ -65,10 +66,10 @@ export async function acceptMessages(
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
       accepted.events.push(cameWith(event, message, labels))
     }
-    const infos = await Promise.all(attachments.map(({ assetRef }) => assets.info(assetRef)))
+    const infos = await Promise.all(attachments.map(({ assetRef }) => infoOf(assetRef, assets)))
     const mentioned = await mentionedAssets({ ...message, content }, assets)
     for (const info of [...infos, ...mentioned]) {
-      if (noted.has(info.ref)) continue
+      if (!info || noted.has(info.ref)) continue
       noted.add(info.ref)
       const event = await attached(info, assets)
       accepted.events.push(cameWith(event, message, labels, info.label))
@@ -162,11 +163,13 @@ function named(attachments: unknown): NamedAttachment[] {
 function completed(
   message: Message,
   given: readonly NamedAttachment[],
-  infos: readonly AssetInfo[],
+  infos: readonly (AssetInfo | null)[],
 ): Message {
   if (infos.length === 0) return message
   const attachments = given.map((item, i): Attachment => {
-    const { kind, ref, mime, name } = infos[i] as AssetInfo
+    const info = infos[i] ?? null
+    if (!info) return { ...UNRESOLVED, ...item, assetRef: wholeRef(item.assetRef) }
+    const { kind, ref, mime, name } = info
     return {
       kind,
       mimeType: mime,
@@ -177,6 +180,24 @@ function completed(
     }
   })
   return { ...message, metadata: { ...message.metadata, attachments } }
+}
+
+/** What an attachment that names no asset is, unless it says otherwise. */
+const UNRESOLVED = { kind: 'file', mimeType: 'application/octet-stream' } as const
+
+/** A reference, also where a bare id was given. */
+function wholeRef(ref: string): string {
+  return isAssetRef(ref) ? ref : formatAssetRef({ id: ref })
+}
+
+/** Null for what names no asset. */
+async function infoOf(ref: string, assets: Pick<Assets, 'info'>): Promise<AssetInfo | null> {
+  try {
+    return await assets.info(ref)
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
+    throw error
+  }
 }
 
 /** An asset that was there before the conversation, noted in it as attached by its user. */

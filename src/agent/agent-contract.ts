@@ -93,7 +93,7 @@ export interface Agent {
   readonly log: ConversationLog
   /**
    * Starts a run. A conversation has one at a time: during another the messages wait for a run of their own, unless
-   * `ifBusy` says otherwise. Messages that cannot be taken (unknown references, data that breaks its schema) make
+   * `ifBusy` says otherwise. Messages that cannot be taken (malformed attachments, data that breaks its schema) make
    * `result` reject, and nothing is logged.
    */
   run<Schema extends OutputSchema | undefined = undefined>(

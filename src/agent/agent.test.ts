@@ -175,16 +175,27 @@ describe('createAgent', () => {
     expect(data.map(({ content }) => (content as { kind: string }).kind)).toEqual(['state', 'log'])
   })
 
+  it('shows an unknown reference as unresolved, in an attachment as in a part', async () => {
+    const model = scriptedModel(['I see nothing.', 'Nor there.'])
+    const agent = createAgent({ model })
+    const assetRef = 'asset://nowhere'
+    await agent.run({ messages: [{ content: 'x', attachments: [{ assetRef }] }] }).result
+    const part = { type: 'file', file: { url: assetRef } }
+    await agent.run({ messages: [{ content: [{ type: 'text', text: 'x' }, part] }] }).result
+    for (const prompt of prompts(model))
+      expect(prompt).toContain('[unresolved file: asset://nowhere')
+  })
+
   it('refuses what cannot be taken before anything is logged', async () => {
     const log = createMemoryLog()
     const agent = createAgent({ model: scriptedModel([]), log })
-    const attachments = [{ assetRef: 'asset://nowhere' }]
+    const attachments = [{ assetRef: 'http://x' }]
     const run = agent.run({
       conversation: 'c',
       messages: [{ role: 'user', content: 'x', metadata: { attachments } }],
     })
-    await expect(run.result).rejects.toMatchObject({ code: 'asset_not_found' })
-    await expect(eventsOf(run)).rejects.toMatchObject({ code: 'asset_not_found' })
+    await expect(run.result).rejects.toMatchObject({ code: 'invalid_reference' })
+    await expect(eventsOf(run)).rejects.toMatchObject({ code: 'invalid_reference' })
     expect(await log.find('c')).toBe(null)
     await expect(agent.start({ messages: [] })).rejects.toMatchObject({ code: 'invalid_message' })
   })

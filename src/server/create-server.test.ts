@@ -447,11 +447,6 @@ describe('createServer', () => {
         'bad_request',
       ],
       [
-        () => post(`${at}/messages`, { content: 'x', attachments: [{ assetRef: 'asset://none' }] }),
-        404,
-        'asset_not_found',
-      ],
-      [
         () => post(`${at}/messages`, { content: 'x', attachments: [{ assetRef: 'http://x' }] }),
         400,
         'invalid_reference',
