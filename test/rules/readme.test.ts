@@ -1,10 +1,14 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const TSC = join(root, 'node_modules/typescript/bin/tsc')
+const LIBRARIES = ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable']
+const CODE = /^```(ts|js|tsx)(?: run)?\n([\s\S]*?)^```/gm
 
 // Inside the project, so that "byref" is the project itself.
 mkdirSync(join(root, '.cache'), { recursive: true })
@@ -77,6 +81,33 @@ describe('docs', () => {
     writeFileSync(file, code)
     expect(execute(file)).not.toBe('')
   })
+})
+
+describe('code blocks', () => {
+  it('have sound types, each pasted into a file of its own', () => {
+    const own = join(folder, 'blocks')
+    mkdirSync(own)
+    for (const file of ['README.md', ...globSync('docs/*.md', { cwd: root })]) {
+      // The workbench is a private package, whose own project checks it.
+      if (file.endsWith('workbench.md')) continue
+      const text = readFileSync(join(root, file), 'utf8')
+      for (const [i, match] of [...text.matchAll(CODE)].entries()) {
+        const [, type = '', code = ''] = match
+        const name = `${file.replace(/\W+/g, '-')}-${i + 1}.${type}`
+        // Each is a module, with names of its own.
+        writeFileSync(join(own, name), `${code}\nexport {}\n`)
+      }
+    }
+    const compilerOptions = { allowJs: true, checkJs: true, jsx: 'react-jsx', lib: LIBRARIES }
+    const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }
+    writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ ...project, exclude: [] }))
+    const { stdout } = spawnSync(process.execPath, [TSC, '-p', own], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    // With a browser's types, some of what Node has is of another type in src.
+    expect(stdout.split('\n').filter((line) => line.startsWith('.cache'))).toEqual([])
+  }, 120_000)
 })
 
 describe('examples', () => {
