@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
 import type { Message } from '../content/message.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import type { LanguageModel } from '../model/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
@@ -104,5 +106,43 @@ describe('a sub-agent', () => {
     )
     // The asset is described to the caller's model.
     expect(prompt).toContain('rain')
+  })
+
+  it('is not cancelled when the process of its caller stops, and goes on with it', async () => {
+    const log = createMemoryLog()
+    const asked = Promise.withResolvers<void>()
+    const hanging = {
+      ...scriptedModel([]),
+      doStream() {
+        asked.resolve()
+        return new Promise<never>(() => {})
+      },
+    }
+    const agents = (child: LanguageModel, turns: ScriptedTurn[]) => {
+      const helper = createAgent({ model: child, log, name: 'helper' })
+      const tools = [helper.asTool({ id: 'helper', description: '' })]
+      return {
+        helper,
+        agent: createAgent({ model: scriptedModel(turns), log, tools, name: 'outer' }),
+      }
+    }
+    const before = agents(hanging, [
+      { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Wait' } }] },
+    ])
+    const run = before.agent.run({ conversation: 'c', messages: say('Go') })
+    const lost = expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
+    await asked.promise
+    await before.agent.close()
+    await lost
+    await before.helper.close()
+    expect((await log.find('c/h'))?.status).toBe('running')
+
+    const after = agents(scriptedModel(['Heard.']), ['Done.'])
+    const { text } = await after.agent.resume('c').result
+    expect(text).toBe('Done.')
+    const ends = (await log.read('c/h')).flatMap(({ event }) => {
+      return event.type === 'RUN_FINISHED' ? [event.result.reason] : []
+    })
+    expect(ends).toEqual(['done'])
   })
 })

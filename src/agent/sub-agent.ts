@@ -3,6 +3,7 @@ import { isPlainObject, type JsonValue } from '../content/json.ts'
 import type { Clearance } from '../content/label.ts'
 import type { MessageInput } from '../content/to-message.ts'
 import { ByrefError } from '../errors.ts'
+import { LeaseHeldError } from '../log/conversation-log.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
 import { findTextMarks } from '../refs/text-marks.ts'
@@ -13,6 +14,7 @@ import { copyAsset } from './copy-asset.ts'
 import type { Run } from './follow-run.ts'
 import type { OutputSchema } from './output/output-schema.ts'
 import { resumeRun } from './resume.ts'
+import { RunLostError } from './run-lost-error.ts'
 import { startRun } from './start-run.ts'
 import type { Thread } from './thread.ts'
 import type { JsonSchema, ToolSchema } from './tools/describe-schema.ts'
@@ -106,7 +108,9 @@ async function outcome(
   { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
 ): Promise<unknown> {
   const { signal, namespace, progress } = context
-  const cancel = (): void => run.cancel()
+  const cancel = (): void => {
+    if (!goesOn(signal.reason)) run.cancel()
+  }
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
   try {
@@ -132,6 +136,15 @@ async function outcome(
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+/** Whether the calling run goes on in another process, or later: it then asks for this run's result again. */
+function goesOn(reason: unknown): boolean {
+  if (reason instanceof RunLostError) return reason.goesOn
+  return (
+    reason instanceof LeaseHeldError ||
+    (reason instanceof ByrefError && ['log_failed', 'storage_full'].includes(reason.code))
+  )
 }
 
 /** Characters of a value that may stand within a text. */

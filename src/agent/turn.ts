@@ -17,8 +17,10 @@ export type TurnAbortReason =
   /** Nothing happened any more though nothing was waited for: see `Activity`. */
   | 'stalled'
 
-/** The reason of signals whose run is over; one for all, since its stack says nothing. */
-const OVER = new RunLostError()
+/** The reason of signals whose run is over, or goes on elsewhere; one for all, since its stack says nothing. */
+const OVER = new RunLostError({ goesOn: false })
+const MOVED = new RunLostError()
+const ENDING: readonly TurnAbortReason[] = ['over', 'time', 'handler']
 
 /** One thing that was due, while this process does it. What is left of its work when it is closed can append nothing. */
 export class Turn {
@@ -54,7 +56,8 @@ export class Turn {
 
   abort(reason: TurnAbortReason, error?: unknown): void {
     this.#aborted ??= { reason, error }
-    if (!this.signal.aborted) this.#controller.abort(error ?? OVER)
+    if (this.signal.aborted) return
+    this.#controller.abort(error ?? (ENDING.includes(reason) ? OVER : MOVED))
   }
 
   close(): void {
