@@ -39,6 +39,36 @@ describe('createAgent, with assets', () => {
     expect(Buffer.from(bytes)).toEqual(PNG)
   })
 
+  it('gives bare base64 of a result to a parameter of bytes, by its variable', async () => {
+    const shoot = defineTool({
+      id: 'shoot',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => ({ image: PNG.toString('base64') }),
+    })
+    let given: unknown
+    const measure = defineTool({
+      id: 'measure',
+      description: '',
+      inputSchema: {
+        type: 'object',
+        properties: { image: { asset_ref_acceptable: true, asset_ref_as: 'bytes' } },
+      },
+      execute: ({ image }) => {
+        given = image
+        return 'measured'
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'shoot', arguments: {} }] },
+      { calls: [{ name: 'measure', arguments: { image: '†result#1.image' } }] },
+      'Done.',
+    ])
+    await createAgent({ model, tools: [shoot, measure] }).run({ messages: say('Go') }).result
+    expect(given).toEqual(new Uint8Array(PNG))
+    expect(prompts(model).join()).not.toContain('iVBOR')
+  })
+
   it('finds what a run in a namespace saved, by the namespace of the call', async () => {
     const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
     const agent = createAgent({ model, tools: [camera] })

@@ -119,7 +119,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   const { retry, capabilities } = options
   const asking =
     trust?.mode === 'quarantine'
-      ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelMs })]
+      ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelTimeoutMs })]
       : []
   const { tools, later } = resolveTools([...own, ...asking], {
     resolveInLLM: config.resolveInLLM,

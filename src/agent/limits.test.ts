@@ -5,7 +5,7 @@ describe('resolveLimits', () => {
   it('has defaults that end a run that goes in circles', () => {
     expect(resolveLimits()).toMatchObject({
       ...{ steps: 25, tokens: Infinity, cost: Infinity, runTimeoutMs: Infinity },
-      ...{ parallelCalls: 16, callTimeoutMs: Infinity, modelMs: 600_000 },
+      ...{ parallelCalls: 16, callTimeoutMs: Infinity, modelTimeoutMs: 600_000 },
     })
   })
 

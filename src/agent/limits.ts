@@ -18,10 +18,8 @@ export interface Limits {
   modelTimeoutMs?: number
 }
 
-/** Limits with their defaults; `modelMs` is `modelTimeoutMs`. */
-export interface ResolvedLimits extends Required<Omit<Limits, 'modelTimeoutMs'>> {
-  modelMs: number
-}
+/** Limits with their defaults. */
+export type ResolvedLimits = Required<Limits>
 
 const DEFAULTS: ResolvedLimits = {
   steps: 25,
@@ -30,7 +28,7 @@ const DEFAULTS: ResolvedLimits = {
   runTimeoutMs: Infinity,
   parallelCalls: 16,
   callTimeoutMs: Infinity,
-  modelMs: 600_000,
+  modelTimeoutMs: 600_000,
 }
 
 export const LIMITS: OptionTable<Limits> = {
@@ -39,9 +37,9 @@ export const LIMITS: OptionTable<Limits> = {
 }
 
 /** Limits with their defaults. */
-export function resolveLimits({ modelTimeoutMs: modelMs, ...limits }: Limits = {}): ResolvedLimits {
+export function resolveLimits(limits: Limits = {}): ResolvedLimits {
   const given = Object.fromEntries(
-    Object.entries({ ...limits, modelMs }).filter(([, value]) => value !== undefined),
+    Object.entries(limits).filter(([, value]) => value !== undefined),
   )
   return { ...DEFAULTS, ...given }
 }

@@ -51,7 +51,7 @@ export async function askModel(
           },
           signal,
           retry,
-          silenceMs: limits.modelMs,
+          silenceMs: limits.modelTimeoutMs,
           patienceMs: settings.patienceMs,
           onPart: answer.reader.take,
         }),
