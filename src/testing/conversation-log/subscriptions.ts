@@ -32,6 +32,8 @@ export function testSubscriptions(check: Check): void {
   })
 
   check('tells nothing of what was refused or says nothing', async (log) => {
+    // An append of nothing to a new conversation makes it, which a log may tell.
+    await log.create('c')
     const { told } = listen(log)
     await log.append('c', [])
     await rejects(log.append('c', [chat('x')], { after: 7 }), 'conversation_not_found')
