@@ -76,31 +76,6 @@ export interface ResolvedAssetsConfig {
   limits: Required<AssetLimits>
 }
 
-export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
-  backend: is.oneOf('memory', 'fs', 's3', 'passthrough'),
-  fs: is.group(FS_OPTIONS),
-  s3: is.group(S3_STORE_OPTIONS),
-  passthrough: is.group(PASSTHROUGH_OPTIONS),
-  namespacing: is.group({
-    mode: is.oneOf('none', 'context', 'optional'),
-    includeInRef: is.boolean,
-  }),
-  inlineThresholdBytes: is.wholeNumber,
-  ...is.all(is.boolean, 'resolveInLLM', 'duckdb'),
-  limits: is.group({
-    ...is.all(
-      is.wholeNumber,
-      'bodyBytes',
-      'items',
-      'smallItems',
-      'depth',
-      'resultBytes',
-      'quotaBytes',
-    ),
-    ...is.all(is.wholeNumber, 'quotaAssets', 'valueBytes', 'cacheBytes', 'eventBytes'),
-  }),
-}
-
 const MIB = 1024 * 1024
 
 const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
@@ -114,6 +89,22 @@ const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
   valueBytes: 256 * MIB,
   cacheBytes: 64 * MIB,
   eventBytes: 32 * MIB,
+}
+
+export const ASSETS_CONFIG: OptionTable<AssetsConfig> = {
+  backend: is.oneOf('memory', 'fs', 's3', 'passthrough'),
+  fs: is.group(FS_OPTIONS),
+  s3: is.group(S3_STORE_OPTIONS),
+  passthrough: is.group(PASSTHROUGH_OPTIONS),
+  namespacing: is.group({
+    mode: is.oneOf('none', 'context', 'optional'),
+    includeInRef: is.boolean,
+  }),
+  inlineThresholdBytes: is.wholeNumber,
+  ...is.all(is.boolean, 'resolveInLLM', 'duckdb'),
+  limits: is.group(
+    is.all(is.wholeNumber, ...(Object.keys(DEFAULT_LIMITS) as (keyof AssetLimits)[])),
+  ),
 }
 
 /** Fills in the defaults; an option that is undefined has its default. */

@@ -21,23 +21,10 @@ export interface AssetShape {
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Keys under which some shape has its bytes. */
-const DATA_KEYS: ReadonlySet<string> = new Set([
-  'dataBase64',
-  'dataUrl',
-  'data',
-  'blob',
-  'b64_json',
-  'base64',
-  'bytes',
-  'image',
-  'result',
-  'file_data',
-  'base64Data',
-  'uint8ArrayData',
-  'bytesBase64Encoded',
-  'imageBytes',
-  'videoBytes',
-])
+const DATA_KEYS: ReadonlySet<string> = new Set(
+  `dataBase64 dataUrl data blob b64_json base64 bytes image
+  result file_data base64Data uint8ArrayData bytesBase64Encoded imageBytes videoBytes`.split(/\s+/),
+)
 /** Keys that hold base64 at times, where a type beside them says so. */
 const BASE64_KEYS = ['data', 'base64', 'b64', 'image', 'audio', 'video', 'file', 'blob', 'bytes']
 /** Such keys that hold plain text more often. */
@@ -53,14 +40,7 @@ export function mayHoldBody(key: unknown, value: unknown): boolean {
   return MAYBE_KEYS.has(key as string) && typeof value === 'string' && value.length >= MIN_CLAIMED
 }
 
-const COPY_KEYS = [
-  'dataUrl',
-  'dataBase64',
-  'base64',
-  'b64_json',
-  'base64Data',
-  'bytesBase64Encoded',
-]
+const COPY_KEYS = 'dataUrl dataBase64 base64 b64_json base64Data bytesBase64Encoded'.split(' ')
 /** Keys that say by their names what lies under them. */
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
 /** `mimeType`, `media_type`, `Content-Type`, `fileType`, `mime` … */
