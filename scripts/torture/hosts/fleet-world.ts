@@ -42,7 +42,7 @@ export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
   const log = createPostgresLog({ connectionString, queue })
   const store = createStore({
     records: postgresRecords({ connectionString }),
-    bodies: s3 ? s3Bodies(s3) : fsBodies(join(folder, 'bodies')),
+    bodies: s3 ? s3Bodies(optionsOf(s3)) : fsBodies(join(folder, 'bodies')),
   })
   const effects = fileEffects(join(folder, 'effects'))
   const plan = Array.from({ length: STEPS }, (_, i) => [
@@ -69,4 +69,10 @@ export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
       await queue.close()
     },
   }
+}
+
+/** What is told of the server has more in it. */
+function optionsOf(s3: NonNullable<FleetWorldOptions['s3']>) {
+  const { endpoint, region, accessKeyId, secretAccessKey, bucket } = s3
+  return { endpoint, region, accessKeyId, secretAccessKey, bucket }
 }
