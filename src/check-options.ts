@@ -228,7 +228,7 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
   let missing: string | null = null
   for (const name in table) {
     const check = table[name] as AnyCheck
-    const value: unknown = Reflect.get(given, name)
+    const value = (given as Readonly<Record<string, unknown>>)[name]
     if (value === undefined) {
       if (check.isRequired) missing ??= name
     } else if (check.inside || !check.accepts(value)) checkValue(check, value, `${where}.${name}`)

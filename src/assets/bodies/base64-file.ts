@@ -8,28 +8,16 @@ const MIN_LENGTH = 32
  * begins so by chance, and is base64 to its end, is rarer than one in ten million.
  */
 const STARTS = [
-  'iVBORw0KGgo', // PNG
-  '/9j/', // JPEG
-  'R0lGOD[dl]h', // GIF
-  'SUkqA|TU0AK', // TIFF
-  'UklGR.{6}(?:XRUJQ|XQVZF|BVkkg)', // RIFF: WebP, WAV, AVI
-  'AAAA.[GWm2]Z0eXB', // ISO media: MP4, MOV, M4A, AVIF, HEIC
-  'GkXfo', // Matroska, WebM
-  'SUQz[AB]', // MP3 with ID3 tags
-  'ZkxhQ', // FLAC
-  'T2dnU', // Ogg
-  'JVBERi0', // PDF
-  'UEsDB', // ZIP, and with it DOCX, XLSX, PPTX, EPUB
-  'H4sI', // gzip
-  'KLUv/', // Zstandard
-  '/Td6WF', // xz
-  'N3q8ryc', // 7z
-  'UEFSM', // Parquet
-  'QVJST1cx', // Arrow
-  'U1FMaXRlIGZvcm1hdCAz', // SQLite
-  'd09GR|d09GM', // WOFF
-  'AGFzb', // WebAssembly
-  'OEJQU', // Photoshop
+  // PNG, JPEG, GIF, TIFF, Photoshop
+  'iVBORw0KGgo|/9j/|R0lGOD[dl]h|SUkqA|TU0AK|OEJQU',
+  // WebP, WAV and AVI by their RIFF; MP4, MOV, M4A, AVIF and HEIC by their `ftyp`
+  'UklGR.{6}(?:XRUJQ|XQVZF|BVkkg)|AAAA.[GWm2]Z0eXB',
+  // WebM and Matroska, MP3 with ID3 tags, FLAC, Ogg
+  'GkXfo|SUQz[AB]|ZkxhQ|T2dnU',
+  // PDF; ZIP, and with it DOCX, XLSX, PPTX and EPUB; gzip, Zstandard, xz, 7z
+  'JVBERi0|UEsDB|H4sI|KLUv/|/Td6WF|N3q8ryc',
+  // Parquet, Arrow, SQLite, WOFF, WebAssembly
+  'UEFSM|QVJST1cx|U1FMaXRlIGZvcm1hdCAz|d09GR|d09GM|AGFzb',
 ]
 const START = new RegExp(`^(?:${STARTS.join('|')})`)
 
