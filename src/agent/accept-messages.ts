@@ -2,6 +2,7 @@ import { createdPayload } from '../assets/asset-events.ts'
 import type { AssetInfo } from '../assets/asset-info.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
+import { findAsset } from '../assets/find-asset.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { canonicalPart, partType } from '../content/canonical-part.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../content/events.ts'
@@ -66,7 +67,7 @@ export async function acceptMessages(
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
       accepted.events.push(cameWith(event, message, labels))
     }
-    const infos = await Promise.all(attachments.map(({ assetRef }) => infoOf(assetRef, assets)))
+    const infos = await Promise.all(attachments.map(({ assetRef }) => findAsset(assetRef, assets)))
     const mentioned = await mentionedAssets({ ...message, content }, assets)
     for (const info of [...infos, ...mentioned]) {
       if (!info || noted.has(info.ref)) continue
@@ -188,16 +189,6 @@ const UNRESOLVED = { kind: 'file', mimeType: 'application/octet-stream' } as con
 /** A reference, also where a bare id was given. */
 function wholeRef(ref: string): string {
   return isAssetRef(ref) ? ref : formatAssetRef({ id: ref })
-}
-
-/** Null for what names no asset. */
-async function infoOf(ref: string, assets: Pick<Assets, 'info'>): Promise<AssetInfo | null> {
-  try {
-    return await assets.info(ref)
-  } catch (error) {
-    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
-    throw error
-  }
 }
 
 /** An asset that was there before the conversation, noted in it as attached by its user. */

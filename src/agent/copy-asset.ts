@@ -1,6 +1,6 @@
 import type { AssetInfo } from '../assets/asset-info.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { ByrefError } from '../errors.ts'
+import { findAsset } from '../assets/find-asset.ts'
 
 /**
  * Copies an asset between agents that keep theirs in different stores, under the same id: a reference means the same to both.
@@ -8,9 +8,9 @@ import { ByrefError } from '../errors.ts'
  * @returns what is known of the asset where it was there already; null where it was copied, or where neither has it
  */
 export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
-  const there = await infoOf(ref, to)
+  const there = await findAsset(ref, to)
   if (there) return there
-  const info = await infoOf(ref, from)
+  const info = await findAsset(ref, from)
   if (!info) return null
   const { assetId, name, mime, structured, expiresAt } = info
   if (!structured) {
@@ -28,13 +28,4 @@ export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<
     ...(description ? { description } : {}),
   })
   return null
-}
-
-async function infoOf(ref: string, assets: Assets): Promise<AssetInfo | null> {
-  try {
-    return await assets.info(ref)
-  } catch (error) {
-    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
 import type { AssetInfo } from '../../assets/asset-info.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { sha256 } from '../../assets/bodies/digest.ts'
+import { findAsset } from '../../assets/find-asset.ts'
 import { SPILLED_TYPE } from '../../content/spilled.ts'
 import { ByrefError } from '../../errors.ts'
 
@@ -14,14 +15,7 @@ export function sameAssets(assets: Assets): Assets {
 }
 
 function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Assets {
-  async function find(id: string): Promise<AssetInfo | null> {
-    try {
-      return await assets.info(id)
-    } catch (error) {
-      if (error instanceof ByrefError && error.code === 'asset_not_found') return null
-      throw error
-    }
-  }
+  const find = (id: string) => findAsset(id, assets)
 
   /** Two that are saved at the same time are one, also where another process saves the other. */
   function once(id: string, save: () => Promise<AssetInfo>): Promise<AssetInfo> {
