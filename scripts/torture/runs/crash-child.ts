@@ -28,7 +28,9 @@ async function onAndOn(): Promise<void> {
   }
   const { conversations } = await world.log.list({ due: true, limit: 1000 })
   reached('ready')
-  const left = conversations.map(({ id }) => play(agent, world, id))
+  // A sub-agent's run is continued by the call that began it.
+  const own = conversations.filter(({ id }) => !id.includes('/'))
+  const left = own.map(({ id }) => play(agent, world, id))
   // Whatever sweeps find, they free nothing that is needed.
   const referenced = referencedInLog(world.log)
   const sweep = (): Promise<void> => agent.assets.sweep({ referenced }).then(() => sweepLater())
