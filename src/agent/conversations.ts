@@ -1,3 +1,4 @@
+import { openRun } from '../content/conversation-state.ts'
 import { DamagedError } from '../content/damaged-error.ts'
 import type { ConversationEvent } from '../content/events.ts'
 import type { Foldable } from '../content/fold.ts'
@@ -20,10 +21,11 @@ export interface OpenConversation {
   readonly begun: BegunStep
   /**
    * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Where the log has
-   * workers it is theirs, but for what is done here already.
+   * workers it is theirs, but for what is done here already. A sub-agent's run is left to the call that began it, which
+   * has the right agent: that call continues the run when its own run continues.
    */
   wake(): void
-  /** The same, here also where the log has workers. */
+  /** The same, here also where the log has workers, and for a sub-agent's run. */
   wakeHere(): void
   /** Has somebody do what is due: this process, or a worker, where the log has them. */
   resume(): Promise<void>
@@ -157,12 +159,13 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
         slot.followers.delete(follower)
       },
       wake() {
-        if (log.queue) slot.performer?.wake()
+        if (log.queue || isSubRun(thread)) slot.performer?.wake()
         else wakeHere(slot, thread)
       },
       wakeHere: () => wakeHere(slot, thread),
       async resume() {
-        if (log.queue) await log.enqueue?.(conversation)
+        if (isSubRun(thread)) slot.performer?.wake()
+        else if (log.queue) await log.enqueue?.(conversation)
         else wakeHere(slot, thread)
       },
       advance: (how) => advance(slot, thread, how),
@@ -208,6 +211,7 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     await thread.refresh()
     if (closed || !slot.open || slots.get(thread.id) !== slot) return { type: 'stopped' }
     const known = slot.performer?.wake() ? slot.performer : null
+    if (!known && isSubRun(thread)) return { type: 'idle' }
     if (known) onTaken?.()
     const performer = known ?? begin(slot, thread, slot.open, onTaken)
     leave?.addEventListener('abort', performer.leave, { once: true })
@@ -327,4 +331,8 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       await Promise.all(working)
     },
   }
+}
+
+function isSubRun({ state }: Thread): boolean {
+  return openRun(state)?.toolCallId !== undefined
 }

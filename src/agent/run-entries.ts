@@ -27,6 +27,7 @@ export interface RunBeginning {
   context?: JsonValue
   ask?: RunAsk
   parentRunId?: string
+  toolCallId?: string
   attribution?: string
 }
 
@@ -34,7 +35,7 @@ export interface RunBeginning {
 export function startEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
-  { runId, messages, context, ask, parentRunId, attribution }: RunBeginning,
+  { runId, messages, context, ask, parentRunId, toolCallId, attribution }: RunBeginning,
 ): Entry {
   const { name, debug } = keepSettings(state, settings)
   const started: ConversationEvent = {
@@ -42,6 +43,7 @@ export function startEntry(
     threadId: conversation,
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(attribution === undefined ? {} : { attribution }),
     messageIds: messages.map(({ id }) => id),
     ...(settings.name === null ? {} : { agent: settings.name }),

@@ -109,12 +109,12 @@ export interface StartedRun<Output = null> {
 /**
  * Begins a run: its messages into the log, with its start where no other is under way.
  *
- * @param here In this process, also where the log has workers.
+ * @param toolCallId The call of an agent's tool that begins it: it runs in this process, also where the log has workers.
  */
 export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
   options: RunOptions<Schema>,
-  { here = false }: { here?: boolean } = {},
+  { toolCallId }: { toolCallId?: string } = {},
 ): StartedRun<OutputOf<Schema>> {
   const refused = refusalOf(options)
   const given: Partial<RunOptions<Schema>> = refused ? {} : options
@@ -148,11 +148,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const input = await acceptFor(parts, thread, options.messages, { namespace, label })
     const ask = askOf(options, input)
     follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
-    const begins = here || !parts.log.queue
-    runId = await appendRun(parts, open, input, { ...options, context, ask, runId, begins })
+    const beginning = { ...options, context, ask, runId, toolCallId }
+    runId = await appendRun(parts, open, input, beginning)
     messageIds.push(...input.messageIds)
     follower.look(thread, runId)
-    if (here) open.wakeHere()
+    if (toolCallId !== undefined) open.wakeHere()
     else open.wake()
   }
 
@@ -228,16 +228,16 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
-  /** Whether it may begin here. */
-  begins: boolean
+  /** The call of an agent's tool that begins it. */
+  toolCallId?: string
 }
 
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
 async function appendRun(
-  { owner, leaseMs, settings }: AgentParts,
+  { owner, leaseMs, settings, log }: AgentParts,
   { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
   { events }: Accepted,
-  { runId, context, ask, parentRunId, attribution, begins, ifBusy = 'queue' }: Beginning,
+  { runId, context, ask, toolCallId, ifBusy = 'queue', ...others }: Beginning,
 ): Promise<string> {
   let taker = runId
   const situation = (): NextSettings => ({
@@ -250,10 +250,11 @@ async function appendRun(
       const run = openRun(state)
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0
-      if (isFree && begins) {
+      if (isFree && (!log.queue || toolCallId !== undefined)) {
         const writer = { conversation: thread.id, owner, settings }
         const messages = messagesIn(events)
-        const beginning = { runId, messages, context, ask, parentRunId, attribution }
+        const { parentRunId, attribution } = others
+        const beginning = { runId, messages, context, ask, parentRunId, toolCallId, attribution }
         const { events: started, debug } = startEntry(writer, state, beginning)
         const first = [...events, ...started]
         const step = followUp(thread.id, state, first, situation())

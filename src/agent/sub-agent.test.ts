@@ -145,4 +145,69 @@ describe('a sub-agent', () => {
     })
     expect(ends).toEqual(['done'])
   })
+
+  it('is continued by its own agent when another answers its approval', async () => {
+    const log = createMemoryLog()
+    const write = defineTool({
+      id: 'write',
+      description: '',
+      inputSchema: schema,
+      needsApproval: true,
+      execute: () => 'written',
+    })
+    const helper = createAgent({
+      model: scriptedModel([use('write'), 'It is there.']),
+      log,
+      tools: [write],
+    })
+    const agent = createAgent({
+      model: scriptedModel([
+        { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Write' } }] },
+        'Done.',
+      ]),
+      log,
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
+    const asked = Promise.withResolvers<string>()
+    log.subscribe(({ records }) => {
+      for (const { event } of records)
+        if (event.type === 'APPROVAL_REQUESTED') asked.resolve(event.toolCallId)
+    })
+    const call = await asked.promise
+    await agent.approve('c/h', call, { approved: true })
+    expect((await run.result).text).toBe('Done.')
+    const results = run.messages.flatMap(({ metadata, content }) =>
+      metadata.tool_result ? [content] : [],
+    )
+    expect(results).toEqual(['It is there.'])
+  })
+
+  it('is left to its caller by an agent that resumes what is on its log', async () => {
+    const log = createMemoryLog()
+    const started = {
+      type: 'RUN_STARTED',
+      threadId: 'c/h',
+      runId: 'sub',
+      parentRunId: 'outer',
+      toolCallId: 'h',
+      messageIds: [],
+      model: 'm',
+      owner: 'gone',
+      settings: 's',
+    } as const
+    await log.append('c/h', [started], { after: 0 })
+    const model = scriptedModel(['Wrong agent'])
+    const agent = createAgent({ model, log })
+    await agent.resumeAll()
+    expect(await agent.advance('c/h')).toEqual({ type: 'idle' })
+    expect(prompts(model)).toEqual([])
+    expect((await log.find('c/h'))?.position).toBe(1)
+  })
+
+  it('leaves runs that only name a parent run to the agent that was asked for them', async () => {
+    const agent = createAgent({ model: scriptedModel(['Done.']) })
+    const { result } = agent.run({ messages: say('Go'), parentRunId: 'elsewhere' })
+    expect((await result).text).toBe('Done.')
+  })
 })

@@ -97,7 +97,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         ...(output === undefined ? {} : { output }),
         ...(context.trust ? { label: context.trust.given } : {}),
       }
-      const { run } = startRun(parts, started, { here: true })
+      const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })
     },
   }
@@ -108,6 +108,7 @@ async function outcome(
   { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
 ): Promise<unknown> {
   const { signal, namespace, progress } = context
+  const { thread, wakeHere } = await parts.conversations(namespace).get(run.conversation)
   const cancel = (): void => {
     if (!goesOn(signal.reason)) run.cancel()
   }
@@ -118,10 +119,11 @@ async function outcome(
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for a person, in ${run.conversation}`)
+      // The answer may come through any agent on this log.
+      if (event.type === 'APPROVAL_ANSWERED') wakeHere()
     }
     const { text, output, reason, usage, assets } = await run.result
     context.addUsage(usage)
-    const { thread } = await parts.conversations(namespace).get(run.conversation)
     if (thread.labels) context.trust?.mark(thread.labels.context())
     const own = parts.assets.in(namespace)
     for (const { ref } of assets) {

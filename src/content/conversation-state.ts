@@ -37,6 +37,8 @@ export interface StepState {
 export interface RunState {
   runId: string
   parentRunId?: string
+  /** For a run that a tool of an agent began: the call, which alone continues it. */
+  toolCallId?: string
   /** What its messages are signed with, after their sender. */
   attribution?: string
   status: 'running' | 'finished' | 'failed'

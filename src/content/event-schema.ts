@@ -260,6 +260,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     threadId: text,
     runId: name,
     parentRunId: { optional: text },
+    toolCallId: { optional: text },
     attribution: { optional: text },
     messageIds: list(text),
     agent: { optional: text },

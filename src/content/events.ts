@@ -172,6 +172,8 @@ export type ConversationEvent =
       runId: string
       /** The run whose call this one is, for a sub-agent. */
       parentRunId?: string
+      /** For a run that a tool of an agent began: the call, which alone continues it. */
+      toolCallId?: string
       /** What its messages are signed with, after their sender. */
       attribution?: string
       /** The messages that it begins with: those that waited for it reach the model now. */
