@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { ByrefError } from '../src/errors.ts'
+import { ByrefError } from '../src/core/errors.ts'
 import { optionalPeer } from '../src/optional-peer.ts'
 
 /** What to draw: one bar for each item, from left to right. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineTool } from '../src/agent/tools/tool.ts'
 import type { TableRows } from '../src/assets/tables/table-rows.ts'
-import { ByrefError } from '../src/errors.ts'
+import { defineTool } from '../src/boundary/tool.ts'
+import { ByrefError } from '../src/core/errors.ts'
 import { drawBarChart } from './bar-chart.ts'
 import { summarize } from './summarize.ts'
 

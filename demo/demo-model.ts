@@ -1,10 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { checkOptions, is } from '../src/check-options.ts'
+import { checkOptions, is } from '../src/core/check-options.ts'
 import {
   type AnswerStreamOptions,
   answerStream,
   type ModelAnswer,
-} from '../src/model/answer-stream.ts'
+} from '../src/models/answer-stream.ts'
 
 /**
  * The model that answers where there is no key. It is no language model: it follows a few rules over the prompt that it

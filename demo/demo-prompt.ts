@@ -1,5 +1,5 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import { METAS_HEADING } from '../src/content/metas-block.ts'
+import { METAS_HEADING } from '../src/core/messages/metas-block.ts'
 
 /** A column of rows as the prompt describes it. */
 export interface DemoColumn {

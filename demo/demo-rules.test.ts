@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { metaLines, metasBlock } from '../src/content/metas-block.ts'
-import { renderContext } from '../src/content/render-context.ts'
+import { renderContext } from '../src/core/board/render-context.ts'
+import { metaLines, metasBlock } from '../src/core/messages/metas-block.ts'
 import { demoAnswer } from './demo-rules.ts'
 
 const TOOLS = new Set(['chart_rows', 'rank_rows'])

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import type { ModelAnswer } from '../src/model/answer-stream.ts'
+import type { ModelAnswer } from '../src/models/answer-stream.ts'
 import { type DemoPrompt, type DemoResult, type DemoRows, readDemoPrompt } from './demo-prompt.ts'
 import {
   askedGroup,

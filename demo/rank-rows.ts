@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineTool } from '../src/agent/tools/tool.ts'
 import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
+import { defineTool } from '../src/boundary/tool.ts'
 import { requireRows, withProgress } from './read-rows.ts'
 
 /** Finds the rows with the highest or lowest values of a column. */

@@ -1,5 +1,5 @@
 import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
-import { ByrefError } from '../src/errors.ts'
+import { ByrefError } from '../src/core/errors.ts'
 
 /** Rows between two words of progress. */
 const STEP = 100_000

@@ -1,5 +1,5 @@
 import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
-import { ByrefError } from '../src/errors.ts'
+import { ByrefError } from '../src/core/errors.ts'
 import { requireRows, withProgress } from './read-rows.ts'
 
 /** How the values of a group become one. */

@@ -1,5 +1,5 @@
 import { UsageError } from './cli/usage-error.ts'
-import { ByrefError, errorMessage } from './errors.ts'
+import { ByrefError, errorMessage } from './core/errors.ts'
 import { version } from './version.ts'
 
 const HELP = `byref ${version}: pass-by-reference for LLM agents

@@ -1,4 +1,4 @@
-import { ByrefError } from './errors.ts'
+import { ByrefError } from './core/errors.ts'
 
 /** As in `engines` of package.json. */
 const OLDEST = [22, 18] as const

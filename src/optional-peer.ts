@@ -1,4 +1,4 @@
-import { ByrefError, errorMessage } from './errors.ts'
+import { ByrefError, errorMessage } from './core/errors.ts'
 
 /** The packages that byref uses where an application has installed them, by the name they are imported by. */
 export interface OptionalPeers {

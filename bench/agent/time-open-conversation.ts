@@ -1,7 +1,7 @@
 // Times one more run where the conversation is open already:
 // node bench/agent/time-open-conversation.ts <memory | sqlite> <messages> <seconds>, from open-conversation.ts
 import { join } from 'node:path'
-import type { ConversationEvent } from '../../src/content/events.ts'
+import type { ConversationEvent } from '../../src/core/events/events.ts'
 import { createAgent, createMemoryLog } from '../../src/index.ts'
 import { createSqliteLog } from '../../src/log/sqlite.ts'
 import { instantModel } from './contestants/instant-model.ts'

@@ -1,6 +1,6 @@
-import { type Board, createBoard } from '../../src/content/board.ts'
-import type { Message } from '../../src/content/message.ts'
-import { toMessage } from '../../src/content/to-message.ts'
+import { type Board, createBoard } from '../../src/core/board/board.ts'
+import type { Message } from '../../src/core/messages/message.ts'
+import { toMessage } from '../../src/core/messages/to-message.ts'
 import { measure, printMachine } from './measure.ts'
 
 /**

@@ -1,5 +1,5 @@
 // node bench/content/embedded-refs.ts: finding references in a megabyte of Markdown, beside indexOf over it.
-import { findEmbeddedRefs } from '../../src/refs/embedded-refs.ts'
+import { findEmbeddedRefs } from '../../src/core/refs/embedded-refs.ts'
 import { measure, printMachine } from './measure.ts'
 
 const SENTENCE = 'Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor. '

@@ -1,8 +1,8 @@
 // node bench/content/flatten.ts: flatten beside the npm package flat, and beside the least that any of them can do.
 import { readFileSync } from 'node:fs'
 import { flatten as flat } from 'flat'
-import { assetMeta } from '../../src/content/asset-meta.ts'
-import { flatten } from '../../src/content/flatten.ts'
+import { assetMeta } from '../../src/core/messages/asset-meta.ts'
+import { flatten } from '../../src/core/messages/flatten.ts'
 import { measure, printMachine } from './measure.ts'
 
 const file = new URL('../node_modules/vega-datasets/data/movies.json', import.meta.url)

@@ -4,9 +4,9 @@ import { defu } from 'defu'
 import { merge as mergeInPlace, toMerged } from 'es-toolkit'
 // @ts-expect-error: it comes without types.
 import lodash from 'lodash'
-import { copyJson } from '../../src/content/copy-json.ts'
-import type { JsonValue } from '../../src/content/json.ts'
-import { merge } from '../../src/content/merge.ts'
+import { merge } from '../../src/core/board/merge.ts'
+import { copyJson } from '../../src/core/json/copy-json.ts'
+import type { JsonValue } from '../../src/core/json/json.ts'
 import { measure, printMachine } from './measure.ts'
 
 type Fields = Record<string, unknown>

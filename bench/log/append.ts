@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ConversationEvent } from '../../src/content/events.ts'
+import type { ConversationEvent } from '../../src/core/events/events.ts'
 import type { ConversationLog } from '../../src/log/conversation-log.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { createSqliteLog } from '../../src/log/sqlite.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createAgent } from '../../src/agent/agent.ts'
-import type { MessageInput } from '../../src/content/to-message.ts'
+import type { MessageInput } from '../../src/core/messages/to-message.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Sample } from './sample.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { createAgent } from '../../src/agent/agent.ts'
-import { defineTool } from '../../src/agent/tools/tool.ts'
+import { defineTool } from '../../src/boundary/tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Sample } from './sample.ts'
 

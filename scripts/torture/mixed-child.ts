@@ -2,7 +2,7 @@
 // JSON.
 import assert from 'node:assert/strict'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
-import { ByrefError } from '../../src/errors.ts'
+import { ByrefError } from '../../src/core/errors.ts'
 import { digestOf, streamOf } from '../../src/testing/asset-store/check.ts'
 import { bodyOf, partOf } from './bodies.ts'
 import type { MixedChildReport } from './mixed.ts'

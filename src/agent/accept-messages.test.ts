@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
-import type { MessageInput } from '../content/to-message.ts'
+import type { MessageInput } from '../core/messages/to-message.ts'
 import { acceptMessages } from './accept-messages.ts'
 
 const PNG = Buffer.from(

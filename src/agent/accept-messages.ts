@@ -4,9 +4,9 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { findAsset } from '../assets/find-asset.ts'
 import { inParallel } from '../assets/in-parallel.ts'
-import { canonicalPart, partType } from '../content/canonical-part.ts'
-import type { AssetEvent, AssetOrigin, ConversationEvent } from '../content/events.ts'
-import { isPlainObject } from '../content/json.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import {
   join,
   joinAll,
@@ -17,16 +17,16 @@ import {
   TRUSTED,
   UNTRUSTED,
   type WrittenLabel,
-} from '../content/label.ts'
-import { type WrittenLabelTree, writeLabelTree } from '../content/label-tree.ts'
-import type { Attachment, Message, MessageMetadata } from '../content/message.ts'
-import { readParts } from '../content/message-parts.ts'
-import { type MessageInput, toMessage } from '../content/to-message.ts'
-import { ByrefError } from '../errors.ts'
-import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { findAssetUrls } from '../refs/bare-refs.ts'
-import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
-import type { TrustSettings } from './trust/trust-options.ts'
+} from '../core/labels/label.ts'
+import { type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
+import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
+import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
+import { readParts } from '../core/messages/message-parts.ts'
+import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
+import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import { findAssetUrls } from '../core/refs/bare-refs.ts'
+import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
+import type { TrustSettings } from '../policies/trust/trust-options.ts'
 
 /** Messages ready for the log. */
 export interface Accepted {

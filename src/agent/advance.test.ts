@@ -1,12 +1,12 @@
 import { APICallError } from '@ai-sdk/provider'
 import { expect, it, vi } from 'vitest'
+import { defineTool } from '../boundary/tool.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { DueConversation } from '../log/conversation-queue.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 /** A log whose workers are told by `told`. */
 function withWorkers(log: ConversationLog = createMemoryLog()) {

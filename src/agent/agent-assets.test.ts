@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import { PNG, threeMethods } from '../assets/fixtures/stores.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
 import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 describe('createAgent, with assets', () => {
   it('makes references of a tool’s bytes before anyone sees them', async () => {

@@ -7,8 +7,8 @@ import {
 } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
-import { type Check, is } from '../check-options.ts'
-import type { AssetEvent } from '../content/events.ts'
+import { type Check, is } from '../core/check-options.ts'
+import type { AssetEvent } from '../core/events/events.ts'
 
 /** The assets of an agent. */
 export interface AgentAssets {

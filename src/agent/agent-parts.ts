@@ -1,8 +1,8 @@
-import { is, type OptionTable } from '../check-options.ts'
+import { is, type OptionTable } from '../core/check-options.ts'
+import type { OpenConversations } from '../engine/conversations.ts'
+import type { AgentSettings } from '../engine/run-settings.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { AgentAssets } from './agent-assets.ts'
-import type { OpenConversations } from './conversations.ts'
-import type { AgentSettings } from './run-settings.ts'
 
 /** What the functions of an agent share. */
 export interface AgentParts {

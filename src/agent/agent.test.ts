@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say, typesOf } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 describe('createAgent', () => {
   it('answers, and ends with exactly one terminal event', async () => {

@@ -1,36 +1,36 @@
-import { checkMethods, checkOptions } from '../check-options.ts'
-import { DamagedError } from '../content/damaged-error.ts'
-import { newId } from '../content/new-id.ts'
-import { ByrefError } from '../errors.ts'
-import { type ConversationLog, listAll } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
-import { modelSettings } from '../model/model-settings.ts'
-import { nodeBuiltin } from '../node-builtin.ts'
-import { type AgentAssets, openAssets } from './agent-assets.ts'
-import type { Agent, AgentOptions } from './agent-contract.ts'
-import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
-import type { AgentParts, InNamespace } from './agent-parts.ts'
-import { cancelRun } from './cancel.ts'
+import { resolveTools } from '../boundary/native-tools.ts'
+import type { Tool } from '../boundary/tool.ts'
+import { checkMethods, checkOptions } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
+import { DamagedError } from '../core/events/damaged-error.ts'
+import { newId } from '../core/new-id.ts'
+import { cancelRun } from '../engine/cancel.ts'
 import {
   type OpenConversation,
   type OpenConversations,
   openConversations,
-} from './conversations.ts'
+} from '../engine/conversations.ts'
+import { resolveLimits } from '../engine/limits.ts'
+import { resolvePromptOptions } from '../engine/prompt-settings.ts'
+import type { AgentSettings } from '../engine/run-settings.ts'
+import { type ConversationLog, listAll } from '../log/conversation-log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { modelSettings } from '../models/model-settings.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
+import type { Plugins } from '../plugins/command-message.ts'
+import type { Plugin } from '../plugins/load-plugin.ts'
+import { resolveTrust } from '../policies/trust/trust-options.ts'
+import { type AgentAssets, openAssets } from './agent-assets.ts'
+import type { Agent, AgentOptions } from './agent-contract.ts'
+import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
+import type { AgentParts, InNamespace } from './agent-parts.ts'
+import { askAboutTool } from './ask-about.ts'
 import { forkConversation } from './fork.ts'
-import { resolveLimits } from './limits.ts'
-import type { Plugins } from './plugins/command-message.ts'
-import type { Plugin } from './plugins/load-plugin.ts'
 import { tellHandlers } from './processors.ts'
-import { resolvePromptOptions } from './prompt-settings.ts'
 import { resumeRun } from './resume.ts'
-import type { AgentSettings } from './run-settings.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
-import { resolveTools } from './tools/native-tools.ts'
-import type { Tool } from './tools/tool.ts'
-import { askAboutTool } from './trust/ask-about.ts'
-import { resolveTrust } from './trust/trust-options.ts'
 
 const { hostname } = nodeBuiltin('node:os')
 
@@ -207,14 +207,14 @@ function agentIn(namespace: string | null, core: Core): Agent {
     cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     async lineage(conversation, ref, given) {
-      const { lineageOf } = await import('./trust/lineage.ts')
+      const { lineageOf } = await import('../policies/trust/lineage.ts')
       return lineageOf(logOf(of(given)), conversation, ref)
     },
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: async (conversation, messageId, given) => {
       const its = of(given)
       const source = { log: logOf(its), assets: assets.in(its), namespace: its }
-      const { deriveDebug } = await import('./steps/derive-debug.ts')
+      const { deriveDebug } = await import('../engine/steps/derive-debug.ts')
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },
     scoped: (other) => (other === namespace ? agent : agentIn(other, core)),

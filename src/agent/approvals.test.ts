@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { JsonSchema } from '../boundary/describe-schema.ts'
+import { defineTool, type Tool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { Agent } from './agent-contract.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
-import type { JsonSchema } from './tools/describe-schema.ts'
-import { defineTool, type Tool } from './tools/tool.ts'
 
 /** A tool that asks, and notes what it was run with. */
 function payTool(options: Partial<Tool> = {}) {

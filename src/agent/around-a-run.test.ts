@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
 import type { ProcessorContext } from './processors.ts'
-import { defineTool } from './tools/tool.ts'
 
 const object = { type: 'object' } as const
 

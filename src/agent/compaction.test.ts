@@ -1,15 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { LogRecord } from '../content/events.ts'
-import type { Message } from '../content/message.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { LogRecord } from '../core/events/events.ts'
+import type { Message } from '../core/messages/message.ts'
 import { readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { AgentOptions } from './agent-contract.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const page = defineTool({
   id: 'page',

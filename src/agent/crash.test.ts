@@ -10,13 +10,13 @@ import { mortalLog } from '../../scripts/torture/runs/mortal-log.ts'
 import { play, scenarioAgent, type World, within } from '../../scripts/torture/runs/play.ts'
 import { MESSAGES } from '../../scripts/torture/runs/scenario.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
-import type { LogRecord } from '../content/events.ts'
+import { defineTool, type Tool } from '../boundary/tool.ts'
+import type { LogRecord } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import { answerStream } from '../model/answer-stream.ts'
-import type { ModelStreamPart } from '../model/language-model.ts'
+import { answerStream } from '../models/answer-stream.ts'
+import type { ModelStreamPart } from '../models/language-model.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
-import { defineTool, type Tool } from './tools/tool.ts'
 
 /** Longer than any of these takes on a busy machine. */
 const PATIENCE = 90_000

@@ -6,12 +6,12 @@ import type { AssetStore, FullAssetStore } from '../assets/asset-store.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { createFsAssetStore } from '../assets/stores/fs.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const folders: string[] = []
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { emptyConversation } from '../content/conversation-state.ts'
-import { foldAll } from '../content/fold.ts'
-import type { Message } from '../content/message.ts'
-import { readMetadata } from '../content/read-metadata.ts'
+import { defineTool } from '../boundary/tool.ts'
+import { emptyConversation } from '../core/events/conversation-state.ts'
+import { foldAll } from '../core/events/fold.ts'
+import type { Message } from '../core/messages/message.ts'
+import { readMetadata } from '../core/messages/read-metadata.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const look = defineTool({
   ...{ id: 'look', description: '', inputSchema: { type: 'object', properties: { of: {} } } },

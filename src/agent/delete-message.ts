@@ -1,8 +1,8 @@
-import { openRun } from '../content/conversation-state.ts'
-import { isDeleted } from '../content/tombstone.ts'
-import { ByrefError } from '../errors.ts'
-import { appendIdle } from './append-idle.ts'
-import type { OpenConversation } from './conversations.ts'
+import { ByrefError } from '../core/errors.ts'
+import { openRun } from '../core/events/conversation-state.ts'
+import { isDeleted } from '../core/messages/tombstone.ts'
+import { appendIdle } from '../engine/append-idle.ts'
+import type { OpenConversation } from '../engine/conversations.ts'
 
 /**
  * Takes a message's content away, for good: a tombstone keeps its place.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
+import { defineTool, type ToolContext } from '../boundary/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
 import type { Processor } from './processors.ts'
-import { defineTool, type ToolContext } from './tools/tool.ts'
 
 const call = { calls: [{ name: 'work', arguments: {} }] }
 

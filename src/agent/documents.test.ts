@@ -2,11 +2,11 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { docx, paragraph, tableOf } from '../assets/documents/fixtures/docx.ts'
 import { sheetRows, workbook } from '../assets/tables/fixtures/spreadsheet.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { pagedPdf } from '../prompt/fixtures/bodies.ts'
 import { type ScriptedModel, type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 type Fields = Record<string, unknown>
 /** What a model does next: a call, or its last words. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { defineTool } from '../boundary/tool.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 /** A tool that works until it is let go. */
 function gate() {

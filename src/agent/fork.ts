@@ -1,11 +1,11 @@
-import { openRun } from '../content/conversation-state.ts'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
-import { createFold } from '../content/fold.ts'
-import { newId } from '../content/new-id.ts'
-import { readMetadata } from '../content/read-metadata.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import { openRun } from '../core/events/conversation-state.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { createFold } from '../core/events/fold.ts'
+import { readMetadata } from '../core/messages/read-metadata.ts'
+import { newId } from '../core/new-id.ts'
+import { runEnd } from '../engine/follow-up.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
-import { runEnd } from './follow-up.ts'
 
 /** Where a fork leaves its conversation. */
 export interface ForkOptions {

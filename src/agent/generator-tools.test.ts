@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../content/message.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { Message } from '../core/messages/message.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const call = { calls: [{ name: 'work', arguments: {} }] }
 const PNG = Buffer.from(

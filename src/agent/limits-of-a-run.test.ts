@@ -1,13 +1,13 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import type { LogRecord } from '../content/events.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { LogRecord } from '../core/events/events.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import type { LanguageModel } from '../model/language-model.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const never = defineTool({
   ...{ id: 'never', description: '', inputSchema: { type: 'object' } },

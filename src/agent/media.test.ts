@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 /** A model that calls once and then ends, and is taken for one of the provider. */
 const modelOf = (provider: string, modelId: string) => ({

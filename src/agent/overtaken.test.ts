@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-prompt.ts'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { Agent } from './agent-contract.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool, type Tool, type ToolContext } from './tools/tool.ts'
 
 /** What a process that is stopped and goes on has of a log. */
 interface StoppableLog extends ConversationLog {

@@ -2,11 +2,11 @@ import { toAssetStore } from '../assets/asset-facade.ts'
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { type ConversationEvent, isDurable } from '../content/events.ts'
-import type { Foldable } from '../content/fold.ts'
-import { writeLabel } from '../content/label.ts'
-import type { AroundWork } from './around-work.ts'
-import type { Thread } from './thread.ts'
+import { type ConversationEvent, isDurable } from '../core/events/events.ts'
+import type { Foldable } from '../core/events/fold.ts'
+import { writeLabel } from '../core/labels/label.ts'
+import type { AroundWork } from '../engine/around-work.ts'
+import type { Thread } from '../engine/thread.ts'
 
 /** Hears of what happens, and wraps what takes time. */
 export interface EventHandlers extends AroundWork {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { AssetInfo } from '../assets/asset-info.ts'
 import { createAssets } from '../assets/assets.ts'
-import type { ConversationEvent } from '../content/events.ts'
-import { toMessage } from '../content/to-message.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { toMessage } from '../core/messages/to-message.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { referencedInLog } from './referenced-in-log.ts'
 

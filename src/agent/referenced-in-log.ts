@@ -1,5 +1,5 @@
 import { namedAssets, OWN_IDS } from '../assets/named-assets.ts'
-import { checkOptions } from '../check-options.ts'
+import { checkOptions } from '../core/check-options.ts'
 import { type ConversationLog, listAll, readAll } from '../log/conversation-log.ts'
 
 /** Options of {@link referencedInLog}. */

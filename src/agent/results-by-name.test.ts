@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Message } from '../content/message.ts'
+import { defineTool, type Tool } from '../boundary/tool.ts'
+import type { Message } from '../core/messages/message.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool, type Tool } from './tools/tool.ts'
 
 const echo = defineTool({
   id: 'echo',

@@ -1,8 +1,8 @@
-import { openRun } from '../content/conversation-state.ts'
-import { ByrefError } from '../errors.ts'
-import { cancelRun } from './cancel.ts'
-import type { OpenConversation, OpenConversations } from './conversations.ts'
-import { followRun, type Run } from './follow-run.ts'
+import { ByrefError } from '../core/errors.ts'
+import { openRun } from '../core/events/conversation-state.ts'
+import { cancelRun } from '../engine/cancel.ts'
+import type { OpenConversation, OpenConversations } from '../engine/conversations.ts'
+import { followRun, type Run } from '../engine/follow-run.ts'
 import { textStream } from './text-stream.ts'
 
 /** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
-import type { Message } from '../content/message.ts'
+import { defineTool } from '../boundary/tool.ts'
+import type { Message } from '../core/messages/message.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import type { LanguageModel } from '../model/language-model.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
-import { defineTool } from './tools/tool.ts'
 
 const use = (name: string) => ({ calls: [{ name, arguments: {} }] })
 const schema = { type: 'object' } as const

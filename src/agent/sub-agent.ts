@@ -1,24 +1,29 @@
-import { copyJson } from '../content/copy-json.ts'
-import { isPlainObject, type JsonValue } from '../content/json.ts'
-import type { Clearance } from '../content/label.ts'
-import type { MessageInput } from '../content/to-message.ts'
-import { ByrefError } from '../errors.ts'
+import { createDataReader } from '../boundary/data-reader.ts'
+import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
+import type { Tool, ToolContext } from '../boundary/tool.ts'
+import { ByrefError } from '../core/errors.ts'
+import { copyJson } from '../core/json/copy-json.ts'
+import { isPlainObject, type JsonValue } from '../core/json/json.ts'
+import type { Clearance } from '../core/labels/label.ts'
+import type { MessageInput } from '../core/messages/to-message.ts'
+import {
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
+import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
+import { findTextMarks } from '../core/refs/text-marks.ts'
+import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import type { Run } from '../engine/follow-run.ts'
+import type { OutputSchema } from '../engine/output/output-schema.ts'
+import { RunLostError } from '../engine/run-lost-error.ts'
+import type { Thread } from '../engine/thread.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
-import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { findEmbeddedRefs } from '../refs/embedded-refs.ts'
-import { findTextMarks } from '../refs/text-marks.ts'
-import { parseVariableRef } from '../refs/variable-ref.ts'
 import type { AgentParts } from './agent-parts.ts'
-import { createDataReader } from './calls/data-reader.ts'
 import { copyAsset } from './copy-asset.ts'
-import type { Run } from './follow-run.ts'
-import type { OutputSchema } from './output/output-schema.ts'
 import { resumeRun } from './resume.ts'
-import { RunLostError } from './run-lost-error.ts'
 import { startRun } from './start-run.ts'
-import type { Thread } from './thread.ts'
-import type { JsonSchema, ToolSchema } from './tools/describe-schema.ts'
-import type { Tool, ToolContext } from './tools/tool.ts'
 
 /** Options of `agent.asTool`. */
 export interface SubAgentOptions {

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 
 /**
  * What the model says, letter by letter where it is heard as it streams; an answer of which the beginning was missed, or

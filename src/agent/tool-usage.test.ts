@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { emptyConversation } from '../content/conversation-state.ts'
-import { foldAll } from '../content/fold.ts'
+import { defineTool } from '../boundary/tool.ts'
+import { emptyConversation } from '../core/events/conversation-state.ts'
+import { foldAll } from '../core/events/fold.ts'
 import { readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { say } from './fixtures/agent.ts'
 import { request } from './request/request.ts'
-import { defineTool } from './tools/tool.ts'
 
 const PRICE = { input: 1, output: 1 }
 const call = (name: string, args: Record<string, unknown> = {}) => ({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { defineTool, type Tool } from '../boundary/tool.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, say } from './fixtures/agent.ts'
-import { defineTool, type Tool } from './tools/tool.ts'
 
 const object = { type: 'object' } as const
 const callIt = { calls: [{ name: 'it', arguments: {} }] }

@@ -1,5 +1,5 @@
-import type { AssetOrigin } from '../content/events.ts'
-import type { WrittenLabel } from '../content/label.ts'
+import type { AssetOrigin } from '../core/events/events.ts'
+import type { WrittenLabel } from '../core/labels/label.ts'
 import type { AssetRecord } from './asset-store.ts'
 
 /** Everything that is known of an asset without reading its body. */

@@ -1,12 +1,12 @@
-import { ByrefError } from '../errors.ts'
-import { assertAssetId } from '../refs/asset-id.ts'
+import { ByrefError } from '../core/errors.ts'
+import { assertAssetId } from '../core/refs/asset-id.ts'
 import {
   type AssetRef,
   type AssetRefParts,
   extractAssetId,
   formatAssetRef,
   parseAssetRef,
-} from '../refs/asset-ref.ts'
+} from '../core/refs/asset-ref.ts'
 import { assetNotFound } from './asset-record.ts'
 
 /** Any form that names an asset: a bare id, an asset URL, or a reference object. */

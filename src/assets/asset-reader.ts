@@ -1,11 +1,11 @@
-import type { AssetMeta } from '../content/asset.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { AssetMeta } from '../core/messages/asset.ts'
 import {
   explainMissing,
   type FieldKey,
   FieldPathError,
   resolveFieldPath,
-} from '../refs/field-path.ts'
+} from '../core/refs/field-path.ts'
 import { readContent } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound } from './asset-record.ts'

@@ -1,7 +1,7 @@
-import { attachment } from '../content/content-disposition.ts'
-import { ByrefError } from '../errors.ts'
-import { ASSET_FIELDS } from '../refs/asset-id.ts'
-import { parseAssetRef } from '../refs/asset-ref.ts'
+import { attachment } from '../core/content-disposition.ts'
+import { ByrefError } from '../core/errors.ts'
+import { ASSET_FIELDS } from '../core/refs/asset-id.ts'
+import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { Assets } from './assets-contract.ts'
 

@@ -1,5 +1,5 @@
-import { is, type MethodTables, type OptionTable } from '../check-options.ts'
-import type { WrittenLabel } from '../content/label.ts'
+import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
+import type { WrittenLabel } from '../core/labels/label.ts'
 
 /** What a body is to a person: decided by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'

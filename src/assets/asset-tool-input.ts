@@ -1,11 +1,11 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import {
   type AssetRefParts,
   extractAssetId,
   formatAssetRef,
   parseAssetRef,
-} from '../refs/asset-ref.ts'
-import type { FieldKey } from '../refs/field-path.ts'
+} from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { Assets } from './assets-contract.ts'
 

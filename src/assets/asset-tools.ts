@@ -1,5 +1,5 @@
-import { ByrefError } from '../errors.ts'
-import { parseAssetRef } from '../refs/asset-ref.ts'
+import { ByrefError } from '../core/errors.ts'
+import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'

@@ -1,5 +1,5 @@
-import { is, type OptionTable } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
+import { is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { NamespaceMode } from './asset-locator.ts'
 import type { FullAssetStore } from './asset-store.ts'
 import { defined } from './defined.ts'

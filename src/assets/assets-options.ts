@@ -1,4 +1,4 @@
-import { is, type MethodTables, type OptionTable } from '../check-options.ts'
+import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import type { AssetMaker } from './asset-info.ts'
 import type { NamespaceOption } from './asset-locator.ts'
 import { RANGE, STORE } from './asset-store.ts'

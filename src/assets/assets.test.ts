@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { AssetEvent } from '../content/events.ts'
+import type { AssetEvent } from '../core/events/events.ts'
 import { toAssetStore } from './asset-facade.ts'
 import { type AssetRecord, type AssetStore, isFullStore } from './asset-store.ts'
 import { createAssets } from './assets.ts'

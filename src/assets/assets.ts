@@ -1,5 +1,5 @@
-import { checkMethods, checkOptions } from '../check-options.ts'
-import type { AssetEvent } from '../content/events.ts'
+import { checkMethods, checkOptions } from '../core/check-options.ts'
+import type { AssetEvent } from '../core/events/events.ts'
 import { createAssetPayloads } from './asset-events.ts'
 import type { AssetInfo } from './asset-info.ts'
 import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'

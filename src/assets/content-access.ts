@@ -1,5 +1,5 @@
-import { ByrefError } from '../errors.ts'
-import { type FieldKey, MISSING, ownField } from '../refs/field-path.ts'
+import { ByrefError } from '../core/errors.ts'
+import { type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes, streamOf } from './bodies/body.ts'

@@ -1,5 +1,5 @@
-import { putKey } from '../content/json.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import { putKey } from '../core/json/json.ts'
 import { copyBytes } from './bodies/body.ts'
 import { type ContentLeaf, MARK, type Mark, markOf, TYPED_ARRAYS } from './content-marks.ts'
 

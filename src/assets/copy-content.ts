@@ -1,4 +1,4 @@
-import { isPlainObject, putKey } from '../content/json.ts'
+import { isPlainObject, putKey } from '../core/json/json.ts'
 
 /** A container that is copied: what it was, and what it becomes. */
 type Copying =

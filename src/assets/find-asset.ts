@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { Assets } from './assets-contract.ts'
 

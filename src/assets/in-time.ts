@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /**
  * Waits for `work`, at most this long. What it does later comes to nothing.

@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /**
  * JSON of a value that holds nothing else.

@@ -1,7 +1,7 @@
-import { checkOptions, is, type OptionTable } from '../check-options.ts'
-import { isPlainObject } from '../content/json.ts'
-import { isAssetId } from '../refs/asset-id.ts'
-import { parseAssetRef } from '../refs/asset-ref.ts'
+import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { isAssetId } from '../core/refs/asset-id.ts'
+import { parseAssetRef } from '../core/refs/asset-ref.ts'
 
 /** An id as byref makes them, wherever it stands in a text. */
 const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errorMessage } from '../errors.ts'
-import type { AssetRef } from '../refs/asset-ref.ts'
+import { errorMessage } from '../core/errors.ts'
+import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore } from './asset-store.ts'
 import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'

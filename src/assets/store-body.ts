@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { KeptBody } from './asset-events.ts'
 import type {
   AssetBody,

@@ -1,4 +1,4 @@
-import { extractAssetId } from '../refs/asset-ref.ts'
+import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { chunksOf, peek } from './bodies/body.ts'

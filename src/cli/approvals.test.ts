@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
-import { defineTool } from '../agent/tools/tool.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { type ApprovalsOptions, createApprovals } from './approvals.ts'
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import type { Agent } from '../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../agent/approve.ts'
-import type { Run } from '../agent/follow-run.ts'
-import type { ConversationEvent } from '../content/events.ts'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import type { Run } from '../engine/follow-run.ts'
 import { shown } from './shown.ts'
 
 /** Asks the person at the terminal for a line; rejects when the signal is aborted. */

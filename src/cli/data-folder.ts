@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 
 /** Where `serve`, `run` and `assets` keep everything unless told otherwise. */
 export const DEFAULT_DATA = 'data'

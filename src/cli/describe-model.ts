@@ -1,4 +1,4 @@
-import type { LanguageModel } from '../model/language-model.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 
 /** How a model is named to a person. */
 export function describeModel({ provider, modelId }: LanguageModel): string {

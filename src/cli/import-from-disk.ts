@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Assets, ImportedFile } from '../assets/assets-contract.ts'
-import { ByrefError, errorMessage } from '../errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 import { progressLine } from './progress-line.ts'
 
 /** A file to import: a path, or `-` for standard input. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createSqliteLog } from '../log/sqlite.ts'
 import { chat, queued, runStarted } from '../testing/conversation-log/events.ts'
 

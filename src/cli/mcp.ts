@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAssets } from '../assets/assets.ts'
-import type { TrustMode } from '../content/events.ts'
-import { inBackground } from '../in-background.ts'
+import type { TrustMode } from '../core/events/events.ts'
+import { inBackground } from '../core/in-background.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { parseOptions } from './parse-options.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -53,7 +53,7 @@ async function serve(args: string[]): Promise<number> {
     data: { type: 'string', default: DEFAULT_DATA },
   })
   const stop = stopSignal()
-  const { createMcpServer } = await import('../join/mcp/server/mcp-server.ts')
+  const { createMcpServer } = await import('../integrations/mcp/server/mcp-server.ts')
   const { openAgent } = await import('./open-agent.ts')
   const { agent, close } = await openAgent(values)
   try {
@@ -101,7 +101,7 @@ async function proxy(args: string[]): Promise<number> {
   const stop = stopSignal()
   const { assets, close } = kept ? await openKept(kept) : await openOwn()
   try {
-    const { proxyMcp } = await import('../join/mcp/proxy/proxy-mcp.ts')
+    const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined

@@ -5,7 +5,7 @@ import type { Agent } from '../agent/agent-contract.ts'
 import {
   capabilitiesFromEnvironment,
   modelFromEnvironment,
-} from '../model/model-from-environment.ts'
+} from '../models/model-from-environment.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage.ts'
 
 /** The agent of the command line, on the data that its options name. */

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../core/errors.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Parses a command's arguments by node:util's rules; what does not fit is a {@link UsageError}. */

@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import { signingKey, signToken } from '../server/auth/tokens.ts'
 import { role as roles } from '../wire/server-info.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 
 /**
  * A request that the server refused or never answered. `code` is the server's own, `unreachable` when no answer came,

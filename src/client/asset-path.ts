@@ -3,8 +3,8 @@ import {
   extractAssetId,
   formatAssetRef,
   parseAssetRef,
-} from '../refs/asset-ref.ts'
-import type { FieldKey } from '../refs/field-path.ts'
+} from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-path.ts'
 
 /** Which part of an asset and how. */
 export interface AssetUrlOptions {

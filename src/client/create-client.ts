@@ -4,7 +4,7 @@ import {
   is,
   type MethodTables,
   type OptionTable,
-} from '../check-options.ts'
+} from '../core/check-options.ts'
 import type * as wire from '../wire/types.ts'
 import { ApiError } from './api-error.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'

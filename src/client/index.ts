@@ -1,4 +1,4 @@
-export { type Board, type BoardEntry, type BoardPoint, createBoard } from '../content/board.ts'
+export { type Board, type BoardEntry, type BoardPoint, createBoard } from '../core/board/board.ts'
 export {
   type ApprovalState,
   type CallState,
@@ -9,7 +9,7 @@ export {
   type QueuedMessage,
   type RunState,
   type StepState,
-} from '../content/conversation-state.ts'
+} from '../core/events/conversation-state.ts'
 export type {
   AssetCreated,
   AssetFailed,
@@ -21,12 +21,13 @@ export type {
   LogRecord,
   TokenUsage,
   TrustMode,
-} from '../content/events.ts'
-export { flatten, unflatten } from '../content/flatten.ts'
-export { type Foldable, fold } from '../content/fold.ts'
-export type { JsonValue } from '../content/json.ts'
-export { isPlain, type Label, readLabel, type WrittenLabel } from '../content/label.ts'
-export { readLabelTree, type WrittenLabelTree, wholeOf } from '../content/label-tree.ts'
+} from '../core/events/events.ts'
+export { type Foldable, fold } from '../core/events/fold.ts'
+export type { JsonValue } from '../core/json/json.ts'
+export { isPlain, type Label, readLabel, type WrittenLabel } from '../core/labels/label.ts'
+export { readLabelTree, type WrittenLabelTree, wholeOf } from '../core/labels/label-tree.ts'
+export { isWithheld, WITHHELD, type Withheld } from '../core/labels/withheld.ts'
+export { flatten, unflatten } from '../core/messages/flatten.ts'
 export type {
   Attachment,
   DataBlock,
@@ -36,27 +37,26 @@ export type {
   Participant,
   ToolCall,
   ToolResultMark,
-} from '../content/message.ts'
-export { type ReadMetadata, readMetadata } from '../content/read-metadata.ts'
-export { isDeleted } from '../content/tombstone.ts'
-export { isWithheld, WITHHELD, type Withheld } from '../content/withheld.ts'
+} from '../core/messages/message.ts'
+export { type ReadMetadata, readMetadata } from '../core/messages/read-metadata.ts'
+export { isDeleted } from '../core/messages/tombstone.ts'
 export {
   type AssetRefParts,
   formatAssetRef,
   isAssetRef,
   parseAssetRef,
-} from '../refs/asset-ref.ts'
-export { type EmbeddedRef, findEmbeddedRefs } from '../refs/embedded-refs.ts'
-export type { FieldKey } from '../refs/field-path.ts'
-export { type RenderRefsOptions, renderEmbeddedRefs } from '../refs/render-embedded-refs.ts'
-export { findTextMarks, type TextMark } from '../refs/text-marks.ts'
+} from '../core/refs/asset-ref.ts'
+export { type EmbeddedRef, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
+export type { FieldKey } from '../core/refs/field-path.ts'
+export { type RenderRefsOptions, renderEmbeddedRefs } from '../core/refs/render-embedded-refs.ts'
+export { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 export {
   formatLabel,
   formatVariableRef,
   parseVariableRef,
   type VariableExpression,
   type VariableRef,
-} from '../refs/variable-ref.ts'
+} from '../core/refs/variable-ref.ts'
 export type {
   ApprovalAnswer,
   AssetDetails,

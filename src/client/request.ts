@@ -1,4 +1,4 @@
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../core/errors.ts'
 import { ApiError } from './api-error.ts'
 
 /** Where requests go and how; made once by `createClient`. */

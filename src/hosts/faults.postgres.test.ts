@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
-import { defineTool } from '../agent/tools/tool.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { createPostgresLog } from '../log/postgres.ts'
 import { failingPool, WAYS } from '../postgres/fixtures/failing-pool.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
-import { checkOptions } from '../check-options.ts'
+import { checkOptions } from '../core/check-options.ts'
 import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'

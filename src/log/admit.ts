@@ -1,5 +1,5 @@
-import type { LogRecord } from '../content/events.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { LogRecord } from '../core/events/events.ts'
 import { checkLease, checkPosition } from './check-arguments.ts'
 import {
   type AppendOptions,

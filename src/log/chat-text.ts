@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 
 /** The text of a chat message: its content, or its text parts by lines; null for any other event. Never throws. */
 export function chatText(event: ConversationEvent): string | null {

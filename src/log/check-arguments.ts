@@ -1,5 +1,5 @@
-import { is, type MethodTables, type OptionTable } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
+import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { ConversationLog, Lease } from './conversation-log.ts'
 
 const LEASE: OptionTable<Lease> = {

@@ -1,6 +1,6 @@
-import type { Damage } from '../content/damaged-error.ts'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { Damage } from '../core/events/damaged-error.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { ConversationQueue } from './conversation-queue.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { eventProblem } from '../content/event-schema.ts'
-import { type ConversationEvent, isDurable } from '../content/events.ts'
-import { isPlainObject, putKey } from '../content/json.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import { eventProblem } from '../core/events/event-schema.ts'
+import { type ConversationEvent, isDurable } from '../core/events/events.ts'
+import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 

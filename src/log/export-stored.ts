@@ -1,4 +1,4 @@
-import { DamagedError } from '../content/damaged-error.ts'
+import { DamagedError } from '../core/events/damaged-error.ts'
 import type { ConversationRow } from './conversation-row.ts'
 import { debugLine, headerLine } from './json-lines.ts'
 import { notFoundError } from './log-errors.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /** For every use of a log after `close`. */
 export function closedError(): ByrefError {

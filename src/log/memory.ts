@@ -1,6 +1,6 @@
-import { checkMethods } from '../check-options.ts'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
-import { newId } from '../content/new-id.ts'
+import { checkMethods } from '../core/check-options.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { newId } from '../core/new-id.ts'
 import { admit, checkAppend, leaseAfter } from './admit.ts'
 import { chatText, foldCase } from './chat-text.ts'
 import {

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
-import { DamagedError } from '../content/damaged-error.ts'
-import { eventProblem } from '../content/event-schema.ts'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../core/errors.ts'
+import { DamagedError } from '../core/events/damaged-error.ts'
+import { eventProblem } from '../core/events/event-schema.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { recordLine } from './json-lines.ts'
 
 /** A row of the records, as the logs in databases store them. */

@@ -1,4 +1,4 @@
-import { isPlainObject, putKey } from '../content/json.ts'
+import { isPlainObject, putKey } from '../core/json/json.ts'
 
 /** What stands where a secret was. */
 export const REDACTED = '[redacted]'

@@ -1,8 +1,8 @@
-import { emptyConversation, openRun } from '../content/conversation-state.ts'
-import type { Damage } from '../content/damaged-error.ts'
-import type { ConversationEvent } from '../content/events.ts'
-import { foldAll } from '../content/fold.ts'
-import { newId } from '../content/new-id.ts'
+import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
+import type { Damage } from '../core/events/damaged-error.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { foldAll } from '../core/events/fold.ts'
+import { newId } from '../core/new-id.ts'
 import {
   type ConversationLog,
   type LogUpkeep,

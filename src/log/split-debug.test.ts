@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { splitDebug } from './split-debug.ts'
 
 const said = (metadata: unknown, id: unknown = 'a') =>

@@ -1,5 +1,5 @@
-import type { ConversationEvent } from '../content/events.ts'
-import { isPlainObject, putKey } from '../content/json.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
 
 /** An event without debug data, and those that it had: redacted, with the id of their message. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mountSmallDisk } from '../assets/fixtures/small-disk.ts'
-import type { ConversationEvent } from '../content/events.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { createSqliteLog } from './sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ConversationEvent, LogRecord } from '../content/events.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { createSqliteLog } from './sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))

@@ -1,5 +1,5 @@
-import { checkMethods, checkOptions, is } from '../check-options.ts'
-import { newId } from '../content/new-id.ts'
+import { checkMethods, checkOptions, is } from '../core/check-options.ts'
+import { newId } from '../core/new-id.ts'
 import { connect } from '../sqlite/connection.ts'
 import { checkAppend, leaseAfter } from './admit.ts'
 import {

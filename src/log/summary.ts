@@ -1,6 +1,6 @@
-import type { Damage } from '../content/damaged-error.ts'
-import type { ConversationEvent } from '../content/events.ts'
-import { resultCall } from '../content/results.ts'
+import type { Damage } from '../core/events/damaged-error.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { resultCall } from '../core/messages/results.ts'
 import { chatText } from './chat-text.ts'
 import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
 

@@ -1,6 +1,6 @@
-import { type Damage, DamagedError } from '../content/damaged-error.ts'
-import { createFold } from '../content/fold.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
+import { type Damage, DamagedError } from '../core/events/damaged-error.ts'
+import { createFold } from '../core/events/fold.ts'
 import { type ConversationLog, type ConversationSummary, readAll } from './conversation-log.ts'
 import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
 

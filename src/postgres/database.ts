@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase } from 'pg'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import { type Listening, type ListenOptions, listening } from './listening.ts'
 import { ownConnection } from './own-connection.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'

@@ -1,5 +1,5 @@
 import type { Client, Pool } from 'pg'
-import { inBackground } from '../in-background.ts'
+import { inBackground } from '../core/in-background.ts'
 import { ownConnection, unref } from './own-connection.ts'
 
 /** What is listened to. */

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Database, Query } from './database.ts'
 
 /** Tables that are migrated together. */

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 
 /** Whose database it is, as errors say it. */
 export interface DatabaseOwner {

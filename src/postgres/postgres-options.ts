@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import pg from 'pg'
-import { is, type OptionTable } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
+import { is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /** Which database, and where in it. */
 export type PostgresOptions = (

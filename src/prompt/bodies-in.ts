@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonValue } from '../content/json.ts'
+import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { embeddedMedia, type KnownAssets, mediaOf, noteBareNames, wholeRef } from './named-media.ts'
 import type { MediaPart } from './transcript-item.ts'
 

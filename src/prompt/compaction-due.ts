@@ -1,5 +1,5 @@
-import type { CompactionReason } from '../content/events.ts'
-import type { Message } from '../content/message.ts'
+import type { CompactionReason } from '../core/events/events.ts'
+import type { Message } from '../core/messages/message.ts'
 import type { PromptBudget } from './plan-compaction.ts'
 import { attachedTo, lastStep, promptTokens, type SizedState } from './prompt-size.ts'
 import type { Transcript } from './transcript.ts'

@@ -1,5 +1,5 @@
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../model/model-capabilities.ts'
+import type { ModelCapabilities } from '../models/model-capabilities.ts'
 import type { FilePart } from './transcript-item.ts'
 
 /** How closely providers can be told to look at an image. */

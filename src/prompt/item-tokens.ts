@@ -1,4 +1,4 @@
-import { estimateTokens } from '../content/metas-block.ts'
+import { estimateTokens } from '../core/messages/metas-block.ts'
 import type { MediaPart, TextPart, TranscriptItem } from './transcript-item.ts'
 
 /** About what a body costs, in tokens: providers count pictures by their size, and none gives it before. */

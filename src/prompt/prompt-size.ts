@@ -1,6 +1,6 @@
-import type { ConversationState, StepState } from '../content/conversation-state.ts'
-import type { Message } from '../content/message.ts'
-import { estimateTokens } from '../content/metas-block.ts'
+import type { ConversationState, StepState } from '../core/events/conversation-state.ts'
+import type { Message } from '../core/messages/message.ts'
+import { estimateTokens } from '../core/messages/metas-block.ts'
 import { jsonTokens, MEDIA_TOKENS } from './item-tokens.ts'
 import type { Transcript } from './transcript.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CapabilityOverrides, capabilitiesOf } from '../model/capabilities.ts'
+import { type CapabilityOverrides, capabilitiesOf } from '../models/capabilities.ts'
 import { framedPrompt, itemMessages, toPrompt } from './to-prompt.ts'
 import type { FilePart, ResolvedItem } from './transcript-item.ts'
 

@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../model/model-capabilities.ts'
+import type { ModelCapabilities } from '../models/model-capabilities.ts'
 import { toFilePart } from './file-part.ts'
 import { resultMessages } from './result-message.ts'
 import type { ResolvedItem } from './transcript-item.ts'

@@ -1,7 +1,7 @@
-import type { AssetCreated } from '../content/events.ts'
-import type { JsonObject } from '../content/json.ts'
-import { metasBlock } from '../content/metas-block.ts'
-import type { ReferenceGuideOptions } from '../content/reference-guide.ts'
+import type { AssetCreated } from '../core/events/events.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { metasBlock } from '../core/messages/metas-block.ts'
+import type { ReferenceGuideOptions } from '../core/messages/reference-guide.ts'
 
 import type { TextPart } from './transcript-item.ts'
 

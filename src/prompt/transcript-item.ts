@@ -1,5 +1,5 @@
-import type { JsonValue } from '../content/json.ts'
-import type { ToolCall } from '../content/message.ts'
+import type { JsonValue } from '../core/json/json.ts'
+import type { ToolCall } from '../core/messages/message.ts'
 
 /** Words, as the model is shown them: our own headings in them are already made harmless. */
 export interface TextPart {

@@ -1,11 +1,11 @@
-import type { Board } from '../content/board.ts'
+import type { Board } from '../core/board/board.ts'
 import type {
   CompactionState,
   ConversationState,
   DeletionState,
-} from '../content/conversation-state.ts'
-import { isData } from '../content/data-block.ts'
-import type { Message } from '../content/message.ts'
+} from '../core/events/conversation-state.ts'
+import { isData } from '../core/messages/data-block.ts'
+import type { Message } from '../core/messages/message.ts'
 import { placeCompact } from './place-compact.ts'
 import {
   createPlacer,

@@ -1,9 +1,9 @@
-import { escapeBlocks } from '../content/escape-blocks.ts'
-import type { JsonValue } from '../content/json.ts'
-import type { Attachment, Message } from '../content/message.ts'
-import { type ReadMedia, readParts } from '../content/message-parts.ts'
-import { readMetadata } from '../content/read-metadata.ts'
-import { isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import type { JsonValue } from '../core/json/json.ts'
+import { escapeBlocks } from '../core/messages/escape-blocks.ts'
+import type { Attachment, Message } from '../core/messages/message.ts'
+import { type ReadMedia, readParts } from '../core/messages/message-parts.ts'
+import { readMetadata } from '../core/messages/read-metadata.ts'
+import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { bodiesIn, kindOf } from './bodies-in.ts'
 import {
   embeddedMedia,

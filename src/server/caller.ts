@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { role } from '../wire/server-info.ts'
 
 /** What somebody may do: read; read, write and decide; also delete, import, and see debug data. */

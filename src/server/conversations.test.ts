@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../content/message.ts'
-import { toMessage } from '../content/to-message.ts'
+import type { Message } from '../core/messages/message.ts'
+import { toMessage } from '../core/messages/to-message.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
 import { operationsOf } from './fixtures/open-api.ts'
 

@@ -8,8 +8,8 @@ import {
   SERVED_AGENTS,
   type ServedAgents,
 } from '../agent/served-agents.ts'
-import { checkOptions, is, type OptionTable } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
+import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import { appFiles } from './app-files.ts'
 import { AUTH_OPTIONS, type AuthOptions, createAuth } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'

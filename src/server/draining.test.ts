@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineTool } from '../agent/tools/tool.ts'
-import { ByrefError } from '../errors.ts'
+import { defineTool } from '../boundary/tool.ts'
+import { ByrefError } from '../core/errors.ts'
 import { openApi, refusal } from './fixtures/api.ts'
 
 describe('a server that is about to stop', () => {

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/agent-contract.ts'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { ConversationLog, ConversationSummary } from '../log/conversation-log.ts'
 
 /** The conversation that a request is about. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /** This machine by name, or any machine by number: a page that was rebound to us came under a name of its own. */
 const LOOPBACK_OR_NUMBER = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i

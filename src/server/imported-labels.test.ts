@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { say } from '../agent/fixtures/agent.ts'
-import { defineTool } from '../agent/tools/tool.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import type { LabelsInfo } from '../wire/types.ts'

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
 
 /** Limits of a server. */

@@ -2,8 +2,8 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { checkOptions, is, type OptionTable } from '../check-options.ts'
-import { ByrefError } from '../errors.ts'
+import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import { failureOf } from './error-response.ts'
 
 /** Where to listen. */

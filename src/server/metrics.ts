@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { stalledRuns } from '../agent/stalled-runs.ts'
+import { stalledRuns } from '../engine/stalled-runs.ts'
 import type { Hub } from './events/hub.ts'
 
 /** Counts for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ByrefErrorCode } from '../errors.ts'
+import type { ByrefErrorCode } from '../core/errors.ts'
 import { version } from '../version.ts'
 import { errorAnswer } from '../wire/common.ts'
 import { HTTP_STATUS } from '../wire/http-status.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
 import { errorResponse, isOurFault } from './error-response.ts'
 import type { AnyAnswer } from './json-answer.ts'

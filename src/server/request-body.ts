@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import { RequestError } from './request-error.ts'
 
 /** Bytes of a body of JSON; files are uploaded, not said. */

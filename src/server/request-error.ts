@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /** What is wrong with one field of a request. */
 export interface RequestIssue {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../content/message.ts'
+import type { Message } from '../core/messages/message.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
 
 const MESSAGES = '/api/conversations/c/messages'

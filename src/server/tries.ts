@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
 
 /** Requests that are tried again, told by their `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). */

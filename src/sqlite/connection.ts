@@ -1,4 +1,4 @@
-import { ByrefError } from '../errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ByrefErrorCode } from '../errors.ts'
-import { ByrefError } from '../errors.ts'
+import type { ByrefErrorCode } from '../core/errors.ts'
+import { ByrefError } from '../core/errors.ts'
 
 /** What a file is, for whoever cannot read it. */
 export interface MigratedFile {

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 
 const FULL = 13
 /** The file beside the database that its readers share found no room. */

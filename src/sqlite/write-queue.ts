@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite'
-import { inBackground } from '../in-background.ts'
+import { inBackground } from '../core/in-background.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { makeRoom, type OpenFile } from './open-file.ts'
 import {

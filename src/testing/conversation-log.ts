@@ -1,4 +1,4 @@
-import { checkOptions, is } from '../check-options.ts'
+import { checkOptions, is } from '../core/check-options.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { testAppends } from './conversation-log/appends.ts'
 import type { Check } from './conversation-log/check.ts'

@@ -4,8 +4,8 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider'
-import { answerStream, type ModelAnswer } from '../model/answer-stream.ts'
-import type { ModelStreamPart } from '../model/language-model.ts'
+import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
+import type { ModelStreamPart } from '../models/language-model.ts'
 
 /** One turn of a {@link scriptedModel}: text, an answer, an error to fail with, or a function of what it is asked. */
 export type ScriptedTurn =

@@ -7,7 +7,7 @@ export const eventsQuery = z.strictObject({
   limit: limit(1000, 500),
 })
 
-/** A durable event with its place in the log; the events are those of `src/content/events.ts`. */
+/** A durable event with its place in the log; the events are those of `src/core/events/events.ts`. */
 export const logRecord = z
   .looseObject({
     v: z.int(),

@@ -1,4 +1,4 @@
-import type { ByrefError, ByrefErrorCode } from '../errors.ts'
+import type { ByrefError, ByrefErrorCode } from '../core/errors.ts'
 
 /** The HTTP status of every code; what is missing here does not compile. */
 export const HTTP_STATUS = {

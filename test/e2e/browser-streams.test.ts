@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG } from '../../src/assets/fixtures/stores.ts'
-import type { LogRecord } from '../../src/content/events.ts'
+import type { LogRecord } from '../../src/core/events/events.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 

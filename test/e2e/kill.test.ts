@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/create-client.ts'
-import type { LogRecord } from '../../src/content/events.ts'
+import type { LogRecord } from '../../src/core/events/events.ts'
 import { serve, temporaryFolder } from './byref-process.ts'
 
 /** How often the server is killed; the long run by hand is BYREF_KILLS=50. */

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { type Agent, createAgent, defineTool } from '../../src/index.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
-import type { ModelAnswer } from '../../src/model/answer-stream.ts'
+import type { ModelAnswer } from '../../src/models/answer-stream.ts'
 import { createServer } from '../../src/server/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 

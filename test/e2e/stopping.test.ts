@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openAgent } from '../../src/cli/open-agent.ts'
-import { providerServer } from '../../src/model/fixtures/provider-server.ts'
+import { providerServer } from '../../src/models/fixtures/provider-server.ts'
 import { groupOf, npmStart, npxServe, serve, temporaryFolder } from './byref-process.ts'
 
 const folder = temporaryFolder()

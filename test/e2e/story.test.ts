@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { LogRecord } from '../../src/content/events.ts'
+import type { LogRecord } from '../../src/core/events/events.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { dataset, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 

@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG } from '../../src/assets/fixtures/stores.ts'
-import { createChatHandler, uiMessages } from '../../src/join/ai-sdk/index.ts'
+import { createChatHandler, uiMessages } from '../../src/integrations/ai-sdk/index.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('entries that run in a browser', () => {
-  it.each(['src/client/index.ts', 'src/content/board.ts', 'src/refs/asset-ref.ts'])(
+  it.each(['src/client/index.ts', 'src/core/board/board.ts', 'src/core/refs/asset-ref.ts'])(
     '%s bundles without Node and without packages',
     async (entry) => {
       const { metafile } = await build({
@@ -28,9 +28,13 @@ describe('entries that run in a browser', () => {
 
 describe('entries that bundle for any platform', () => {
   const pure = [
-    ...['src/index.ts', 'src/assets/stores.ts', 'src/join/ai-sdk/index.ts'],
-    ...['src/join/ag-ui/index.ts', 'src/join/mcp/index.ts', 'src/join/openai/index.ts'],
-    'src/join/otel/index.ts',
+    ...['src/index.ts', 'src/assets/stores.ts', 'src/integrations/ai-sdk/index.ts'],
+    ...[
+      'src/integrations/ag-ui/index.ts',
+      'src/integrations/mcp/index.ts',
+      'src/integrations/openai/index.ts',
+    ],
+    'src/integrations/otel/index.ts',
   ]
   const options = { bundle: true, format: 'esm', write: false, logLevel: 'silent' } as const
 
@@ -68,7 +72,7 @@ describe('entries that bundle for any platform', () => {
 describe('byref where there is no Node', () => {
   const contents = `
     import { createAssets, createBoard, parseAssetRef } from './src/index.ts'
-    import { byReference } from './src/join/ai-sdk/index.ts'
+    import { byReference } from './src/integrations/ai-sdk/index.ts'
     globalThis.used = async () => [
       parseAssetRef('asset://x').id,
       Object.keys(byReference().tools({})),
@@ -122,7 +126,7 @@ describe('byref where there is no Node', () => {
 describe('optional peers', () => {
   it.each(['cjs', 'esm'] as const)('stay out of a bundle for Node in %s', async (format) => {
     const { metafile } = await build({
-      ...{ absWorkingDir: root, entryPoints: ['src/index.ts', 'src/join/ai-sdk/index.ts'] },
+      ...{ absWorkingDir: root, entryPoints: ['src/index.ts', 'src/integrations/ai-sdk/index.ts'] },
       ...{ bundle: true, platform: 'node', format, write: false, metafile: true },
       ...{ outdir: 'never-written', logLevel: 'silent' },
     })

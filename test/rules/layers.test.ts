@@ -6,44 +6,40 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What each folder of src may import beside itself and errors.ts; AGENTS.md says it in words. */
+/** What each folder of src may import beside itself and `core`; AGENTS.md says it in words. */
 const ALLOWED: Record<string, readonly string[]> = {
-  refs: [],
-  content: ['refs'],
+  core: [],
   sqlite: [],
   postgres: [],
-  assets: ['refs', 'content', 'sqlite', 'postgres'],
-  log: ['refs', 'content', 'sqlite', 'postgres'],
-  model: ['refs', 'content', 'assets', 'log'],
-  prompt: ['refs', 'content', 'assets', 'log', 'model'],
-  agent: ['refs', 'content', 'assets', 'log', 'model', 'prompt'],
-  hosts: ['content', 'log', 'agent', 'postgres'],
-  join: ['refs', 'content', 'assets', 'log', 'model', 'prompt', 'agent', 'wire'],
-  wire: ['refs', 'content'],
-  server: ['refs', 'content', 'assets', 'log', 'model', 'agent', 'wire'],
-  client: ['refs', 'content', 'wire'],
-  testing: ['refs', 'content', 'assets', 'log', 'model'],
+  wire: [],
+  assets: ['sqlite', 'postgres'],
+  log: ['sqlite', 'postgres'],
+  models: ['log'],
+  prompt: ['assets', 'models'],
+  boundary: ['assets', 'log', 'models', 'prompt'],
+  plugins: ['boundary'],
+  policies: ['assets', 'log', 'models', 'prompt', 'boundary', 'engine'],
+  engine: ['assets', 'log', 'models', 'prompt', 'boundary', 'plugins', 'policies'],
+  agent: ['assets', 'log', 'models', 'prompt', 'boundary', 'plugins', 'policies', 'engine'],
+  hosts: ['log', 'agent', 'postgres'],
+  integrations: [
+    ...['assets', 'log', 'models', 'prompt', 'boundary', 'policies', 'engine', 'agent', 'wire'],
+  ],
+  server: ['assets', 'log', 'models', 'boundary', 'engine', 'agent', 'wire'],
+  client: ['wire'],
+  testing: ['assets', 'log', 'models'],
   cli: [
-    'refs',
-    'content',
-    'assets',
-    'log',
-    'model',
-    'agent',
-    'server',
-    'hosts',
-    'join',
-    'wire',
+    ...['assets', 'log', 'models', 'engine', 'agent', 'server', 'hosts', 'integrations', 'wire'],
     'demo',
   ],
-  demo: ['content', 'assets', 'model', 'agent'],
+  demo: ['assets', 'models', 'boundary', 'agent'],
 }
 
 /** Folders that run in a browser: no Node, no packages. */
-const NEUTRAL = ['refs', 'content', 'client']
+const NEUTRAL = ['core', 'client']
 
 /** Files that every folder may import, and those that only folders with Node or with packages may. */
-const SHARED = /^src\/(check-options|errors|in-background|version)\.ts$/
+const SHARED = /^src\/(core\/.*|version\.ts)$/
 const LOADING = /^src\/(node-builtin|optional-peer|package-file)\.ts$/
 
 /** The optional peers that the entry of their name imports statically: nothing in it works without them. */
@@ -130,9 +126,9 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([])
   })
 
-  it('the workbench uses the client and the content layer only', () => {
+  it('the workbench uses the client and core only', () => {
     const wrong = importsOf('web/src/**/*.{ts,tsx}').filter(({ specifier }) =>
-      /src\/(?!client|content|refs)\w+|^node:|^byref\/(?!client)/.test(specifier),
+      /src\/(?!client|core)\w+|^node:|^byref\/(?!client)/.test(specifier),
     )
     expect(wrong).toEqual([])
   })
@@ -196,7 +192,7 @@ describe('the package', () => {
   })
 
   it('names every export of an entry by hand', () => {
-    for (const file of globSync('src/{index,*/index,join/*/index}.ts', { cwd: root })) {
+    for (const file of globSync('src/{index,*/index,integrations/*/index}.ts', { cwd: root })) {
       expect(readFileSync(resolve(root, file), 'utf8'), file).not.toMatch(/export \*/)
     }
   })

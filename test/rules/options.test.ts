@@ -8,16 +8,16 @@ import * as stores from '../../src/assets/stores.ts'
 import { createClient } from '../../src/client/index.ts'
 import { createQueue, createWorker } from '../../src/hosts/index.ts'
 import * as byref from '../../src/index.ts'
-import { createAgUiHandler } from '../../src/join/ag-ui/index.ts'
+import { createAgUiHandler } from '../../src/integrations/ag-ui/index.ts'
 import {
   byReference,
   createAssetHandler,
   createChatHandler,
   uiMessages,
-} from '../../src/join/ai-sdk/index.ts'
-import { createMcpServer, mcpTools, proxyMcp } from '../../src/join/mcp/index.ts'
-import { createResponsesHandler } from '../../src/join/openai/index.ts'
-import { createTracedAgent } from '../../src/join/otel/index.ts'
+} from '../../src/integrations/ai-sdk/index.ts'
+import { createMcpServer, mcpTools, proxyMcp } from '../../src/integrations/mcp/index.ts'
+import { createResponsesHandler } from '../../src/integrations/openai/index.ts'
+import { createTracedAgent } from '../../src/integrations/otel/index.ts'
 import { createPostgresLog, postgresRecords } from '../../src/postgres.ts'
 import { createServer, signingKey, signToken } from '../../src/server/index.ts'
 import { createSqliteLog, sqliteRecords } from '../../src/sqlite.ts'

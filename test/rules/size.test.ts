@@ -3,19 +3,19 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, it } from 'vitest'
 
-/** The functions that users meet of the two layers that run everywhere. */
+/** The functions that users meet of core. */
 const ENTRY = `
-  export { extractAssetId, formatAssetRef, isAssetRef, parseAssetRef } from './refs/asset-ref.ts'
-  export { findEmbeddedRefs } from './refs/embedded-refs.ts'
-  export { resolveFieldPath } from './refs/field-path.ts'
-  export { assetMeta } from './content/asset-meta.ts'
-  export { createBoard } from './content/board.ts'
-  export { flatten, unflatten } from './content/flatten.ts'
-  export { renderContext } from './content/render-context.ts'
-  export { toMessage } from './content/to-message.ts'
+  export { extractAssetId, formatAssetRef, isAssetRef, parseAssetRef } from './core/refs/asset-ref.ts'
+  export { findEmbeddedRefs } from './core/refs/embedded-refs.ts'
+  export { resolveFieldPath } from './core/refs/field-path.ts'
+  export { assetMeta } from './core/messages/asset-meta.ts'
+  export { createBoard } from './core/board/board.ts'
+  export { flatten, unflatten } from './core/messages/flatten.ts'
+  export { renderContext } from './core/board/render-context.ts'
+  export { toMessage } from './core/messages/to-message.ts'
 `
 
-it('refs and content are under 14.5 kB, minified and gzipped', async () => {
+it('core is under 14.5 kB, minified and gzipped', async () => {
   const { outputFiles } = await build({
     stdin: { contents: ENTRY, resolveDir: fileURLToPath(new URL('../../src', import.meta.url)) },
     bundle: true,

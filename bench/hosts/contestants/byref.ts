@@ -3,8 +3,8 @@ import { createQueue } from '../../../src/hosts/queue.ts'
 import { createWorker } from '../../../src/hosts/worker.ts'
 import { createAgent, defineTool } from '../../../src/index.ts'
 import { createPostgresLog } from '../../../src/log/postgres.ts'
-import { answerStream } from '../../../src/model/answer-stream.ts'
-import type { LanguageModel } from '../../../src/model/language-model.ts'
+import { answerStream } from '../../../src/models/answer-stream.ts'
+import type { LanguageModel } from '../../../src/models/language-model.ts'
 import { type Contestant, STEPS } from './contestant.ts'
 
 /** How long each answer takes, in milliseconds: none where steps are counted. */

@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { emptyConversation } from '../../../src/content/conversation-state.ts'
-import { foldAll } from '../../../src/content/fold.ts'
+import { emptyConversation } from '../../../src/core/events/conversation-state.ts'
+import { foldAll } from '../../../src/core/events/fold.ts'
 import {
   type PostgresServer,
   startPostgres,

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../../../src/content/events.ts'
+import type { LogRecord } from '../../../src/core/events/events.ts'
 import { type ConversationLog, readAll } from '../../../src/log/conversation-log.ts'
 
 /** The whole of a conversation. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import {
   type ConversationState,
   emptyConversation,
-} from '../../../src/content/conversation-state.ts'
-import type { LogRecord } from '../../../src/content/events.ts'
-import { foldAll } from '../../../src/content/fold.ts'
+} from '../../../src/core/events/conversation-state.ts'
+import type { LogRecord } from '../../../src/core/events/events.ts'
+import { foldAll } from '../../../src/core/events/fold.ts'
 import { listAll } from '../../../src/log/conversation-log.ts'
 import { allRecords } from './all-records.ts'
 import type { Effect } from './effects.ts'

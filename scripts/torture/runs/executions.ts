@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LogRecord } from '../../../src/content/events.ts'
+import type { LogRecord } from '../../../src/core/events/events.ts'
 import type { Effect } from './effects.ts'
 
 /** One execution of a tool, of a call or of an item of a mapped one, by what the log and the world say of it. */

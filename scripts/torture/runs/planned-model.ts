@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { answerStream } from '../../../src/model/answer-stream.ts'
-import type { ModelStreamPart } from '../../../src/model/language-model.ts'
+import { answerStream } from '../../../src/models/answer-stream.ts'
+import type { ModelStreamPart } from '../../../src/models/language-model.ts'
 
 /** A call that is to be made once, known again by its tool and the `label` among its arguments. */
 export interface PlannedCall {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Message } from '../../../src/content/message.ts'
+import type { Message } from '../../../src/core/messages/message.ts'
 
 /** What one process did, and what each conversation is to it: a digest of its messages. */
 export interface ProcessReport {

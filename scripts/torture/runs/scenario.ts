@@ -1,5 +1,5 @@
 import type { ApprovalAnswer } from '../../../src/agent/approve.ts'
-import type { MessageInput } from '../../../src/content/to-message.ts'
+import type { MessageInput } from '../../../src/core/messages/to-message.ts'
 import type { PlannedCall } from './planned-model.ts'
 
 /** Rows of the list that is written by the first call, and mapped by two. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import type { Tool, ToolContext } from '../../../src/agent/tools/tool.ts'
+import type { Tool, ToolContext } from '../../../src/boundary/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from './effects.ts'
 import type { Life } from './life.ts'

@@ -1,4 +1,4 @@
-import type { Tool, ToolContext } from '../../../src/agent/tools/tool.ts'
+import type { Tool, ToolContext } from '../../../src/boundary/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from '../runs/effects.ts'
 import { isIdempotent } from '../runs/tools.ts'

@@ -1,6 +1,6 @@
-import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../../content/json.ts'
-import { ByrefError } from '../../errors.ts'
-import { type ReadOutput, readOutput } from '../output/output-schema.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../../core/json/json.ts'
+import { type ReadOutput, readOutput } from '../../engine/output/output-schema.ts'
 
 /** How one answer for many instances is asked for and read. */
 export interface InstanceAnswers {

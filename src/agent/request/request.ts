@@ -1,15 +1,11 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { checkOptions, is, type OptionTable } from '../../check-options.ts'
-import { addUsage } from '../../content/add-usage.ts'
-import type { TokenUsage } from '../../content/events.ts'
-import type { JsonObject } from '../../content/json.ts'
-import type { MessageInput } from '../../content/to-message.ts'
-import { ByrefError } from '../../errors.ts'
-import { CAPABILITIES, type CapabilityOverrides } from '../../model/capabilities.ts'
-import { type LanguageModel, MODEL } from '../../model/language-model.ts'
-import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../model/model-settings.ts'
-import { RETRY_OPTIONS, type RetryOptions } from '../../model/retry-options.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { addUsage } from '../../core/events/add-usage.ts'
+import type { TokenUsage } from '../../core/events/events.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { MessageInput } from '../../core/messages/to-message.ts'
 import {
   type OutputOf,
   type OutputSchema,
@@ -17,8 +13,12 @@ import {
   type ReadOutput,
   readOutput,
   refineOutput,
-} from '../output/output-schema.ts'
-import { outputComplaint, outputRequest } from '../output/output-words.ts'
+} from '../../engine/output/output-schema.ts'
+import { outputComplaint, outputRequest } from '../../engine/output/output-words.ts'
+import { CAPABILITIES, type CapabilityOverrides } from '../../models/capabilities.ts'
+import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'
+import { RETRY_OPTIONS, type RetryOptions } from '../../models/retry-options.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
 import type { RequestPrompt } from './request-prompt.ts'
 

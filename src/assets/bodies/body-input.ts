@@ -1,5 +1,5 @@
 import type { Readable as NodeReadable } from 'node:stream'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { asBytes, copyBytes, plain } from './body.ts'

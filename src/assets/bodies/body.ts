@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { AssetBody } from '../asset-store.ts'
 
 const CHUNK = 256 * 1024

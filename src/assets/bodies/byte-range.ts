@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 
 /** Bytes `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { joinLines, linesOf } from './base64-lines.ts'
 import { parseMimeType } from './mime-type.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { checkOptions, is } from '../../check-options.ts'
-import { inBackground } from '../../in-background.ts'
+import { checkOptions, is } from '../../core/check-options.ts'
+import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
 import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { AssetKind } from '../asset-store.ts'
 
 /** A parsed MIME type: `type/subtype` in lower case, and its parameters as they were written. */

@@ -1,5 +1,5 @@
-import { checkOptions, is, type OptionTable } from '../../check-options.ts'
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { orAborted } from './abortable.ts'
 import type { BodyStore } from './body-store.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { readTextPage, type TextPage, type TextRange } from '../text-page.ts'
 import type { AssetText } from './document-text.ts'
 

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { ContentAccess } from '../content-access.ts'
 import { writeBody } from '../tables/spool.ts'

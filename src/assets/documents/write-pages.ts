@@ -1,6 +1,6 @@
 // Runs in a table process: a document is parsed where its memory is limited and nobody waits for it.
 
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 import { createSpool } from '../tables/spool.ts'

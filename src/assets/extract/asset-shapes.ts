@@ -1,5 +1,5 @@
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { isAssetRef } from '../../refs/asset-ref.ts'
 import { isBase64File } from '../bodies/base64-file.ts'
 import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AssetEvent } from '../../content/events.ts'
+import type { AssetEvent } from '../../core/events/events.ts'
 import { createAssets } from '../assets.ts'
 import { extract, JPEG, jpeg, PNG, png, pngBytes, pngUrl } from './fixtures/extracted.ts'
 

@@ -1,5 +1,5 @@
-import { checkOptions, is, type OptionTable } from '../../check-options.ts'
-import type { AssetCreated, AssetFailed, AssetOrigin } from '../../content/events.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import type { AssetCreated, AssetFailed, AssetOrigin } from '../../core/events/events.ts'
 import type { Assets } from '../assets-contract.ts'
 import { MAKER, NAMESPACE } from '../assets-options.ts'
 import { findAssets, type Leaf } from './find-assets.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { isBase64File } from '../bodies/base64-file.ts'
 import { type DataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'

@@ -1,6 +1,6 @@
 import type { Readable as NodeReadable } from 'node:stream'
-import { typeString } from '../../content/asset-meta.ts'
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { typeString } from '../../core/messages/asset-meta.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { meterStream } from '../bodies/body.ts'
 import type { BodyInput } from '../bodies/body-input.ts'
 import type { Finding } from './find-assets.ts'

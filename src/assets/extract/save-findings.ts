@@ -1,5 +1,5 @@
-import type { AssetCreated, AssetEvent, AssetFailed } from '../../content/events.ts'
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import type { AssetCreated, AssetEvent, AssetFailed } from '../../core/events/events.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetInfo, AssetMaker } from '../asset-info.ts'
 import type { Assets } from '../assets-contract.ts'

@@ -1,6 +1,6 @@
-import { putKey } from '../../content/json.ts'
-import { ByrefError } from '../../errors.ts'
-import { pointerStep } from '../../refs/json-pointer.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { putKey } from '../../core/json/json.ts'
+import { pointerStep } from '../../core/refs/json-pointer.ts'
 
 /** What a container held when it was looked at: each item was read once. */
 export interface Contents {

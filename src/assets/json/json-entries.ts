@@ -1,5 +1,5 @@
+import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type FieldKey, indexOf } from '../../refs/field-key.ts'
 import { chunksOf } from '../bodies/body.ts'
 import type { ByteRange } from '../bodies/byte-range.ts'
 import type { BodyRanges } from '../content-access.ts'

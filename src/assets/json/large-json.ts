@@ -1,6 +1,6 @@
-import { putKey } from '../../content/json.ts'
-import { ByrefError } from '../../errors.ts'
-import type { FieldKey } from '../../refs/field-key.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { putKey } from '../../core/json/json.ts'
+import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { ByteRange } from '../bodies/byte-range.ts'
 import {

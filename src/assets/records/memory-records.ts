@@ -1,4 +1,4 @@
-import { newId } from '../../content/new-id.ts'
+import { newId } from '../../core/new-id.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import { checkRoom, isWithin, usageOf } from './quota.ts'

@@ -1,5 +1,5 @@
-import { checkOptions } from '../../check-options.ts'
-import { newId } from '../../content/new-id.ts'
+import { checkOptions } from '../../core/check-options.ts'
+import { newId } from '../../core/new-id.ts'
 import { type Database, openDatabase, type Query, type Row } from '../../postgres/database.ts'
 import { migrate, type Tables } from '../../postgres/migrate.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../../postgres/postgres-options.ts'

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 
 /** Bodies by what names them, and what they cost. */

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { AssetRecord, StoreListOptions } from '../asset-store.ts'
 
 /** Where a record stands in a listing. */

@@ -1,6 +1,6 @@
 import type { Worker as Thread } from 'node:worker_threads'
-import { ByrefError } from '../../errors.ts'
-import { inBackground } from '../../in-background.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Piece } from './piece.ts'
 

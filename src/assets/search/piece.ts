@@ -1,4 +1,4 @@
-import type { FieldKey } from '../../refs/field-key.ts'
+import type { FieldKey } from '../../core/refs/field-key.ts'
 
 /** A step of the path to a leaf, linked to the one above it: a path costs nothing before somebody asks for it. */
 export interface FieldStep {

@@ -4,8 +4,8 @@ import {
   checkOptions,
   is,
   type OptionTable,
-} from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+} from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { assetNotFound, isExpired, objectsUnsupported } from '../asset-record.ts'
 import {
   type AssetRecord,

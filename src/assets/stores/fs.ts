@@ -1,5 +1,5 @@
-import { checkOptions, is, type OptionTable } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { FullAssetStore } from '../asset-store.ts'
 import { fsBodies } from '../bodies/fs-bodies.ts'

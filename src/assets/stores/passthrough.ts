@@ -1,5 +1,5 @@
-import { checkMethods, checkOptions, is, type OptionTable } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { checkMethods, checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import {
   assetExists,
   checkSave,

@@ -1,5 +1,5 @@
-import { checkOptions, is } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { checkOptions, is } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { bodiesOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import { readBytes, streamOf } from '../bodies/body.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import type { FullAssetStore, StoreVerified } from '../asset-store.ts'
 import { createAssets } from '../assets.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, is, type OptionTable } from '../../check-options.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { FullAssetStore } from '../asset-store.ts'
 import { S3_OPTIONS, type S3BodiesOptions, s3Bodies } from '../bodies/s3-bodies.ts'
 import type { RecordIndex } from '../records/record-index.ts'

@@ -1,5 +1,5 @@
-import { newId } from '../../content/new-id.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { newId } from '../../core/new-id.ts'
 import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'

@@ -1,5 +1,5 @@
-import { ByrefError, errorMessage } from '../../errors.ts'
-import { isAssetId } from '../../refs/asset-id.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { isAssetId } from '../../core/refs/asset-id.ts'
 import type { AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
 import { BUNDLE_TYPE, type Bundle, bundle, unbundle } from './bundle.ts'
 

@@ -1,5 +1,5 @@
-import { newId } from '../../content/new-id.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { newId } from '../../core/new-id.ts'
 import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { inParallel } from '../in-parallel.ts'

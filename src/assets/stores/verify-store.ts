@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { StoreVerified } from '../asset-store.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { createDigester } from '../bodies/digest.ts'

@@ -1,5 +1,5 @@
-import { checkMethods } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { checkMethods } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import {
   assetExists,
   bodiesOf,

@@ -1,5 +1,5 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
-import { errorMessage } from '../../errors.ts'
+import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../is-deeper.ts'
 import { checkDense } from './check-dense.ts'
 import { type ColumnReader, valueColumn } from './column.ts'

@@ -9,7 +9,7 @@ import {
   type SchemaElement,
   type SchemaTree,
 } from 'hyparquet'
-import { errorMessage } from '../../errors.ts'
+import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { ContentCache } from '../content-cache.ts'

@@ -1,5 +1,5 @@
 import type { SchemaElement } from 'hyparquet'
-import { putKey } from '../../content/json.ts'
+import { putKey } from '../../core/json/json.ts'
 import type { ColumnType } from './table-column.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

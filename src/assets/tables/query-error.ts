@@ -1,4 +1,4 @@
-import { ByrefError, errorMessage } from '../../errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { missingPeer } from '../../optional-peer.ts'
 import { FOR_SQL } from './duckdb.ts'
 

@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { textOf } from '../asset-tool-input.ts'
 import type { AssetTool } from '../asset-tools.ts'
 import { jsonLine } from './json-line.ts'

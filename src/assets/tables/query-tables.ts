@@ -1,5 +1,5 @@
+import { formatAssetRef, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { formatAssetRef, isAssetRef, parseAssetRef } from '../../refs/asset-ref.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'

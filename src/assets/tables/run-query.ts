@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
 import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
 import { queryFailed } from './query-error.ts'

@@ -1,5 +1,5 @@
-import { assetMeta } from '../../content/asset-meta.ts'
-import { cutMark } from '../../content/cut.ts'
+import { cutMark } from '../../core/json/cut.ts'
+import { assetMeta } from '../../core/messages/asset-meta.ts'
 import type { AssetInfo } from '../asset-info.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { SaveAssetOptions } from '../assets-contract.ts'

@@ -1,6 +1,6 @@
-import { ByrefError } from '../../errors.ts'
-import { indexOf } from '../../refs/field-key.ts'
-import type { FieldKey } from '../../refs/field-path.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { indexOf } from '../../core/refs/field-key.ts'
+import type { FieldKey } from '../../core/refs/field-path.ts'
 import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import {

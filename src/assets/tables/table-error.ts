@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { AssetInfo } from '../asset-info.ts'
 
 /** A file that should be a table and cannot be read as one. `asset` is the file itself, which was saved. */

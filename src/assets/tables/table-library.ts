@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { TableError } from './table-error.ts'
 

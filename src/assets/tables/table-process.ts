@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { tableProgram } from './has-duckdb.ts'
 import { spoolOf } from './spool.ts'

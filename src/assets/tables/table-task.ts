@@ -1,4 +1,4 @@
-import type { ByrefErrorCode } from '../../errors.ts'
+import type { ByrefErrorCode } from '../../core/errors.ts'
 import type { DocumentForm } from '../documents/document-form.ts'
 import type { TableColumn } from './table-column.ts'
 

@@ -8,9 +8,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createAssets } from '../../assets/assets.ts'
-import { newServer } from '../../join/mcp/fixtures/proxied.ts'
-import { proxyMcp } from '../../join/mcp/proxy/proxy-mcp.ts'
-import type { Channel } from '../../join/mcp/rpc/json-rpc.ts'
+import { newServer } from '../../integrations/mcp/fixtures/proxied.ts'
+import { proxyMcp } from '../../integrations/mcp/proxy/proxy-mcp.ts'
+import type { Channel } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { httpChannel } from './http-channel.ts'
 
 let cancelled = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
-import { isPlainObject } from '../../content/json.ts'
-import { errorMessage } from '../../errors.ts'
-import type { Channel, RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
+import { errorMessage } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
-import { proxyMcp } from '../../join/mcp/proxy/proxy-mcp.ts'
+import { proxyMcp } from '../../integrations/mcp/proxy/proxy-mcp.ts'
 import { lineChannel } from './line-channel.ts'
 
 it('lineChannel, on both sides of a proxy, changes no letter of what passes', async () => {

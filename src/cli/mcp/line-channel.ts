@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import type { Channel, RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
+import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 
 /** Messages and the lines that they came as, so that what passes unchanged is the same to the letter. */
 const lines = new WeakMap<RpcMessage, string>()

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
+import type { RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { processChannel } from './process-channel.ts'
 
 describe('processChannel', () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inBackground } from '../../in-background.ts'
-import type { Channel } from '../../join/mcp/rpc/json-rpc.ts'
+import { inBackground } from '../../core/in-background.ts'
+import type { Channel } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { lineChannel } from './line-channel.ts'
 
 /** A server in a process of its own, which may say how it ended. */

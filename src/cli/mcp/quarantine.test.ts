@@ -6,8 +6,8 @@ import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
-import { proxyMcp } from '../../join/mcp/proxy/proxy-mcp.ts'
-import type { Channel, RpcMessage } from '../../join/mcp/rpc/json-rpc.ts'
+import { proxyMcp } from '../../integrations/mcp/proxy/proxy-mcp.ts'
+import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { processChannel } from './process-channel.ts'
 
 const modules = fileURLToPath(new URL('../../../node_modules/', import.meta.url))

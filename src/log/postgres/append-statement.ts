@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { chatText, foldCase } from '../chat-text.ts'

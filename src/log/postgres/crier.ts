@@ -1,5 +1,5 @@
-import type { ConversationEvent } from '../../content/events.ts'
-import { inBackground } from '../../in-background.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Place } from '../conversation-row.ts'
 import { inPieces, type News, payloadsOf, type Streamed } from './news.ts'

@@ -1,5 +1,5 @@
-import type { LogRecord } from '../../content/events.ts'
-import { inBackground } from '../../in-background.ts'
+import type { LogRecord } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../../content/events.ts'
+import type { LogRecord } from '../../core/events/events.ts'
 import type { Database } from '../../postgres/database.ts'
 import { type RecordRow, soundRecord } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Place } from '../conversation-row.ts'
 
 /** What a process tells the others of a change, after it was stored. */

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../../content/events.ts'
+import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
 import { admit, leaseAfter } from '../admit.ts'
 import type { ConversationQueue } from '../conversation-queue.ts'

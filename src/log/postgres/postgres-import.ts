@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
 import type { Place } from '../conversation-row.ts'

@@ -1,5 +1,5 @@
-import { DamagedError } from '../../content/damaged-error.ts'
-import type { LogRecord } from '../../content/events.ts'
+import { DamagedError } from '../../core/events/damaged-error.ts'
+import type { LogRecord } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isCorrupt } from '../../postgres/postgres-errors.ts'
 import type { Place } from '../conversation-row.ts'

@@ -1,5 +1,5 @@
-import type { LogRecord } from '../../content/events.ts'
-import { inBackground } from '../../in-background.ts'
+import type { LogRecord } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
 import type { TransactionHooks } from '../../sqlite/write-queue.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Audience, listeners } from '../listeners.ts'

@@ -1,5 +1,5 @@
-import { DamagedError } from '../../content/damaged-error.ts'
-import type { LogRecord } from '../../content/events.ts'
+import { DamagedError } from '../../core/events/damaged-error.ts'
+import type { LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import type { ConversationRow } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'

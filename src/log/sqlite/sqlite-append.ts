@@ -1,4 +1,4 @@
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'

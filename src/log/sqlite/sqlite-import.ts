@@ -1,4 +1,4 @@
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { type Place, stateColumns } from '../conversation-row.ts'
 import { existsError } from '../log-errors.ts'
 import type { ImportedLine } from '../read-lines.ts'

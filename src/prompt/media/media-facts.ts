@@ -1,7 +1,7 @@
 import type { AssetKind } from '../../assets/asset-store.ts'
 import { essenceOf } from '../../assets/bodies/mime-type.ts'
-import { ByrefError } from '../../errors.ts'
-import { parseAssetRef } from '../../refs/asset-ref.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { MediaSource } from './media-source.ts'
 
 /** What is known of a body before it is read. */

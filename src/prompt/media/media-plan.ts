@@ -1,6 +1,6 @@
 import { documentForm } from '../../assets/documents/document-form.ts'
-import type { ModelCapabilities } from '../../model/model-capabilities.ts'
-import { limitOf, topLevel } from '../../model/taken-types.ts'
+import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import { limitOf, topLevel } from '../../models/taken-types.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'
 

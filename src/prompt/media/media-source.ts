@@ -1,5 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { ModelCapabilities } from '../../model/model-capabilities.ts'
+import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type { MediaCache } from './media-cache.ts'
 
 /** Where bodies come from, and what a model takes of them. */

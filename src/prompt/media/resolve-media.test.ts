@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { capabilitiesOf } from '../../model/capabilities.ts'
+import { capabilitiesOf } from '../../models/capabilities.ts'
 import { fixture, noisePng, pagedPdf } from '../fixtures/bodies.ts'
 import type {
   FilePart,

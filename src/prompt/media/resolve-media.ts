@@ -1,6 +1,6 @@
 import { inParallel } from '../../assets/in-parallel.ts'
-import { escapeBlocks } from '../../content/escape-blocks.ts'
-import type { ModelCapabilities } from '../../model/model-capabilities.ts'
+import { escapeBlocks } from '../../core/messages/escape-blocks.ts'
+import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type {
   FilePart,
   MediaPart,

@@ -1,6 +1,6 @@
 import { jwtVerify, SignJWT } from 'jose'
-import { checkOptions, checkValue, is, type OptionTable } from '../../check-options.ts'
-import { ByrefError } from '../../errors.ts'
+import { checkOptions, checkValue, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { role } from '../../wire/server-info.ts'
 import type { Caller } from '../caller.ts'
 

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agent/agent-contract.ts'
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { type ConversationLog, type LogChange, readAll } from '../../log/conversation-log.ts'
 import { type Channel, createChannel, jsonFrame, namedFrame } from './channel.ts'
 import { createNamespaceFeed, type NamespaceFeed } from './namespace-feed.ts'

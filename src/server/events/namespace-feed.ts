@@ -1,5 +1,5 @@
-import { newId } from '../../content/new-id.ts'
-import { inBackground } from '../../in-background.ts'
+import { inBackground } from '../../core/in-background.ts'
+import { newId } from '../../core/new-id.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { publicSummary } from '../public-info.ts'
 import { createChannel, jsonFrame, namedFrame } from './channel.ts'

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 
 /** What is being written in a conversation right now and is not in the log yet: text, arguments, progress. */
 export interface Writing {

@@ -1,7 +1,7 @@
-import type { ConversationEvent } from '../../content/events.ts'
-import { joinAll, type Label, readLabel, UNTRUSTED } from '../../content/label.ts'
-import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
-import { withheld, withheldCall, withheldMessage } from '../../content/withheld.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { joinAll, type Label, readLabel, UNTRUSTED } from '../../core/labels/label.ts'
+import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 
 /** Who reads, and where. */

@@ -1,12 +1,19 @@
-import { isData, kindOf, labelOf } from '../../content/data-block.ts'
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { join, joinAll, type Label, readLabel, TRUSTED, UNTRUSTED } from '../../content/label.ts'
-import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
-import { createLabels, type Labels } from '../../content/labels.ts'
-import type { DataBlock } from '../../content/message.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import {
+  join,
+  joinAll,
+  type Label,
+  readLabel,
+  TRUSTED,
+  UNTRUSTED,
+} from '../../core/labels/label.ts'
+import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import { createLabels, type Labels } from '../../core/labels/labels.ts'
+import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
+import type { DataBlock } from '../../core/messages/message.ts'
+import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import { titleOf } from '../../log/summary.ts'
-import type { VariableRef } from '../../refs/variable-ref.ts'
 
 /** The labels of a conversation, and what a server asks of them. */
 export interface ConversationLabels {

@@ -1,6 +1,6 @@
-import { joinAll, type Label } from '../../content/label.ts'
+import { joinAll, type Label } from '../../core/labels/label.ts'
+import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
 import { type ConversationLog, listAll, readAll } from '../../log/conversation-log.ts'
-import type { AssetRefParts } from '../../refs/asset-ref.ts'
 import { type ConversationLabels, conversationLabels } from './conversation-labels.ts'
 
 /** The labels of the conversations of a log, as far as they were asked for. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../../agent/agent.ts'
-import { defineTool } from '../../agent/tools/tool.ts'
+import { defineTool } from '../../boundary/tool.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import type { LabelsInfo } from '../../wire/types.ts'

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { namedAssets } from '../../assets/named-assets.ts'
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import {
   join,
   joinAll,
@@ -10,18 +11,17 @@ import {
   readLabel,
   STRICTEST,
   TRUSTED,
-} from '../../content/label.ts'
-import { readLabelTree, wholeOf } from '../../content/label-tree.ts'
-import type { Message } from '../../content/message.ts'
-import { withheldMessage } from '../../content/withheld.ts'
-import { ByrefError } from '../../errors.ts'
+} from '../../core/labels/label.ts'
+import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import { withheldMessage } from '../../core/labels/withheld.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { type AssetRefParts, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { chatText, foldCase } from '../../log/chat-text.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
   readAll,
 } from '../../log/conversation-log.ts'
-import { type AssetRefParts, parseAssetRef } from '../../refs/asset-ref.ts'
 import { asRead } from './as-read.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 import { createLabelIndex } from './label-index.ts'

@@ -3,10 +3,10 @@ import {
   assetResponse,
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
-import { flatten } from '../../content/flatten.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { flatten } from '../../core/messages/flatten.ts'
+import { formatAssetRef } from '../../core/refs/asset-ref.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
-import { formatAssetRef } from '../../refs/asset-ref.ts'
 import {
   assetAnswer,
   assetDetails,

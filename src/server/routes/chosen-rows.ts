@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { TableRows } from '../../assets/tables/table-rows.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { condition, rowsPage } from '../../wire/assets.ts'
 
 type Condition = z.infer<typeof condition>

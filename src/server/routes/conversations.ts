@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
-import { attachment, fileName } from '../../content/content-disposition.ts'
-import type { LogRecord } from '../../content/events.ts'
-import { isPlainObject } from '../../content/json.ts'
-import { newId } from '../../content/new-id.ts'
-import { ByrefError } from '../../errors.ts'
+import { attachment, fileName } from '../../core/content-disposition.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { LogRecord } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { newId } from '../../core/new-id.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import {
   conversationChange,

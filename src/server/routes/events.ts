@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { eventsPage, eventsQuery, streamQuery } from '../../wire/events.ts'
 import type { Hub } from '../events/hub.ts'
 import { type Route, route } from '../route.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { isPlain, type Label, TRUSTED, writeLabel } from '../../content/label.ts'
-import { mapLabels, wholeOf, writeLabelTree } from '../../content/label-tree.ts'
-import type { Lineage, LineageNode } from '../../content/lineage.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { isPlain, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
+import { mapLabels, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import type { Lineage, LineageNode } from '../../core/labels/lineage.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import {
   labelsAnswer,

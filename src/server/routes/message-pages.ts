@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { LogRecord } from '../../content/events.ts'
+import type { LogRecord } from '../../core/events/events.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { messagesPage } from '../../wire/messages.ts'
 

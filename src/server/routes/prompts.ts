@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { promptAnswer, promptQuery } from '../../wire/prompts.ts'
 import { type Route, route } from '../route.ts'
 import { stateOf } from './data.ts'

@@ -1,7 +1,7 @@
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { version } from '../../version.ts'
 import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'
 import { type Auth, SESSION_COOKIE } from '../auth/auth.ts'

@@ -1,6 +1,6 @@
 import { type AssetStore, isFullStore } from '../../assets/asset-store.ts'
 import { withRecords } from '../../assets/stores/with-records.ts'
-import { checkOptions, is } from '../../check-options.ts'
+import { checkOptions, is } from '../../core/check-options.ts'
 import type { TestFunction } from '../conversation-log.ts'
 import { testBodies, testMedium } from './bodies.ts'
 import { type Check, isUnsupported } from './check.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { FullAssetStore, StoreOptions, StoreSaveOptions } from '../../assets/asset-store.ts'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 
 /** Adds a test of the contract. */
 export type Check = (

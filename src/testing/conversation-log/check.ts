@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ByrefError } from '../../errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 
 /** Adds a test of the contract. */

@@ -1,5 +1,5 @@
-import type { ConversationEvent, LogRecord } from '../../content/events.ts'
-import type { Message } from '../../content/message.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import type { Message } from '../../core/messages/message.ts'
 
 /** A chat message. */
 export function message(id: string, content: unknown): Message {

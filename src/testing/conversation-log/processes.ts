@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import {
   type ConversationLog,
   LeaseHeldError,

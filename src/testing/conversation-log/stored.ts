@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConversationEvent } from '../../content/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Check } from './check.ts'
 import { chat, contentOf, message } from './events.ts'
 

@@ -1,7 +1,7 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3'
-import { checkOptions, is, type OptionTable } from '../../../check-options.ts'
-import { ByrefError } from '../../../errors.ts'
-import { inBackground } from '../../../in-background.ts'
+import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import { inBackground } from '../../../core/in-background.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { orAborted } from '../abortable.ts'
 

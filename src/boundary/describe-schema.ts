@@ -1,0 +1,101 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
+import { checkOptions, is } from '../core/check-options.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
+
+/** A JSON Schema (2020-12) as plain data. */
+export type JsonSchema = { readonly [key: string]: unknown }
+
+/** A schema of a library such as zod 4, which validates and describes itself as JSON Schema. */
+export type ToolSchema<Input = unknown> = StandardSchemaV1<unknown, Input> & StandardJSONSchemaV1
+
+/** Marks what the library cannot say in JSON Schema, with its reason. */
+const UNKNOWN = 'x-byref-unknown'
+
+const described = new WeakMap<object, JsonSchema>()
+
+/**
+ * The JSON Schema (draft 2020-12) of a tool's input, worked out once. What JSON Schema cannot say, such as zod's
+ * `instanceof` and `custom`, is taken where `asset_ref_as` says what it becomes: then it takes a reference.
+ *
+ * @throws ByrefError `config_invalid` for a library that does not describe itself, and for anything else that it cannot say
+ */
+export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema): JsonSchema {
+  if (!isStandardSchema(inputSchema)) return inputSchema
+  const known = described.get(inputSchema) ?? describe(id, inputSchema)
+  described.set(inputSchema, known)
+  return known
+}
+
+/** Keywords about references, and what these may become. */
+const REFERENCE_KEYWORDS = {
+  asset_ref_acceptable: is.boolean,
+  asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows'),
+}
+
+/** @throws ByrefError `config_invalid` for a misspelt keyword about references, or an unknown form */
+export function checkReferenceKeywords(where: string, schema: JsonSchema): void {
+  const said = Object.entries(schema).filter(([key]) => /^asset_?ref/i.test(key))
+  checkOptions<object>(where, Object.fromEntries(said), REFERENCE_KEYWORDS)
+  mapSubschemas(schema, (one) => checkReferenceKeywords(where, one))
+}
+
+/** Whether a tool's schema is a library's, which validates by itself. */
+export function isStandardSchema(schema: ToolSchema | JsonSchema): schema is ToolSchema {
+  return '~standard' in schema
+}
+
+function describe(id: string, { '~standard': standard }: ToolSchema): JsonSchema {
+  const convert = standard.jsonSchema?.input
+  if (!convert) {
+    throw new ByrefError(
+      'config_invalid',
+      `The schema of the tool "${id}" cannot describe itself as JSON Schema: use zod 4.2 or newer, or pass JSON Schema`,
+    )
+  }
+  const target = 'draft-2020-12'
+  try {
+    return convert({ target })
+  } catch (cause) {
+    return withoutUnknown(
+      id,
+      convertAll(id, () => convert({ target, libraryOptions }), cause),
+    )
+  }
+}
+
+/** As zod takes them; other libraries know them not and fail again. */
+const libraryOptions = {
+  unrepresentable: ({ path, message }: { path?: PropertyKey[]; message?: string }) => ({
+    [UNKNOWN]: `${path?.map(String).join('/')}: ${message}`,
+  }),
+}
+
+function convertAll(id: string, convert: () => JsonSchema, cause: unknown): JsonSchema {
+  try {
+    return convert()
+  } catch {
+    throw unknown(id, errorMessage(cause), cause)
+  }
+}
+
+/** @param takes Whether a schema of the same value around it takes assets. */
+function withoutUnknown(
+  id: string,
+  { [UNKNOWN]: reason, ...schema }: JsonSchema,
+  takes = false,
+): JsonSchema {
+  const isAsset = schema.asset_ref_acceptable === true && schema.asset_ref_as !== undefined
+  if (reason !== undefined && !isAsset && !takes) throw unknown(id, String(reason))
+  return mapParts(schema, (one, isBranch) =>
+    withoutUnknown(id, one, isBranch && (isAsset || takes)),
+  )
+}
+
+function unknown(id: string, reason: string, cause?: unknown): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `The schema of the tool "${id}" has something that JSON Schema cannot say (${reason}): a model would not know what to send. Where it shall be an asset, add .meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' | 'blob' | 'stream' | 'asset' | 'rows' }); else use what JSON has, with a transform`,
+    { cause },
+  )
+}

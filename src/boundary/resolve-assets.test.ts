@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { resolveAssets } from './resolve-assets.ts'
+import { defineTool, type Tool } from './tool.ts'
+
+const assets = createAssets()
+
+const text = await assets.save(new TextEncoder().encode('{"a": [1, 2]}'), 'text/plain')
+const bytes = await assets.save(new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 255]), 'image/png')
+const table = await assets.saveAsset({
+  content_type: 'application/json',
+  content: { rows: [{ x: 1 }] },
+})
+
+/** A tool with one parameter `p` of this schema. */
+function toolOf(schema: JsonSchema): Tool {
+  const inputSchema = { type: 'object', properties: { p: schema } }
+  const tool = { id: 't', description: '', inputSchema, execute: () => null }
+  return defineTool(tool) as Tool
+}
+
+/** What the tool is given where a parameter of this schema is `p`. */
+const given = async (p: unknown, schema: JsonSchema): Promise<unknown> =>
+  (await resolveAssets(toolOf(schema), { p }, () => assets)).args.p
+
+const accepting = (schema: JsonSchema): JsonSchema => ({ ...schema, asset_ref_acceptable: true })
+
+const nested = (levels: number): unknown =>
+  JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
+
+describe('resolveAssets', () => {
+  it('resolves references only in accepting parameters', async () => {
+    const rows = `${table.ref}/content/rows`
+    expect(await given(rows, accepting({ type: 'array' }))).toEqual([{ x: 1 }])
+    const object = { asset_id: table.assetId, field_path: ['content', 'rows', 0, 'x'] }
+    expect(await given(object, accepting({ type: 'number' }))).toBe(1)
+    expect(await given(rows, { type: 'string' })).toBe(rows)
+    expect(await given(object, { type: 'object' })).toEqual(object)
+  })
+
+  it('takes what a result says of a body for its reference', async () => {
+    const body = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
+    const base64 = accepting({ type: 'string', contentEncoding: 'base64' })
+    expect(await given(body, base64)).toBe((await assets.getBase64(bytes.ref)).base64)
+    expect(await given(body, { type: 'object' })).toEqual(body)
+    const forbidden = { type: 'object', asset_ref_acceptable: false }
+    expect(await given(body, forbidden)).toEqual(body)
+  })
+
+  it('finds the parameters below lists and objects', async () => {
+    const n = accepting({ type: 'number' })
+    const ref = `${table.ref}/content/rows/0/x`
+    const listed = { type: 'array', items: { type: 'object', properties: { n } } }
+    expect(await given([{ n: ref, m: ref }], listed)).toEqual([{ n: 1, m: ref }])
+    expect(await given({ any: ref }, { type: 'object', additionalProperties: n })).toEqual({
+      any: 1,
+    })
+  })
+
+  it('gives the arguments as they are where nothing accepts references', async () => {
+    const args = { p: { deep: [table.ref] } }
+    const open = (): never => {
+      throw new Error('no assets are needed')
+    }
+    expect((await resolveAssets(toolOf({ type: 'object' }), args, open)).args).toBe(args)
+  })
+
+  it('leaves variables, and what is no reference, as they are', async () => {
+    expect(await given('†state.n', accepting({ type: 'string' }))).toBe('†state.n')
+    expect(await given('plain', accepting({ type: 'string' }))).toBe('plain')
+  })
+
+  it('converts what it resolves to what the schema asks for', async () => {
+    const raw = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 255])
+    expect(await given(text.ref, accepting({ type: 'string' }))).toBe('{"a": [1, 2]}')
+    expect(await given(text.ref, accepting({ asset_ref_as: 'bytes' }))).toEqual(
+      new TextEncoder().encode('{"a": [1, 2]}'),
+    )
+    expect(await given(bytes.ref, accepting({ type: 'string', contentEncoding: 'base64' }))).toBe(
+      raw.toString('base64'),
+    )
+    expect(await given(bytes.ref, accepting({ type: 'string', format: 'data-url' }))).toBe(
+      `data:image/png;base64,${raw.toString('base64')}`,
+    )
+    const blob = (await given(bytes.ref, accepting({ asset_ref_as: 'blob' }))) as Blob
+    expect([blob.type, blob.size]).toEqual(['image/png', 9])
+    const stream = (await given(bytes.ref, accepting({ asset_ref_as: 'stream' }))) as ReadableStream
+    expect(new Uint8Array(await new Response(stream).arrayBuffer())).toEqual(new Uint8Array(raw))
+  })
+
+  it('says what does not fit', async () => {
+    await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
+      /image\/png, 9 bytes, and cannot be passed as object/,
+    )
+    await expect(given('asset://none', accepting({}))).rejects.toMatchObject({
+      code: 'asset_not_found',
+    })
+    await expect(given(nested(300), accepting({}))).rejects.toThrow('deeper than 200')
+  })
+
+  it('keeps keys such as __proto__ as plain data', async () => {
+    const value = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 1}')
+    expect(JSON.stringify(await given(value, accepting({})))).toBe(JSON.stringify(value))
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+})

@@ -1,0 +1,163 @@
+import type { Assets } from '../assets/assets-contract.ts'
+import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
+import { listRows } from '../assets/tables/table-rows.ts'
+import type { Alternatives } from '../core/board/schema-walk.ts'
+import { ByrefError } from '../core/errors.ts'
+import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-key.ts'
+import { toPointer } from '../core/refs/json-pointer.ts'
+import { convertAsset } from './convert-asset.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { Later, type Place, replacePlaces } from './replace-places.ts'
+import { jsonSchemaOf, type Tool } from './tool.ts'
+
+/** A value that a schema of text stands for: it takes its place once the arguments are checked. */
+export interface HeldValue {
+  path: readonly FieldKey[]
+  /** What stands there meanwhile. */
+  text: string
+  value: unknown
+}
+
+/** A call's arguments with the values of its references to assets. */
+export interface ResolvedArguments {
+  args: Record<string, unknown>
+  held: readonly HeldValue[]
+  /** Ends the streams among them that nobody reads. */
+  release(): void
+}
+
+/** Whether a schema that says something of references says that they are taken. */
+export function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
+  return asset_ref_acceptable === true
+}
+
+const texts = new WeakMap<JsonSchema, string>()
+
+/** Whether a keyword stands anywhere in a schema. */
+function mentions(schema: JsonSchema, keyword: string): boolean {
+  const text = texts.get(schema) ?? JSON.stringify(schema)
+  texts.set(schema, text)
+  return text.includes(`"${keyword}":`)
+}
+
+/** Whether the schema says anything of references: the parameters of a tool that does not are left as they are. */
+export function takesRefs(schema: JsonSchema): boolean {
+  return mentions(schema, 'asset_ref_acceptable')
+}
+
+/**
+ * Arguments with the values of asset references in place of these where the schema, or a branch of it, says
+ * `asset_ref_acceptable`, converted to what that branch asks for (spec T3). Each is resolved once; contents are never
+ * scanned. Where no branch takes one and one says `false`, a reference is refused; elsewhere it passes as it is.
+ *
+ * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
+ */
+export async function resolveAssets(
+  tool: Tool,
+  args: Record<string, unknown>,
+  open: () => Assets,
+): Promise<ResolvedArguments> {
+  const schema = jsonSchemaOf(tool)
+  if (!takesRefs(schema)) return { args, held: [], release() {} }
+  const hasForms = mentions(schema, 'asset_ref_as')
+  const assets = open()
+  const held: HeldValue[] = []
+  const streams: ReadableStream[] = []
+  const release = (): void => {
+    for (const stream of streams) if (!stream.locked) stream.cancel().catch(() => {})
+  }
+
+  function put(place: Place, text: string, made: { value: unknown; schema: JsonSchema }): unknown {
+    const { value, schema } = made
+    if (value instanceof ReadableStream) streams.push(value)
+    const isStandIn = schema.asset_ref_as !== undefined && [schema.type].flat().includes('string')
+    if (!isStandIn || typeof value === 'string') return value
+    held.push({ path: place.path(), text, value })
+    return text
+  }
+
+  try {
+    const resolved = await replacePlaces(args, schema, (value, place) => {
+      if (hasForms && Array.isArray(value)) return orRows(value, place)
+      if (!mayBeRef(value))
+        return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
+      const accepting = place.alternatives().filter(acceptsRefs)
+      const ref = parseRef(value, accepting.length > 0)
+      if (!ref) return value
+      if (accepting.length === 0) return refused(value, ref, place)
+      const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
+      return new Later(async () => put(place, text, await convertAsset(ref, accepting, assets)))
+    })
+    return { args: resolved, held, release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function mayBeRef(value: string | object): boolean {
+  if (typeof value === 'string') return isAssetRef(value)
+  return Object.hasOwn(value, 'asset_id') || namedBody(value) !== null
+}
+
+/** The reference of a body as results have it, `{ assetRef, mimeType, … }`: what `†` gives of one. Null for any other value. */
+function namedBody(value: unknown): string | null {
+  const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
+  const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
+  return isBody && isAssetRef(assetRef) ? assetRef : null
+}
+
+/** @param isSure Whether only a reference can stand there, so that one may have no field path. */
+function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
+  if (typeof value === 'string') return value
+  const body = namedBody(value)
+  if (body !== null) return isSure ? body : null
+  const isRef = isSure ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
+  return isRef ? (value as AssetRef) : null
+}
+
+/** The value itself where nothing forbids references. */
+function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Place): T {
+  if (!alternatives().some(({ asset_ref_acceptable }) => asset_ref_acceptable === false))
+    return value
+  throw new ByrefError(
+    'invalid_arguments',
+    `${toPointer(path())} takes no reference, and ${JSON.stringify(ref)} is one: write the value itself`,
+  )
+}
+
+/** A list that is written out where rows are taken is read like those of a table. */
+function orRows(list: readonly unknown[], { alternatives, path }: Place): unknown {
+  const takesRows = alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
+  return takesRows ? listRows(list, toPointer(path())) : list
+}
+
+/** Where only an asset can stand, a data URL is its bytes, and any other text a mistake. */
+function orBody(
+  text: string,
+  place: Place,
+  put: (place: Place, text: string, made: { value: unknown; schema: JsonSchema }) => unknown,
+): unknown {
+  const schema = onlyAssets(place.alternatives())
+  if (!schema) return text
+  const url = parseDataUrl(text)
+  const isFile = !['asset', 'rows'].includes(String(schema.asset_ref_as))
+  const bytes = url && isFile ? decodeDataUrl(url) : null
+  if (url && bytes) {
+    const blob = new Blob([bytes], { type: url.mime ?? 'text/plain' })
+    const forms: Record<string, unknown> = { bytes, blob, stream: blob.stream() }
+    return put(place, 'data:', { value: forms[String(schema.asset_ref_as)], schema })
+  }
+  throw new ByrefError(
+    'invalid_arguments',
+    `${toPointer(place.path())} takes a reference to an asset, such as asset://id, and ${JSON.stringify(text.slice(0, 100))} is none`,
+  )
+}
+
+/** The schema of a place where nothing but an asset, or null, can stand. */
+function onlyAssets(alternatives: Alternatives): JsonSchema | null {
+  const others = alternatives.filter(({ type }) => type !== 'null')
+  const isOnly = others.every((one) => acceptsRefs(one) && one.asset_ref_as !== undefined)
+  return isOnly ? (others[0] ?? null) : null
+}

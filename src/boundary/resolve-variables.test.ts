@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { createBoard } from '../core/board/board.ts'
+import { createResults } from '../core/messages/results.ts'
+import { toMessage } from '../core/messages/to-message.ts'
+import type { Thread } from '../engine/thread.ts'
+import { createDataReader } from './data-reader.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { resolveAssets } from './resolve-assets.ts'
+import { resolveVariables } from './resolve-variables.ts'
+import { defineTool, type Tool } from './tool.ts'
+
+const assets = createAssets()
+const note = await assets.saveAsset({ content_type: 'text/plain', content: 'of <|†state.n|>' })
+const picture = await assets.save(
+  new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 255]),
+  'image/png',
+)
+const named = await assets.saveAsset({ content_type: 'text/plain', content: note.ref })
+const big = await assets.saveAsset({
+  content_type: 'application/json',
+  content: { rows: [{ x: 1 }], size: 'L' },
+})
+const stand = {
+  spilled: true,
+  assetRef: big.ref,
+  mimeType: 'application/json',
+  kind: 'file',
+  size: 9,
+}
+
+const board = createBoard([
+  {
+    type: 'state',
+    state: {
+      ...{ n: 7, list: [1, 2], nested: { deep: true }, dagger: '†state.n', big: stand },
+      ...{ file: note.ref, long: 'x'.repeat(1_000_000) },
+    },
+  },
+  { type: 'state', state: { n: 8 }, _instance: 'a' },
+])
+const results = createResults()
+for (const [i, content] of [{ items: [{ id: 'i0' }] }, stand, 'words'].entries()) {
+  results.add(toMessage({ content, metadata: { tool_result: { tool_call_id: `c${i}` } } }))
+}
+results.add(
+  toMessage({
+    content: null,
+    content_type: 'application/json',
+    metadata: {
+      tool_result: { tool_call_id: 'c3', error: { code: 'tool_failed', message: 'no' } },
+    },
+  }),
+)
+const calls = { c2: { parentMessageId: 'answer' }, now: { parentMessageId: 'answer' } }
+const thread = { board, results, state: { calls } } as unknown as Thread
+
+/** A tool with one parameter `p` of this schema. */
+function toolOf(schema: JsonSchema, variables = true): Tool {
+  const inputSchema = { type: 'object', properties: { p: schema } }
+  const tool = { id: 't', description: '', inputSchema, variables, execute: () => null }
+  return defineTool(tool) as Tool
+}
+
+/** What `p` becomes in a call of a tool with a parameter of this schema. */
+async function given(p: unknown, schema: JsonSchema = {}, instance?: string): Promise<unknown> {
+  const reader = createDataReader({ thread, assets }, { id: 'now', instance })
+  return (await resolveVariables(toolOf(schema), { p }, { reader, assets: () => assets })).p
+}
+
+const nested = (levels: number): unknown =>
+  JSON.parse(`${'['.repeat(levels)}"†state.n"${']'.repeat(levels)}`)
+
+const accepting = { type: 'string', asset_ref_acceptable: true }
+
+describe('resolveVariables', () => {
+  it('puts the typed value in the place of a variable, at any depth', async () => {
+    expect(await given('†state.n')).toBe(7)
+    expect(await given([{ a: '†state.nested' }, 'plain', null, 1])).toEqual([
+      { a: { deep: true } },
+      ...['plain', null, 1],
+    ])
+    expect(await given(' †state.none || †state.list[1] ')).toBe(2)
+    expect(await given('†state.n', {}, 'a')).toBe(8)
+    expect(await given('†state.list', {}, 'a')).toEqual([1, 2])
+  })
+
+  it('leaves text that is none, and takes the backslash off a literal dagger', async () => {
+    for (const value of ['† 1540', '†1540', 'born †1540', 'see †nobody.n', '']) {
+      expect(await given(value)).toBe(value)
+    }
+    expect(await given('\\†state.n')).toBe('†state.n')
+    expect(await given('  \\\\†x')).toBe('  \\†x')
+    expect(await given('write \\†state.n for it')).toBe('write †state.n for it')
+  })
+
+  it('never scans what a variable gave', async () => {
+    expect(await given('†state.dagger')).toBe('†state.n')
+    expect(await given('it is <|†state.dagger|>')).toBe('it is †state.n')
+    expect(await given('a <|asset://x|> <|†state.file|>', accepting).catch(String)).toContain(
+      'asset',
+    )
+  })
+
+  it('leaves everything alone where the tool forbids variables', async () => {
+    const args = { p: ['†state.n', '\\†state.n', 'a †state.n', '<|†state.n|>'] }
+    const reader = createDataReader({ thread, assets }, { id: 'now' })
+    const source = { reader, assets: () => assets }
+    expect(await resolveVariables(toolOf({}, false), args, source)).toBe(args)
+  })
+
+  it('says what there is not', async () => {
+    await expect(given(['†state.m'])).rejects.toMatchObject({ code: 'variable_not_found' })
+    await expect(given('†state.big.cols')).rejects.toThrow(
+      /has no "cols"; it has 2: "rows", "size"/,
+    )
+    await expect(given('†state.big.cols || †state.m')).rejects.toThrow('†state')
+  })
+
+  it('refuses arguments that are nested too deep', async () => {
+    await expect(given(nested(300))).rejects.toThrow('deeper than 200')
+    await expect(given(nested(200_000))).rejects.toThrow('deeper than 200')
+    expect(JSON.stringify(await given(nested(100)))).toContain('7')
+  })
+
+  it('keeps keys such as __proto__ as plain data', async () => {
+    const value = JSON.parse(
+      '{"__proto__": {"polluted": "†state.n", "__proto__": "†state.big.size"}, "constructor": 1}',
+    )
+    const result = (await given(value)) as object
+    expect(JSON.stringify(result)).toBe(
+      '{"__proto__":{"polluted":7,"__proto__":"L"},"constructor":1}',
+    )
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it('does not change what the model sent, and shares what stays', async () => {
+    const same = { deep: ['text'] }
+    const value = ['†state.n', { q: '†state.list' }, same]
+    const before = structuredClone(value)
+    const result = (await given(value)) as unknown[]
+    expect(value).toEqual(before)
+    expect(result[2]).toBe(same)
+  })
+
+  it('takes a list of 100,000 items', async () => {
+    const list = Array.from({ length: 100_000 }, (_, i) =>
+      i % 1000 === 0 ? '†state.n' : `row ${i}`,
+    )
+    const result = (await given(list)) as unknown[]
+    expect([result[0], result[1], result[99_000]]).toEqual([7, 'row 1', 7])
+  })
+})
+
+describe('values that are kept as assets', () => {
+  it('reads through the reference, as a whole and by path', async () => {
+    expect(await given('†state.big')).toEqual({ rows: [{ x: 1 }], size: 'L' })
+    expect(await given('†state.big.rows[0].x')).toBe(1)
+    expect(await given(['†state.big.rows', '†state.none || †state.big.rows[0]'])).toEqual([
+      [{ x: 1 }],
+      { x: 1 },
+    ])
+    expect(await given('†state.n && †state.big.none || †state.n')).toBe(7)
+  })
+
+  it('takes a field of the value for what it is, not what stands for the value', async () => {
+    expect(await given('†state.big.size')).toBe('L')
+    await expect(given('†state.big.assetRef')).rejects.toThrow('has no "assetRef"')
+  })
+})
+
+describe('names of results', () => {
+  it('reads values, errors and what was spilled', async () => {
+    expect(await given('†result#1.items[0].id')).toBe('i0')
+    expect(await given('†result#2.rows[0].x')).toBe(1)
+    expect(await given('†result#4.code')).toBe('tool_failed')
+    expect(await given('the first: <|†result#1.items[0].id|>')).toBe('the first: i0')
+  })
+
+  it('says which there are, and that the same answer has none', async () => {
+    await expect(given('†result#9')).rejects.toThrow(
+      '†result#9 names no result; there are †result#1 to †result#4',
+    )
+    await expect(given('†result.x')).rejects.toThrow('names no result')
+    await expect(given('†result#3')).rejects.toThrow('a result of this same answer')
+    await expect(given('†result#1.rows')).rejects.toThrow(
+      '†result#1 has no "rows"; it has 1: "items"',
+    )
+    expect(await given('†result#9 || †state.n')).toBe(7)
+  })
+})
+
+describe('marks in text', () => {
+  it('puts the text of variables in their place, anything else as compact JSON', async () => {
+    const text = 'n is <|†state.n|>, list <| †state.none || †state.list |>, <|†state.big.rows|>'
+    expect(await given({ deep: [text] })).toEqual({ deep: ['n is 7, list [1,2], [{"x":1}]'] })
+    expect(await given('<|†state.n|>')).toBe('7')
+  })
+
+  it('puts the text of assets in where the parameter takes references', async () => {
+    const text = `As <|${note.ref}|> says`
+    expect(await given(text, accepting)).toBe('As of <|†state.n|> says')
+    expect(await given(text, { type: 'string' })).toBe(text)
+    const rows = `${big.ref}/content/rows`
+    expect(await given(`rows: <|${rows}|>`, { anyOf: [accepting, { type: 'null' }] })).toBe(
+      'rows: [{"x":1}]',
+    )
+    await expect(given(`![p](<|${picture.ref}|>)`, accepting)).rejects.toThrow(
+      /image\/png, 9 bytes, and cannot be passed as text/,
+    )
+  })
+
+  it('does not let an asset name another one', async () => {
+    await expect(given(`<|${named.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
+    expect(await given('<|†state.file|>', accepting)).toBe(note.ref)
+  })
+
+  it('leaves code and literal marks', async () => {
+    for (const text of ['`<|†state.n|>`', '```\n†state.n <|†state.n|>\n```', '<|im_start|>']) {
+      expect(await given(text)).toBe(text)
+    }
+  })
+
+  it('refuses a variable without marks, with the form to use', async () => {
+    await expect(given('The sum is †state.n.')).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('write <|†state.n|> for its value, or \\†state.n for'),
+    })
+    await expect(given('see †result#1')).rejects.toThrow('<|†result#1|>')
+    expect(await given('see †result#9 and †nobody')).toBe('see †result#9 and †nobody')
+  })
+
+  it('refuses what is too long for a text', async () => {
+    expect(await given('it says <|†state.long|>')).toHaveLength(1_000_008)
+    await expect(given('<|†state.long|> '.repeat(11))).rejects.toThrow(
+      '†state.long has 1000000 characters as text, and at most 10,000,000 characters fit into one text together: pass the reference alone',
+    )
+    const file = await assets.save(Buffer.alloc(40_000_001, 'x'), 'text/plain')
+    await expect(given(`it says <|${file.ref}|>`, accepting)).rejects.toThrow('40000001 bytes')
+  })
+})
+
+describe('variables, then assets', () => {
+  it('resolves the reference that a variable gave', async () => {
+    const file = await given('†state.file', accepting)
+    const { args } = await resolveAssets(toolOf(accepting), { p: file }, () => assets)
+    expect(args).toEqual({ p: 'of <|†state.n|>' })
+  })
+})

@@ -1,0 +1,33 @@
+import { isSchema } from '../core/board/schema-keywords.ts'
+import { describeSchema, type JsonSchema } from './describe-schema.ts'
+import type { Tool } from './tool.ts'
+
+/** More than so many characters say more than a model needs to name a field. */
+const MAX_CHARS = 600
+
+/** Deeper levels are not shown. */
+const MAX_DEPTH = 4
+
+const shapes = new WeakMap<Tool, string | null>()
+
+/** What a tool's `outputSchema` promises of its results, in short: `{"from":"string","tags":["string"]}`. Null for nothing. */
+export function resultShape(tool: Tool | undefined): string | null {
+  if (!tool?.outputSchema) return null
+  const known = shapes.get(tool)
+  if (known !== undefined) return known
+  const shape = JSON.stringify(shapeOf(describeSchema(tool.id, tool.outputSchema), 0))
+  const text = shape.length > MAX_CHARS ? null : shape
+  shapes.set(tool, text)
+  return text
+}
+
+function shapeOf(schema: unknown, depth: number): unknown {
+  if (!isSchema(schema) || depth > MAX_DEPTH) return '…'
+  const { type, properties, items } = schema as JsonSchema
+  if (isSchema(properties)) {
+    const fields = Object.entries(properties)
+    return Object.fromEntries(fields.map(([key, field]) => [key, shapeOf(field, depth + 1)]))
+  }
+  if (type === 'array') return [shapeOf(items, depth + 1)]
+  return type === undefined ? 'any' : [type].flat().join(' or ')
+}

@@ -1,0 +1,120 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import { isSchema, mapParts } from '../core/board/schema-keywords.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
+
+const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
+
+/** How tools are shown to a model, worked out once for the tools of an agent, but those that come later. */
+export function toolsForModel(
+  tools: ReadonlyMap<string, Tool>,
+  later: ReadonlySet<string> = NONE,
+): readonly LanguageModelV4FunctionTool[] {
+  const known = shown.get(tools) ?? [...tools.values()].map(toolForModel)
+  shown.set(tools, known)
+  return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+const TEXT = { type: 'string' }
+
+/**
+ * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere and
+ * asset references where `asset_ref_acceptable` says so and bare what the guide explains once for all
+ * tools: `_outputPath` and `_outputMethod` where the model may choose them, `_instance`, and `_each`. Every token of it
+ * counts: it is sent with each prompt.
+ */
+function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
+  const { $schema: _, ...schema } = widenBelow(jsonSchemaOf(tool), tool.variables !== false)
+  const own = {
+    ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
+    ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
+    ...(usesInstances(tool) ? { _instance: TEXT } : {}),
+    ...(mapsOver(tool) ? { _each: {} } : {}),
+  }
+  const inputSchema =
+    Object.keys(own).length > 0
+      ? { ...schema, properties: { ...Object(schema.properties), ...own } }
+      : schema
+  return { type: 'function', name: tool.id, description: tool.description, inputSchema }
+}
+
+/** What holds of all JSON, and only costs tokens. */
+const IDLE: readonly [keyword: string, json: string][] = [
+  ['propertyNames', '{"type":"string"}'],
+  ['minimum', String(Number.MIN_SAFE_INTEGER)],
+  ['maximum', String(Number.MAX_SAFE_INTEGER)],
+]
+
+function isIdle(schema: JsonSchema, [keyword, json]: (typeof IDLE)[number]): boolean {
+  return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
+}
+
+/** The schema with what is below it widened; itself it stays what it is. */
+function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
+  const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = given
+  const schema: Record<string, unknown> = rest
+  for (const one of IDLE) if (isIdle(schema, one)) delete schema[one[0]]
+  // A branch is what the schema itself is, which has its reference from there.
+  const widened = mapParts(schema, (one, isBranch) =>
+    isBranch ? widenBelow(one, variables) : widen(one, variables),
+  )
+  // What is given as bytes or the like is sent as its reference.
+  const isBare = form !== undefined && !Object.keys(schema).some((key) => TYPING.test(key))
+  return isBare ? { ...TEXT, ...widened } : widened
+}
+
+function widen(schema: JsonSchema, variables: boolean): JsonSchema {
+  const takesAssets = acceptsAssets(schema)
+  const inner = widenBelow(schema, variables)
+  // Of one value there is nothing to refer to; definitions are widened themselves.
+  const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
+  const { description, ...rest } = isWide ? inner : withText(inner)
+  const said = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
+  return said === undefined ? rest : { ...rest, description: said }
+}
+
+/** Keywords that say what a value is. */
+const TYPING = /^(?:type|enum|const|\$ref|.*Of)$/
+
+/** Whether the place takes references: the schema says so, or one of its branches. */
+function acceptsAssets(schema: JsonSchema): boolean {
+  if (schema.asset_ref_acceptable === true) return true
+  return [schema.anyOf, schema.oneOf, schema.allOf]
+    .flat()
+    .some((one) => isSchema(one) && acceptsAssets(one))
+}
+
+function refersToDefinition({ $ref }: JsonSchema): boolean {
+  return typeof $ref === 'string' && /^#\/(?:\$defs|definitions)\//.test($ref)
+}
+
+/** Keywords that bind more than one type, or text. */
+const NARROWING =
+  /^(?:enum|const|anyOf|oneOf|allOf|not|if|\$ref|\$dynamicRef|pattern|format|m..Length|content.*)$/
+
+/** The schema, also of any text, in the fewest words that say so. */
+function withText(schema: JsonSchema): JsonSchema {
+  if (takesText(schema)) return schema
+  const { type } = schema
+  // Keywords of other types do not bind a text.
+  if (!isNarrow(schema)) return { ...schema, type: [type, 'string'].flat() }
+  const { title, description, default: preset, $defs, anyOf, oneOf, ...rest } = schema
+  const branches = anyOf ?? oneOf
+  const isUnion = Array.isArray(branches) && Object.keys(rest).length === 0
+  const union = isUnion ? branches : [anyOf || oneOf ? { anyOf, oneOf, ...rest } : rest]
+  const isOpen = union.some((one) => isSchema(one) && takesText(one))
+  const widened = { anyOf: isOpen ? union : [...union, TEXT] }
+  const said = Object.entries({ $defs, title, description, default: preset })
+  return { ...widened, ...Object.fromEntries(said.filter(([, value]) => value !== undefined)) }
+}
+
+function isNarrow(schema: JsonSchema): boolean {
+  return Object.keys(schema).some((keyword) => NARROWING.test(keyword))
+}
+
+function takesText(schema: JsonSchema): boolean {
+  const { type } = schema
+  return !isNarrow(schema) && (type === undefined || [type].flat().includes('string'))
+}

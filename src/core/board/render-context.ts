@@ -1,0 +1,50 @@
+import { checkOptions, is } from '../check-options.ts'
+import { escapeBlocks } from '../messages/escape-blocks.ts'
+import type { Message } from '../messages/message.ts'
+import { type MessageInput, toMessage } from '../messages/to-message.ts'
+import { type MergeStrategy, placeData } from './place-data.ts'
+
+/** What the model sees of one message. */
+export interface ContextMessage {
+  role: string
+  content: { type: 'text'; text: string }
+}
+
+/** Options of {@link renderContext}. */
+export interface RenderContextOptions {
+  /** Default `engine`. */
+  merge?: MergeStrategy
+  /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
+  maxChars?: number
+}
+
+/**
+ * What the model sees of these messages: texts in place, data as one user text per
+ * identity. Parts that are no text are named by their type. Throws what `toMessage` and the board throw.
+ */
+export function renderContext(
+  messages: readonly MessageInput[],
+  options?: RenderContextOptions,
+): ContextMessage[] {
+  checkOptions('renderContext', options, {
+    merge: is.oneOf('engine', 'model'),
+    maxChars: is.positive,
+  })
+  return placeData(messages.map(toMessage), options).map((item) => {
+    if (item.type === 'data') return textMessage('user', item.text)
+    const role = item.message.sender.participant_role
+    const text = textOf(item.message)
+    return textMessage(role, role === 'system' ? text : escapeBlocks(text))
+  })
+}
+
+/** The text of a message: its own, that of its parts, or its content as JSON. */
+export function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return JSON.stringify(content, null, 2)
+  return content.map((part) => part?.text ?? `[${part?.type}]`).join('\n')
+}
+
+function textMessage(role: string, text: string): ContextMessage {
+  return { role, content: { type: 'text', text } }
+}

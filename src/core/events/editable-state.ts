@@ -1,0 +1,83 @@
+import type { Message } from '../messages/message.ts'
+import type { CallState, ConversationState, RunState, StepState } from './conversation-state.ts'
+
+/** A part of the state, to be changed in place. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
+
+/** A state that is being made. What it has not copied yet it may share with others, and copies at the first change. */
+export class EditableState {
+  readonly state: Writable<ConversationState>
+  readonly onMessage: ((message: Message) => void) | undefined
+  /** What belongs to this state alone, to be changed in place. */
+  #own = new WeakSet<object>()
+
+  constructor(from: ConversationState, onMessage: ((message: Message) => void) | undefined) {
+    this.state = { ...from }
+    this.onMessage = onMessage
+  }
+
+  share(): ConversationState {
+    this.#own = new WeakSet()
+    return { ...this.state }
+  }
+
+  /** The value itself where it is this state's own, else a copy of it that is. */
+  own<T extends object>(value: T): Writable<T> {
+    if (this.#own.has(value)) return value
+    const copy = copyOf(value)
+    this.#own.add(copy)
+    return copy
+  }
+
+  list<K extends Lists>(key: K): ConversationState[K][number][] {
+    // One list of these names, copied by `own`.
+    const list = this.own(this.state[key] as unknown[]) as never
+    this.state[key] = list
+    return list
+  }
+
+  record<K extends 'calls' | 'streaming'>(key: K): Writable<ConversationState[K]> {
+    // One record of these names, copied by `own`.
+    const record = this.own<object>(this.state[key]) as never
+    this.state[key] = record
+    return record
+  }
+
+  run(runId: string): Writable<RunState> | null {
+    const { runs } = this.state
+    const index =
+      runs.at(-1)?.runId === runId
+        ? runs.length - 1
+        : runs.findLastIndex((run) => run.runId === runId)
+    if (index === -1) return null
+    const run = this.own(runs[index] as RunState)
+    this.list('runs')[index] = run
+    return run
+  }
+
+  step(run: Writable<RunState>, messageId: string): Writable<StepState> | null {
+    const index = run.steps.findLastIndex((step) => step.messageId === messageId)
+    if (index === -1) return null
+    const steps = this.own(run.steps as StepState[])
+    const step = this.own(steps[index] as StepState)
+    steps[index] = step
+    run.steps = steps
+    return step
+  }
+
+  call(id: string): Writable<CallState> | null {
+    const found = this.state.calls[id]
+    if (!found) return null
+    const call = this.own(found)
+    this.record('calls')[id] = call
+    return call
+  }
+}
+
+function copyOf<T extends object>(value: T): Writable<T> {
+  if (Array.isArray(value)) return value.slice() as never
+  // Records by id have no prototype, so that any text is an id.
+  const isRecord = Object.getPrototypeOf(value) === null
+  return isRecord ? Object.assign(Object.create(null), value) : { ...value }
+}

@@ -1,0 +1,430 @@
+import { checkOptions, is } from '../check-options.ts'
+import { errorMessage } from '../errors.ts'
+import { writerOf } from '../messages/data-block.ts'
+import type { Message } from '../messages/message.ts'
+import { readMetadata } from '../messages/read-metadata.ts'
+import { resultCall } from '../messages/results.ts'
+import { isDeleted, tombstoneOf } from '../messages/tombstone.ts'
+import { addUsage } from './add-usage.ts'
+import {
+  type CallState,
+  type ConversationState,
+  emptyConversation,
+  type ItemState,
+  openRun,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from './conversation-state.ts'
+import { DamagedError } from './damaged-error.ts'
+import { EditableState, type Writable } from './editable-state.ts'
+import type { ConversationEvent, LogRecord } from './events.ts'
+
+/** Something to fold: a record of the log, or an event that only streams, without a position. */
+export type Foldable =
+  | LogRecord
+  | { event: ConversationEvent; position?: undefined; timestamp?: undefined }
+
+/**
+ * The state after one more event: the one fold of agent, server, browser and tests. A record whose position was
+ * folded before changes nothing, so replays and reconnects are harmless. Costs a copy of the lists that change; who
+ * folds much has {@link createFold}.
+ */
+export function fold(state: ConversationState, record: Foldable): ConversationState {
+  return foldAll(state, [record])
+}
+
+/** The state after all these events: as {@link fold} for each, and linear in their number. */
+export function foldAll(state: ConversationState, records: Iterable<Foldable>): ConversationState {
+  const folding = createFold(state)
+  for (const record of records) folding.apply(record)
+  return folding.snapshot()
+}
+
+/** A state that is folded in place: each event costs its own size, however long the conversation is. */
+export interface Fold {
+  /** The state now. It changes with the next event; keep {@link Fold.snapshot} of it instead. */
+  readonly state: ConversationState
+  /** Folds one event in; false for a record that was folded before. @throws DamagedError */
+  apply(record: Foldable): boolean
+  /** The state as it is and stays. */
+  snapshot(): ConversationState
+}
+
+/** Options of {@link createFold}. */
+export interface FoldOptions {
+  /** Told of each message that becomes part of the conversation, in order. */
+  onMessage?(message: Message): void
+}
+
+/** Begins to fold from a state, which stays as it is. */
+export function createFold(
+  from: ConversationState = emptyConversation,
+  options?: FoldOptions,
+): Fold {
+  const { onMessage } = checkOptions<FoldOptions>('createFold', options, {
+    onMessage: is.callback(),
+  })
+  const editable = new EditableState(from, onMessage)
+  let given: ConversationState | null = from
+  return {
+    state: editable.state,
+    apply(record) {
+      const { position, timestamp = '', event } = record
+      if (position !== undefined && position <= editable.state.position) return false
+      given = null
+      try {
+        apply(editable, event, timestamp)
+      } catch (cause) {
+        const reason = `it cannot be folded (${errorMessage(cause)})`
+        throw new DamagedError(null, { position: position ?? 0, reason }, { cause })
+      } finally {
+        // Also one that cannot be taken is behind us.
+        if (position !== undefined) {
+          editable.state.position = position
+          editable.state.updatedAt = timestamp
+        }
+      }
+      return true
+    },
+    snapshot() {
+      given ??= editable.share()
+      return given
+    },
+  }
+}
+
+type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
+type Apply<T extends ConversationEvent['type']> = (
+  editable: EditableState,
+  event: Event<T>,
+  at: string,
+) => void
+
+function apply(editable: EditableState, event: ConversationEvent, at: string): void {
+  // An event of a later version says nothing here.
+  const handler = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined
+  ;(handler as Apply<ConversationEvent['type']> | undefined)?.(editable, event, at)
+}
+
+/** What ends here is said again by durable events. */
+const ignore = (): void => {}
+
+const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
+  NEW_MESSAGE(editable, { payload, deliver, runId, context, ask }, at) {
+    if (!deliver) return addMessage(editable, payload, at)
+    addWait(editable, at)
+    editable
+      .list('inbox')
+      .push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
+  },
+  MESSAGE_DELETED(editable, { messageId }) {
+    const { inbox, messages } = editable.state
+    if (inbox.some(({ message }) => message.id === messageId)) {
+      editable.state.inbox = inbox.filter(({ message }) => message.id !== messageId)
+    }
+    for (const [index, message] of messages.entries()) {
+      if (message.id === messageId && !isDeleted(message)) deleteMessage(editable, message, index)
+    }
+  },
+  ASSET_CREATED(editable, { payload }) {
+    editable.list('assets').push(payload)
+    editable.list('assetsAfter').push(editable.state.messages.length)
+  },
+  ASSET_ERROR(editable, { payload }) {
+    editable.list('assetErrors').push(payload)
+  },
+  RUN_STARTED(editable, { type: _, threadId: __, ...run }, at) {
+    deliver(editable, run.messageIds, at)
+    const usage = { inputTokens: null, outputTokens: null }
+    const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
+    editable.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
+  },
+  RUN_CLAIMED(editable, { runId, owner, settings, trust }) {
+    const run = editable.run(runId)
+    if (!run) return
+    run.owner = owner
+    if (settings !== undefined) run.settings = settings
+    if (trust !== run.trust) run.trust = trust
+    run.claims++
+    // What the one before was writing is not written on.
+    editable.state.streaming = Object.create(null)
+    dropIncompleteCalls(editable, run)
+  },
+  RUN_FINISHED: (editable, { runId, result }, at) =>
+    endRun(editable, runId, { status: 'finished', finishedAt: at, ...result }),
+  RUN_ERROR: (editable, { runId, code, message }, at) =>
+    endRun(editable, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
+  STEP_STARTED(editable, { stepName: name, runId, messageId, messageIds, mends, commandIds }, at) {
+    deliver(editable, messageIds, at)
+    const run = editable.run(runId)
+    if (!run) return
+    const steps = editable.own(run.steps as StepState[])
+    steps.push({
+      name,
+      messageId,
+      startedAt: at,
+      ...(mends ? { mends } : {}),
+      ...(commandIds ? { commandIds } : {}),
+      callIds: [],
+    })
+    run.steps = steps
+  },
+  STEP_FINISHED(editable, { runId, messageId, usage, finishReason }, at) {
+    const run = editable.run(runId)
+    const step = run && editable.step(run, messageId)
+    if (!step) return
+    Object.assign(step, { finishedAt: at, usage, finishReason })
+    run.usage = addUsage(run.usage, usage)
+  },
+  PROMPT_COMPACTED(editable, { type: _, runId: __, ...compaction }) {
+    editable.state.compaction = { ...compaction, afterStep: lastStepOf(editable) }
+  },
+  TOOL_CALL_START(editable, { toolCallId: id, toolCallName: name, parentMessageId }) {
+    // What streams elsewhere may come late: the log has the call already.
+    const known = editable.state.calls[id]
+    if (known?.call && known.parentMessageId === parentMessageId) return
+    openCall(editable, {
+      ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
+      status: 'streaming',
+    })
+  },
+  TOOL_CALL_ARGS(editable, { toolCallId, delta }) {
+    if (editable.state.calls[toolCallId]?.status !== 'streaming') return
+    const call = editable.call(toolCallId)
+    if (call) call.argumentsText += delta
+  },
+  TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
+    const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
+    openCall(editable, {
+      ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
+      ...{ attempts: 0, status: 'planned', plannedAt: at },
+    })
+  },
+  APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items, violations, label }, at) {
+    const call = openCallOf(editable, toolCallId)
+    if (!call) return
+    call.status = 'waiting'
+    call.approval = {
+      ...{ arguments: args, items, requestedAt: at },
+      ...(violations ? { violations } : {}),
+      ...(label ? { label } : {}),
+    }
+  },
+  APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args, result }, at) {
+    const call = openCallOf(editable, toolCallId)
+    if (call?.status !== 'waiting' || !call.approval) return
+    addWait(editable, at)
+    call.status = 'planned'
+    call.approval = { ...call.approval, answer: { approved, reason, arguments: args, result, at } }
+  },
+  TOOL_STARTED(editable, { toolCallId, attempt, item, items }, at) {
+    const call = openCallOf(editable, toolCallId)
+    if (!call) return
+    call.status = 'running'
+    call.startedAt ??= at
+    if (items !== undefined) call.itemCount = items
+    if (item === undefined) call.attempts = attempt
+    else setItem(editable, call, item, { attempts: attempt, done: false })
+  },
+  TOOL_ITEM_FINISHED(editable, { toolCallId, item, value, error }) {
+    const call = openCallOf(editable, toolCallId)
+    const attempts = call?.items?.[item]?.attempts ?? 1
+    if (call) setItem(editable, call, item, { attempts, done: true, value, error })
+  },
+  TOOL_USAGE(editable, { runId, usage }) {
+    const run = editable.run(runId)
+    if (run) run.usage = addUsage(run.usage, usage)
+  },
+  // What it shows is in the call's result.
+  DECLASSIFIED: ignore,
+  TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {
+    const call = openCallOf(editable, toolCallId)
+    if (call) call.progress = progress
+  },
+  TEXT_MESSAGE_START(editable, { messageId }) {
+    if (!isWritten(editable, messageId)) editable.record('streaming')[messageId] = ''
+  },
+  TEXT_MESSAGE_CONTENT(editable, { messageId, delta }) {
+    if (!(messageId in editable.state.streaming) && isWritten(editable, messageId)) return
+    const streaming = editable.record('streaming')
+    streaming[messageId] = (streaming[messageId] ?? '') + delta
+  },
+  TEXT_MESSAGE_END: ignore,
+  TOOL_CALL_RESULT: ignore,
+}
+
+function addMessage(editable: EditableState, message: Message, at: string): void {
+  const messages = editable.list('messages')
+  const index = firstResultOf(editable, message.id)
+  if (index === null) messages.push(message)
+  else messages.splice(index, 0, message)
+  if (message.id in editable.state.streaming) delete editable.record('streaming')[message.id]
+  closeCall(editable, message, at)
+  editable.onMessage?.(message)
+}
+
+/** Whether the answer is in the log already: what another process streams may come behind it. */
+function isWritten({ state }: EditableState, messageId: string): boolean {
+  const steps = state.runs.at(-1)?.steps ?? []
+  return steps.slice(-3).some((one) => one.messageId === messageId && one.finishedAt !== undefined)
+}
+
+function lastStepOf({ state }: EditableState): string | null {
+  return state.runs.at(-1)?.steps.at(-1)?.messageId ?? null
+}
+
+/** Leaves a tombstone. The calls of an answer go with it; the call of a result has none any more. */
+function deleteMessage(editable: EditableState, message: Message, index: number): void {
+  const answered = resultCall(message)
+  editable.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
+  editable.state.deletion = {
+    count: (editable.state.deletion?.count ?? 0) + 1,
+    afterStep: lastStepOf(editable),
+  }
+  forgetCalls(editable, message)
+  if (answered === null || editable.state.calls[answered]?.resultMessageId !== message.id) return
+  const call = editable.call(answered)
+  if (!call) return
+  call.status = 'unanswered'
+  call.finishedAt = undefined
+  call.resultMessageId = undefined
+  call.items = undefined
+}
+
+function forgetCalls(editable: EditableState, message: Message): void {
+  const isIts = (id: string): boolean => editable.state.calls[id]?.parentMessageId === message.id
+  const gone = new Set(
+    readMetadata(message)
+      .calls.map(({ id }) => id)
+      .filter(isIts),
+  )
+  const written = editable.state.runs.findLast(({ steps }) =>
+    steps.some(({ messageId }) => messageId === message.id),
+  )
+  const run = written && editable.run(written.runId)
+  const step = run && editable.step(run, message.id)
+  if (step) {
+    for (const id of step.callIds.filter(isIts)) gone.add(id)
+    step.callIds = []
+  }
+  if (gone.size === 0) return
+  const calls = editable.record('calls')
+  for (const id of gone) delete calls[id]
+}
+
+/** Where the results of an answer begin that were there before the answer was whole; null where there are none. */
+function firstResultOf(editable: EditableState, messageId: string): number | null {
+  const { calls, messages, runs } = editable.state
+  const step = runs.at(-1)?.steps.at(-1)
+  if (step?.messageId !== messageId) return null
+  const own = new Set(step.callIds)
+  const results = step.callIds.flatMap((id) => calls[id]?.resultMessageId ?? [])
+  if (results.length === 0) return null
+  const wanted = new Set(results)
+  let index = messages.length
+  while (index > 0 && wanted.size > 0) wanted.delete((messages[--index] as Message).id)
+  while (index > 0 && own.has(writerOf(messages[index - 1] as Message) ?? '')) index--
+  return index
+}
+
+/** A message that is a call's result ends the call; a second result changes nothing. */
+function closeCall(editable: EditableState, message: Message, at: string): void {
+  // A record that some other program wrote may have any metadata, or none.
+  const mark = message.metadata?.tool_result
+  const id: unknown = mark?.tool_call_id
+  const call = typeof id === 'string' ? openCallOf(editable, id) : null
+  if (!mark || !call) return
+  call.status = mark.error ? 'failed' : 'done'
+  call.finishedAt = at
+  call.resultMessageId = message.id
+  call.progress = undefined
+}
+
+/** Messages that waited become part of the conversation. */
+function deliver(
+  editable: EditableState,
+  messageIds: readonly string[] | undefined,
+  at: string,
+): void {
+  const { inbox } = editable.state
+  if (inbox.length === 0 || !messageIds?.length) return
+  const due = new Set(messageIds)
+  const isDue = ({ message }: QueuedMessage): boolean => due.has(message.id)
+  editable.state.inbox = inbox.filter((queued) => !isDue(queued))
+  for (const { message } of inbox.filter(isDue)) addMessage(editable, message, at)
+}
+
+/** Adds the time since the last event where a person was asked about a call meanwhile. */
+function addWait(editable: EditableState, at: string): void {
+  const { calls, updatedAt } = editable.state
+  const open = openRun(editable.state)
+  const ids = open?.steps.at(-1)?.callIds ?? []
+  const waited = Date.parse(at) - Date.parse(updatedAt)
+  if (!(waited > 0) || !ids.some((id) => calls[id]?.status === 'waiting')) return
+  const run = open && editable.run(open.runId)
+  if (run) run.waitedMs += waited
+}
+
+/** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
+function endRun(editable: EditableState, runId: string, outcome: Partial<RunState>): void {
+  const run = editable.run(runId)
+  if (run?.status !== 'running') return
+  Object.assign(run, outcome)
+  for (const step of run.steps) {
+    for (const id of step.callIds) {
+      const call = openCallOf(editable, id)
+      if (!call) continue
+      call.status = 'unanswered'
+      call.progress = undefined
+    }
+  }
+  editable.state.streaming = Object.create(null)
+}
+
+/** Begins a call, as one more of the step whose message announces it: those that are complete first, in their order. */
+function openCall(editable: EditableState, call: CallState): void {
+  const { calls } = editable.state
+  const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
+  editable.record('calls')[call.id] = editable.own(call)
+  const runId = call.runId ?? editable.state.runs.at(-1)?.runId
+  const run = runId === undefined ? null : editable.run(runId)
+  const step = run && editable.step(run, call.parentMessageId)
+  if (!step) return
+  const callIds = editable.own(step.callIds as string[])
+  step.callIds = callIds
+  const known = isNew ? -1 : callIds.lastIndexOf(call.id)
+  if (known !== -1) callIds.splice(known, 1)
+  let at = callIds.length
+  while (call.call && at > 0 && !editable.state.calls[callIds[at - 1] as string]?.call) at--
+  callIds.splice(at, 0, call.id)
+}
+
+/** Forgets the calls of the last step that were still streaming. */
+function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): void {
+  const last = run.steps.at(-1)
+  const step = last && editable.step(run, last.messageId)
+  if (!step) return
+  const isIncomplete = (id: string): boolean => editable.state.calls[id]?.status === 'streaming'
+  const gone = step.callIds.filter(isIncomplete)
+  step.callIds = step.callIds.filter((id) => !isIncomplete(id))
+  for (const id of gone) delete editable.record('calls')[id]
+}
+
+/** A call that may still change. */
+function openCallOf(editable: EditableState, id: string): Writable<CallState> | null {
+  const status = editable.state.calls[id]?.status
+  const isOver = status === 'done' || status === 'failed' || status === 'unanswered'
+  return status === undefined || isOver ? null : editable.call(id)
+}
+
+function setItem(
+  editable: EditableState,
+  call: Writable<CallState>,
+  index: number,
+  item: ItemState,
+): void {
+  const items = editable.own<Record<number, ItemState>>(call.items ?? {})
+  items[index] = item
+  call.items = items
+}

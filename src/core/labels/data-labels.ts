@@ -1,0 +1,109 @@
+import { labelOf, methodOf } from '../messages/data-block.ts'
+import type { DataBlock, Message } from '../messages/message.ts'
+import type { FieldKey } from '../refs/field-key.ts'
+import { join, type Label, TRUSTED } from './label.ts'
+import { joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
+
+/** The labels of a conversation's data, by path. */
+export interface DataLabels {
+  /** Of the value at a path of an identity (`user`, `user#a`), with what is being written to it now. */
+  at(identity: string, path: readonly FieldKey[]): Label
+  /** Takes the next data message. */
+  write(message: Message, tree: LabelTree): void
+  /** Takes one that waits. */
+  wait(message: Message, tree: LabelTree): void
+  /** Those that waited are part of the conversation. */
+  deliver(ids: readonly string[] | undefined): void
+  /** Takes one that is being appended. */
+  expect(message: Message, tree: LabelTree): void
+  /** It has come, or will not. */
+  arrived(id: string): void
+  rewind(): void
+  /** Forgets a message, which was deleted: what earlier ones wrote is there again. */
+  remove(id: string): void
+}
+
+interface Written {
+  id: string
+  block: DataBlock
+  tree: LabelTree
+}
+
+/** Begins with no data. */
+export function createDataLabels(): DataLabels {
+  const identities = new Map<string, LabelTree>()
+  const writes: Written[] = []
+  const waiting = new Map<string, Written>()
+  const ahead = new Map<string, Written>()
+
+  function apply({ block, tree }: Written): void {
+    const identity = labelOf(block)
+    const before = identities.get(identity)
+    identities.set(identity, before ? written(before, block, tree) : first(block, tree))
+  }
+
+  function take(one: Written): void {
+    writes.push(one)
+    if (one.block && 'data' in one.block) apply(one)
+  }
+
+  return {
+    at(identity, path) {
+      const tree = identities.get(identity)
+      let label = tree ? wholeOf(treeAt(tree, path)) : TRUSTED
+      for (const { block, tree } of ahead.values()) {
+        if (labelOf(block) === identity) label = join(label, wholeOf(tree))
+      }
+      return label
+    },
+    write: ({ id, content }, tree) => take({ id, block: content as DataBlock, tree }),
+    wait: ({ id, content }, tree) => {
+      waiting.set(id, { id, block: content as DataBlock, tree })
+    },
+    deliver(ids) {
+      for (const id of ids ?? []) {
+        const one = waiting.get(id)
+        if (one) take(one)
+        waiting.delete(id)
+      }
+    },
+    expect: ({ id, content }, tree) => {
+      ahead.set(id, { id, block: content as DataBlock, tree })
+    },
+    arrived(id) {
+      ahead.delete(id)
+    },
+    rewind: () => ahead.clear(),
+    remove(id) {
+      waiting.delete(id)
+      const index = writes.findIndex((one) => one.id === id)
+      if (index === -1) return
+      writes.splice(index, 1)
+      identities.clear()
+      for (const one of writes) if ('data' in one.block) apply(one)
+    },
+  }
+}
+
+/** A value that is only now begun: above what is written there is nothing but its own path. */
+function first(block: DataBlock, tree: LabelTree): LabelTree {
+  return withTreeAt({ label: TRUSTED }, block._path ?? [], tree)
+}
+
+/** Setting replaces what is there; everything else leaves some of it, and may add keys and items. */
+function written(before: LabelTree, block: DataBlock, tree: LabelTree): LabelTree {
+  const path = block._path ?? []
+  const method = methodOf(block)
+  if (method === 'set') return withTreeAt(before, path, tree)
+  // What follows in a list moves up.
+  if (method === 'delete')
+    return withTreeAt(before, path.slice(0, -1), union(before, path.slice(0, -1), tree))
+  const isMerged = method === 'merge' || method === 'assign'
+  const put = isMerged ? joinTrees(treeAt(before, path), tree) : union(before, path, tree)
+  return withTreeAt(before, path, put)
+}
+
+/** One label for all that is at a path and what comes to it. */
+function union(before: LabelTree, path: readonly FieldKey[], tree: LabelTree): LabelTree {
+  return { label: join(wholeOf(treeAt(before, path)), wholeOf(tree)) }
+}

@@ -1,0 +1,57 @@
+import { isPlainObject } from '../json/json.ts'
+import { isAssetRef } from '../refs/asset-ref.ts'
+import type { LabelTree } from './label-tree.ts'
+import { treeAt } from './label-tree.ts'
+
+/** Whether anything in a value is untrusted. */
+export function isVeiled({ label, fields }: LabelTree): boolean {
+  return label.integrity === 'untrusted' || Object.values(fields ?? {}).some(isVeiled)
+}
+
+/**
+ * The value as a model in quarantine is shown it (spec Q4): what is untrusted in it by what it is alone. The value itself
+ * where nothing is.
+ */
+export function veilValue(value: unknown, tree: LabelTree): unknown {
+  if (tree.label.integrity === 'untrusted') return standIn(value)
+  if (!tree.fields || !isVeiled(tree)) return value
+  if (Array.isArray(value)) {
+    const isHidden = Object.values(tree.fields).every(
+      ({ label }) => label.integrity === 'untrusted',
+    )
+    // Each would be shown in the same words.
+    if (isHidden && '*' in tree.fields) return standIn(value)
+    return value.map((item, i) => veilValue(item, treeAt(tree, [i])))
+  }
+  if (!isPlainObject(value)) return standIn(value)
+  // A spread would make another thing of a key that is "__proto__".
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, veilValue(item, treeAt(tree, [key]))]),
+  )
+}
+
+/** What stands for an untrusted value: its type and how large it is; no key, text or number from within. */
+export function standIn(value: unknown): string {
+  return `<untrusted ${describe(value)}>`
+}
+
+const KINDS: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file'])
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return `text, ${count(value.length)} characters`
+  if (value === null || value === undefined) return 'nothing'
+  if (typeof value !== 'object') return typeof value
+  const size = `${count(JSON.stringify(value)?.length ?? 0)} characters of JSON`
+  if (Array.isArray(value)) return `list, ${count(value.length)} items, ${size}`
+  const { assetRef, kind, spilled, size: bytes } = value as Record<string, unknown>
+  if (typeof assetRef !== 'string' || !isAssetRef(assetRef)) return `object, ${size}`
+  const large = Number.isSafeInteger(bytes) ? `, ${count(bytes as number)} bytes` : ''
+  return `${spilled === true ? 'large value' : KINDS.has(kind) ? kind : 'file'}${large}`
+}
+
+/** Roughly: an exact number would be one from within. */
+function count(number: number): string {
+  if (number < 100) return String(number)
+  const unit = 10 ** (String(number).length - 2)
+  return `about ${Math.round(number / unit) * unit}`
+}

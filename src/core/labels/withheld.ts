@@ -1,0 +1,52 @@
+import { isPlainObject } from '../json/json.ts'
+import type { Message, ToolCall } from '../messages/message.ts'
+
+/** What stands for a value that its reader may not read: its type, and how many characters of JSON it has. */
+export interface Withheld {
+  withheld: true
+  type: 'text' | 'object' | 'list' | 'number' | 'boolean' | 'null'
+  size: number
+}
+
+/** The `content_type` of a message whose content is a {@link Withheld}. */
+export const WITHHELD = 'application/vnd.byref.withheld+json'
+
+/** What is said of a value in its place. */
+export function withheld(value: unknown): Withheld {
+  return { withheld: true, type: typeOf(value), size: JSON.stringify(value)?.length ?? 0 }
+}
+
+/** Whether a value stands for one that may not be read. */
+export function isWithheld(value: unknown): value is Withheld {
+  return isPlainObject(value) && value.withheld === true && typeof value.size === 'number'
+}
+
+/** The message for somebody who may not read it: who said it and when, what it calls, and of a result which call it answers. */
+export function withheldMessage(message: Message): Message {
+  const { id, sender, receiver, message_type, content, timestamp, metadata } = message
+  const call: unknown = metadata?.tool_result?.tool_call_id
+  const calls = Array.isArray(metadata?.tool_calls) ? metadata.tool_calls.filter(isPlainObject) : []
+  return {
+    ...{ id, sender, ...(receiver ? { receiver } : {}), message_type, timestamp },
+    content_type: WITHHELD,
+    content: withheld(content),
+    metadata: {
+      ...(typeof call === 'string' ? { tool_result: { tool_call_id: call } } : {}),
+      ...(calls.length > 0 ? { tool_calls: calls.map(withheldCall) } : {}),
+    },
+  }
+}
+
+/** A call without what it is called with. */
+export function withheldCall({ id, name, arguments: args }: ToolCall): ToolCall {
+  return { id, name, arguments: { ...withheld(args) } }
+}
+
+function typeOf(value: unknown): Withheld['type'] {
+  if (typeof value === 'string') return 'text'
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return typeof value as 'number' | 'boolean'
+  }
+  if (Array.isArray(value)) return 'list'
+  return value === null || value === undefined ? 'null' : 'object'
+}

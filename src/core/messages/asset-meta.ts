@@ -1,0 +1,70 @@
+import { checkOptions, is } from '../check-options.ts'
+import { Branch, copyTree, isOpen } from '../json/copy-tree.ts'
+import { cutMark, cutText, readCutMark, shownItems } from '../json/cut.ts'
+import { className, isPlainObject, type JsonValue } from '../json/json.ts'
+import { ASSET_FIELDS } from '../refs/asset-id.ts'
+import type { Asset, AssetMeta } from './asset.ts'
+
+/** Bounds of a meta. What is cut says its real size: see `cut.ts`. */
+export interface MetaOptions {
+  /** Characters of one text. Default 2,000. */
+  text?: number
+  /** Items of one list. Default 100. */
+  items?: number
+}
+
+/**
+ * The meta of an asset: the fields in the order of the reference, those
+ * without a value left out. Reads no body and runs no getter.
+ */
+export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
+  checkOptions('assetMeta', options, { text: is.wholeNumber, items: is.wholeNumber })
+  const fields = ASSET_FIELDS.map((key) => [key, asset[key as keyof Asset]])
+  return metaOf(Object.fromEntries(fields), options) as unknown as AssetMeta
+}
+
+/**
+ * The meta of any value. Objects and lists stay; text, finite numbers and booleans are kept; null and undefined are
+ * dropped from objects and `<class 'NoneType'>` in lists; URL, Date, bigint, NaN and the infinities become text; all
+ * else is `<class 'NAME'>` by its constructor. A cycle is `<cycle>`. Any depth.
+ */
+export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
+  return copyTree(root, (value, open) => {
+    const parent = open.at(-1)
+    if (value === null || value === undefined) {
+      return parent && !Array.isArray(parent.out) ? undefined : typeString(value)
+    }
+    if (typeof value === 'string') {
+      return readCutMark(value, 'items') === null ? cutText(value, text) : value
+    }
+    const isList = Array.isArray(value)
+    if (!isList && !isPlainObject(value)) return metaOfScalar(value)
+    if (isOpen(value, open)) return '<cycle>'
+    return new Branch(value, isList, isList ? cutItems(value, items).entries() : ownEntries(value))
+  })
+}
+
+/** The type string of a value: `<class 'Uint8Array'>`. Null and undefined are `NoneType`, as in the reference. */
+export function typeString(value: unknown): string {
+  return `<class '${value === null || value === undefined ? 'NoneType' : className(value)}'>`
+}
+
+function metaOfScalar(value: unknown): JsonValue {
+  if (typeof value === 'boolean' || Number.isFinite(value)) return value as JsonValue
+  if (value instanceof Date) return value.toJSON() ?? String(value)
+  const isText = typeof value === 'number' || typeof value === 'bigint' || value instanceof URL
+  return isText ? String(value) : typeString(value)
+}
+
+function cutItems(list: readonly unknown[], max: number): readonly unknown[] {
+  const { items, length } = shownItems(list)
+  return items.length > max ? [...items.slice(0, max), cutMark(length, 'items')] : list
+}
+
+/** A getter is not run: its value is the type string of Python's. */
+function* ownEntries(source: object): Iterable<[string, unknown]> {
+  for (const key of Object.keys(source)) {
+    const field = Object.getOwnPropertyDescriptor(source, key)
+    yield [key, field && 'value' in field ? field.value : "<class 'property'>"]
+  }
+}

@@ -1,0 +1,165 @@
+import { isPlainObject } from '../json/json.ts'
+import { isAssetRef } from '../refs/asset-ref.ts'
+
+/** The types under which parts with bodies are stored; each has an object of the same name, with the body at `url`. */
+export type PartType = 'image_url' | 'input_audio' | 'file'
+
+type Fields = Record<string, unknown>
+
+/** What the APIs call parts with bodies, by the type that is stored. */
+const TYPES: Readonly<Record<string, PartType>> = {
+  image_url: 'image_url',
+  input_image: 'image_url',
+  image: 'image_url',
+  input_audio: 'input_audio',
+  audio: 'input_audio',
+  audio_url: 'input_audio',
+  file: 'file',
+  input_file: 'file',
+  document: 'file',
+  media: 'file',
+  video: 'file',
+  video_url: 'file',
+  input_video: 'file',
+}
+
+const TEXTS = new Set(['text', 'input_text', 'output_text'])
+
+/** Where parts have their bodies, the likeliest first. */
+const BODIES = [
+  'url',
+  'assetRef',
+  'image',
+  'audio',
+  'video',
+  'file_data',
+  'data',
+  'file_url',
+  'fileUri',
+  'uri',
+  'base64',
+  'blob',
+  'image_url',
+  'dataUrl',
+  'dataBase64',
+]
+const MIME_TYPES = ['mimeType', 'mediaType', 'media_type', 'mime_type']
+const NAMES = ['filename', 'fileName', 'file_name', 'name', 'title']
+
+/**
+ * A part in the one form in which parts are stored, whoever's API it was written for: BA and OpenAI (`image_url`,
+ * `input_audio`, `file`, `input_image`, `input_file`), the AI SDK (`image`, `file`), Anthropic (`image`, `document` with
+ * a `source`), Google (`inlineData`, `fileData`), MCP (`image`, `audio`, `resource`).
+ *
+ * - `{ type: 'text', text }`
+ * - `{ type: 'image_url', image_url: { url, detail?, mimeType? } }`
+ * - `{ type: 'input_audio', input_audio: { url, format?, mimeType? } }`
+ * - `{ type: 'file', file: { url, filename?, mimeType? } }`, also of video
+ *
+ * `url` is a reference, a URL, or a body that has yet to become an asset. Other keys stay where they were. What is no
+ * part of a known form comes back as it is. Never throws.
+ */
+export function canonicalPart(part: unknown): unknown {
+  if (typeof part === 'string') return { type: 'text', text: part }
+  if (!isPlainObject(part)) return part
+  const { type } = part
+  const isText = typeof part.text === 'string' && (type === undefined || TEXTS.has(partType(part)))
+  if (isText) return { ...part, type: 'text' }
+  const known = typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
+  const inner = innerOf(part)
+  const isBare = type === undefined && (inner.key === 'inlineData' || inner.key === 'fileData')
+  const isResource = type === 'resource' && inner.key === 'resource'
+  if (!known && !isBare && !isResource) return part
+  return canonical(known ?? 'file', part, inner)
+}
+
+/** The type of a part that may be anything; empty where it is no text, which may not even be able to become one. */
+export function partType({ type }: { readonly type?: unknown }): string {
+  return typeof type === 'string' ? type : ''
+}
+
+interface Inner {
+  key: string | null
+  fields: Fields
+}
+
+/** The object within a part that has its body. */
+function innerOf(part: Fields): Inner {
+  for (const key of [partType(part), 'source', 'inlineData', 'fileData', 'resource']) {
+    if (isPlainObject(part[key]) && !isBody(part[key])) return { key, fields: part[key] as Fields }
+  }
+  return { key: null, fields: {} }
+}
+
+/** A tagged body of the AI SDK, a reference, or a body that is an asset already. */
+function isBody(value: unknown): boolean {
+  const { type, assetRef, assetError } = Object(value)
+  return (
+    isAssetRef(value) ||
+    assetRef !== undefined ||
+    assetError !== undefined ||
+    type === 'data' ||
+    type === 'url'
+  )
+}
+
+function canonical(known: PartType, part: Fields, { key, fields }: Inner): unknown {
+  const { type: _, ...outer } = part
+  if (key !== null) delete outer[key]
+  const held: Record<string, unknown> = key === null ? {} : { ...fields }
+  const from = key === null ? outer : held
+  const bodyKey = BODIES.find((one) => from[one] !== undefined)
+  const mimeType = take(held, MIME_TYPES) ?? take(outer, MIME_TYPES)
+  const filename = take(held, NAMES) ?? take(outer, NAMES)
+  const body = bodyKey === undefined ? undefined : from[bodyKey]
+  if (bodyKey !== undefined) delete from[bodyKey]
+  if (key === 'source') delete held.type
+  const claim = mimeType ?? (typeof held.format === 'string' ? `audio/${held.format}` : undefined)
+  const type = typeOf(known, mimeType)
+  const detail =
+    type === 'image_url' ? (take(held, ['detail']) ?? take(outer, ['detail'])) : undefined
+  const url = toUrl(body, claim)
+  const stored = {
+    ...held,
+    ...(url === undefined ? {} : { url }),
+    ...(mimeType !== undefined && typeof url === 'string' ? { mimeType } : {}),
+    ...(filename === undefined ? {} : { filename }),
+    ...(detail === undefined ? {} : { detail }),
+  }
+  return { type, [type]: stored, ...outer }
+}
+
+/** The type by what the body is, where that is known; video is a file. */
+function typeOf(known: PartType, mimeType: string | undefined): PartType {
+  if (mimeType?.startsWith('image/')) return 'image_url'
+  if (mimeType?.startsWith('audio/')) return 'input_audio'
+  return known
+}
+
+/** Takes the first text under one of the keys out of the fields. */
+function take(fields: Record<string, unknown>, keys: readonly string[]): string | undefined {
+  const key = keys.find((one) => typeof fields[one] === 'string')
+  if (key === undefined) return undefined
+  const value = fields[key] as string
+  delete fields[key]
+  return value
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+
+/** A body as a URL where it is one, else in a form that becomes an asset. */
+function toUrl(body: unknown, mimeType: string | undefined): unknown {
+  if (body instanceof URL) return body.href
+  if (typeof body === 'string') {
+    return SCHEME.test(body.slice(0, 40))
+      ? body
+      : { mimeType: mimeType ?? 'application/octet-stream', dataBase64: body }
+  }
+  if (isPlainObject(body)) {
+    if (body.type === 'data') return toUrl(body.data, mimeType)
+    if (body.type === 'url') return toUrl(body.url, mimeType)
+    return body
+  }
+  const isBytes = typeof body === 'object' && body !== null && mimeType !== undefined
+  return isBytes ? { mimeType, dataBase64: body } : body
+}

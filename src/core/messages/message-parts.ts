@@ -1,0 +1,110 @@
+import { isPlainObject } from '../json/json.ts'
+import { formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import { canonicalPart, type PartType, partType } from './canonical-part.ts'
+
+/** Words among the parts of a message. */
+export interface ReadText {
+  type: 'text'
+  text: string
+}
+
+/** A body among the parts of a message. */
+export interface ReadMedia {
+  type: 'media'
+  kind: 'image' | 'audio' | 'video' | 'file'
+  /** `asset://…`, or an `https:` URL that somebody wrote. */
+  ref: string
+  /** As far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
+  mimeType: string
+  fileName?: string
+  detail?: string
+  format?: string
+}
+
+/**
+ * The parts of a message in their order, whoever wrote them ({@link canonicalPart}). Nothing vanishes: what is no part
+ * that is known becomes a text that says so. Never throws.
+ */
+export function readParts(content: unknown): (ReadText | ReadMedia)[] {
+  const parts = Array.isArray(content) ? content : content === undefined ? [] : [content]
+  return parts.map(readPart)
+}
+
+function readPart(given: unknown): ReadText | ReadMedia {
+  const part = canonicalPart(given)
+  if (!isPlainObject(part)) return said(`[part that is ${part === null ? 'null' : typeof part}]`)
+  const { type, text } = part
+  if (type === 'text') return said(typeof text === 'string' ? text : '[text part without text]')
+  const holder = Object.hasOwn(KINDS, partType(part)) ? part[type as PartType] : null
+  if (!isPlainObject(holder))
+    return said(`[part of unknown type ${JSON.stringify(type) ?? 'undefined'}]`)
+  return readHolder(type as PartType, holder)
+}
+
+const KINDS = { image_url: 'image', input_audio: 'audio', file: 'file' } as const
+
+function readHolder(type: PartType, holder: Record<string, unknown>): ReadText | ReadMedia {
+  const { url, mimeType, filename, detail, format } = holder
+  const stored = isPlainObject(url) ? url : {}
+  const named = kindOf(stored.kind) ?? kindOf(family(mimeType)) ?? KINDS[type]
+  const ref = refOf(url)
+  if (ref === null) return said(unreadable(named, holder))
+  const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+  const claim = isText(stored.mimeType) ? stored.mimeType : mimeType
+  const fallback = isText(format) && named === 'audio' ? audioType(format) : FALLBACK[named]
+  return {
+    type: 'media',
+    kind: named,
+    ref,
+    mimeType: isText(claim) ? claim : fallback,
+    ...(isText(filename) ? { fileName: filename } : {}),
+    ...(isText(detail) ? { detail } : {}),
+    ...(isText(format) ? { format } : {}),
+  }
+}
+
+const FALLBACK = {
+  image: 'image/*',
+  audio: 'audio/*',
+  video: 'video/*',
+  file: 'application/octet-stream',
+} as const
+
+/** Where the body is: a reference as a URL, or a URL of the web; null for what is neither. */
+function refOf(url: unknown): string | null {
+  const ref = isPlainObject(url) && 'assetRef' in url ? url.assetRef : url
+  if (isAssetRef(ref)) {
+    try {
+      return formatAssetRef(parseAssetRef(ref as string) ?? { id: '' })
+    } catch {
+      return null
+    }
+  }
+  return typeof ref === 'string' && /^https?:\/\/\S+$/i.test(ref) ? ref : null
+}
+
+/** Why a part cannot be shown, without its body. */
+function unreadable(kind: string, { url, file_id: fileId }: Record<string, unknown>): string {
+  const failed = isPlainObject(url) && isPlainObject(url.assetError) ? url.assetError.message : null
+  if (typeof failed === 'string') return `[${kind} that could not be taken: ${failed}]`
+  if (typeof fileId === 'string')
+    return `[${kind} that only its provider knows: ${fileId.slice(0, 100)}]`
+  if (typeof url === 'string' && url.length <= 200) return `[unresolved ${kind}: ${url}]`
+  return `[${kind} part without a reference]`
+}
+
+function audioType(format: string): string {
+  return `audio/${format === 'mp3' ? 'mpeg' : format}`
+}
+
+function family(mimeType: unknown): string {
+  return typeof mimeType === 'string' ? mimeType.slice(0, Math.max(mimeType.indexOf('/'), 0)) : ''
+}
+
+function kindOf(value: unknown): ReadMedia['kind'] | null {
+  return value === 'image' || value === 'audio' || value === 'video' ? value : null
+}
+
+function said(text: string): ReadText {
+  return { type: 'text', text }
+}

@@ -1,0 +1,46 @@
+import type { AssetCreated } from '../events/events.ts'
+import { isPlainObject } from '../json/json.ts'
+import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
+import type { FieldKey } from '../refs/field-key.ts'
+
+/** What stands for a value that was too large for its place and is an asset (spec X7). */
+export interface SpilledValue {
+  spilled: true
+  /** The asset; its content is the value. */
+  assetRef: string
+  mimeType: 'application/json'
+  kind: 'file'
+  /** Bytes of the value as JSON. */
+  size: number
+  /** The value in short, in results only. */
+  preview?: unknown
+}
+
+/** Its keys, of which the preview is in results only. */
+export const SPILLED_KEYS: ReadonlySet<unknown> = new Set<keyof SpilledValue>([
+  'spilled',
+  'assetRef',
+  'mimeType',
+  'kind',
+  'size',
+  'preview',
+])
+
+/** What the asset of a spilled result is called by its type. */
+export const SPILLED_TYPE = 'tool_result'
+
+/** Whether an asset is a result that was too large for its place. */
+export function isSpilledResult({ meta }: AssetCreated): boolean {
+  return meta?.asset_type === SPILLED_TYPE
+}
+
+/** Whether a value stands for one that is an asset: who reads it reads on there. */
+export function isSpilled(value: unknown): value is SpilledValue {
+  return isPlainObject(value) && value.spilled === true && isAssetRef(value.assetRef)
+}
+
+/** The reference to a path in a spilled value. */
+export function spilledField({ assetRef }: SpilledValue, path: readonly FieldKey[]): string {
+  const { id, namespace } = parseAssetRef(assetRef) as AssetRefParts
+  return formatAssetRef({ id, namespace, fieldPath: ['content', ...path] })
+}

@@ -1,0 +1,103 @@
+import { cutText, shownItems } from '../json/cut.ts'
+import { isPlainObject, putKey } from '../json/json.ts'
+import { walkFields } from '../json/walk-fields.ts'
+import { typeString } from './asset-meta.ts'
+
+/** Options of {@link outline}. */
+export interface OutlineOptions {
+  /** What joins the keys of a path. Default `/`. */
+  sep?: string
+  /** Items shown of each list. Default 3. */
+  items?: number
+  /** Characters shown of each text. Default 200. */
+  text?: number
+  /** Characters of all lines together, as JSON. Default: no limit. */
+  maxChars?: number
+}
+
+/** A value in short: flattened lines, and whether some were left out for want of room. */
+export interface Outline {
+  lines: Record<string, unknown>
+  complete: boolean
+}
+
+/** A column of rows, as tables describe them. */
+interface Column {
+  name: string
+  type: string
+  missing?: number
+}
+
+/** How many columns a line names. */
+const SHOWN_COLUMNS = 50
+
+/**
+ * The lines of {@link flatten}, bounded for a prompt: of a list the first items, on its own line its true length, and
+ * for rows the columns with types. Takes a meta or any JSON value; marks of an earlier cut are understood.
+ */
+export function outline(
+  root: object,
+  { sep = '/', items = 3, text = 200, maxChars = Number.POSITIVE_INFINITY }: OutlineOptions = {},
+): Outline {
+  const lines: Record<string, unknown> = {}
+  let room = maxChars
+  walkFields(root, sep, (name, value, parent, key) => {
+    if (!Array.isArray(parent) && (value === null || value === undefined)) return 0
+    let most: number | undefined
+    let line: unknown =
+      typeof value === 'string' ? cutText(value, text) : (value ?? typeString(value))
+    if (Array.isArray(value)) {
+      // What a table says of its columns stands on the line of its rows.
+      const isSaid = key === 'columns' && tableColumns(parent) !== null
+      most = isSaid ? 0 : Math.min(items, shownItems(value).items.length)
+      line = listLine(value, isSaid ? null : columnsOf(value, parent), most)
+    } else if (isPlainObject(value)) {
+      line = "<class 'dict'>"
+    }
+    room -= name.length + JSON.stringify(line).length + 6
+    if (room < 0) return -1
+    putKey(lines, name, line)
+    return most
+  })
+  return { lines, complete: room >= 0 }
+}
+
+/** A list's line: its type and, if more is there than shown, its true length; of rows always, with their columns. */
+function listLine(list: readonly unknown[], columns: Column[] | null, shown: number): string {
+  const { length } = shownItems(list)
+  if (!columns) return `<class 'list'>${length > shown ? `, ${length} items` : ''}`
+  const names = columns.slice(0, SHOWN_COLUMNS).map(({ name, type, missing }) => {
+    return `${cutText(name, 200)} (${type}${missing ? `, ${missing} missing` : ''})`
+  })
+  if (columns.length > SHOWN_COLUMNS) names.push(`${columns.length - SHOWN_COLUMNS} more`)
+  return `<class 'list'>, ${length} rows, columns: ${names.join(', ')}`
+}
+
+/** The columns of a list of rows: what a table says of itself beside them, else what the items show. Null for no rows. */
+function columnsOf(list: readonly unknown[], parent: object): Column[] | null {
+  const rows = shownItems(list).items
+  if (rows.length === 0 || !rows.every(isPlainObject)) return null
+  const said = tableColumns(parent)
+  if (said?.rows === list) return said.columns
+  const types = new Map<string, Set<string>>()
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (value !== null && value !== undefined) {
+      types.set(name, (types.get(name) ?? new Set()).add(typeName(value)))
+    }
+  }
+  return [...types].map(([name, seen]) => ({ name, type: [...seen].join(' or ') }))
+}
+
+/** What a table says of its columns; null where a value is none. */
+function tableColumns(table: object): { rows: unknown; columns: Column[] } | null {
+  const { rows, columns } = table as { rows?: unknown; columns?: unknown }
+  if (!Array.isArray(rows) || !Array.isArray(columns)) return null
+  const shown = shownItems(columns).items as Column[]
+  const isTable = shown.every((column) => typeof column?.name === 'string' && column.type)
+  return isTable ? { rows, columns: shown } : null
+}
+
+function typeName(value: unknown): string {
+  if (typeof value === 'string') return /^<class '(.+)'>$/.exec(value)?.[1] ?? 'text'
+  return typeof value === 'object' ? (Array.isArray(value) ? 'list' : 'dict') : typeof value
+}

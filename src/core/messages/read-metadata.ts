@@ -1,0 +1,200 @@
+import type { CallError } from '../events/events.ts'
+import { isPlainObject } from '../json/json.ts'
+import type { Attachment, Message, ToolCall } from './message.ts'
+
+/** A call as an assistant's message announces it, with what its provider wants back. */
+export interface AnnouncedCall extends ToolCall {
+  provider_metadata?: Record<string, unknown>
+}
+
+/** What a model thought before it spoke, with what its provider wants back. */
+export interface KeptReasoning {
+  text: string
+  provider_metadata?: Record<string, unknown>
+}
+
+/** A reserved key that does not hold what it should. */
+export interface MetadataProblem {
+  /** The key, or `metadata` where the whole is none. */
+  key: string
+  /** In words, such as `metadata.href is not text`. */
+  message: string
+}
+
+/** What a message's metadata say, whatever was really in there. */
+export interface ReadMetadata {
+  attribution: string | null
+  href: string | null
+  /** `footer_items`, in order; a single string is a list of one. */
+  footer: readonly string[]
+  /** `tool_calls`; arguments in text are read as JSON, and what is no object stands under `arguments`. */
+  calls: readonly AnnouncedCall[]
+  /** `tool_result`: whose result the message is, and what went wrong with that call. */
+  result: { callId: string; error: CallError | null } | null
+  attachments: readonly Attachment[]
+  reasoning: readonly KeptReasoning[]
+  hasDebug: boolean
+  /** The message was stopped before its end. */
+  isIncomplete: boolean
+  /** What is not as it should be. */
+  problems: readonly MetadataProblem[]
+}
+
+const cache = new WeakMap<object, ReadMetadata>()
+
+const NOTHING: ReadMetadata = Object.freeze({
+  attribution: null,
+  href: null,
+  footer: [],
+  calls: [],
+  result: null,
+  attachments: [],
+  reasoning: [],
+  hasDebug: false,
+  isIncomplete: false,
+  problems: [],
+})
+
+/**
+ * Reads a message's metadata: the one place that knows what its reserved keys look like. Never
+ * throws, and says what it had to leave out. What a message says is read once, so do not change it afterwards.
+ */
+export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetadata {
+  const given: unknown = metadata
+  if (given === undefined || given === null) return NOTHING
+  if (!isPlainObject(given))
+    return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is no object' }] }
+  const known = cache.get(given)
+  if (known) return known
+  const read = readAnew(given)
+  cache.set(given, read)
+  return read
+}
+
+/** Notes what is wrong with a key. */
+type Wrong = (key: string, what: string) => void
+
+function readAnew(metadata: Record<string, unknown>): ReadMetadata {
+  const problems: MetadataProblem[] = []
+  const wrong: Wrong = (key, what) => problems.push({ key, message: `metadata.${key} ${what}` })
+  const get = (key: string): unknown => (Object.hasOwn(metadata, key) ? metadata[key] : undefined)
+  const footer = get('footer_items')
+  return {
+    attribution: readText('attribution', get('attribution'), wrong),
+    href: readText('href', get('href'), wrong),
+    footer: readList(
+      'footer_items',
+      typeof footer === 'string' ? [footer] : footer,
+      wrong,
+      (item) => (typeof item === 'string' ? item : null),
+    ),
+    calls: readList('tool_calls', get('tool_calls'), wrong, readCall),
+    result: readResult(get('tool_result'), wrong),
+    attachments: readList('attachments', get('attachments'), wrong, readAttachment),
+    reasoning: readList('reasoning', get('reasoning'), wrong, readReasoning),
+    hasDebug: readFlag('has_debug_data', get('has_debug_data'), wrong),
+    isIncomplete: readFlag('incomplete', get('incomplete'), wrong),
+    problems,
+  }
+}
+
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null
+}
+
+function readText(key: string, value: unknown, wrong: Wrong): string | null {
+  if (isAbsent(value)) return null
+  if (typeof value === 'string') return value.trim() === '' ? null : value
+  wrong(key, 'is not text')
+  return null
+}
+
+function readFlag(key: string, value: unknown, wrong: Wrong): boolean {
+  if (!isAbsent(value) && typeof value !== 'boolean') wrong(key, 'is neither true nor false')
+  return value === true
+}
+
+function readList<T>(
+  key: string,
+  value: unknown,
+  wrong: Wrong,
+  read: (item: unknown) => T | null,
+): T[] {
+  if (isAbsent(value)) return []
+  if (!Array.isArray(value)) {
+    wrong(key, 'is not a list')
+    return []
+  }
+  const items = value.map(read)
+  if (items.includes(null)) wrong(key, 'has items of the wrong kind')
+  return items.filter((item) => item !== null)
+}
+
+function readCall(value: unknown): AnnouncedCall | null {
+  if (!isPlainObject(value) || typeof value.id !== 'string') return null
+  const name = typeof value.name === 'string' ? value.name : 'unnamed tool'
+  const call = { id: value.id, name, arguments: readArguments(value.arguments) }
+  const { provider_metadata } = value
+  return isPlainObject(provider_metadata) ? { ...call, provider_metadata } : call
+}
+
+/** Arguments as they should be; JSON in text is read, anything else stands under `arguments`. */
+function readArguments(value: unknown): Record<string, unknown> {
+  if (isAbsent(value) || value === '') return {}
+  if (isPlainObject(value)) return value
+  if (typeof value !== 'string') return { arguments: value }
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return isPlainObject(parsed) ? parsed : { arguments: value }
+  } catch {
+    return { arguments: value }
+  }
+}
+
+function readResult(value: unknown, wrong: Wrong): ReadMetadata['result'] {
+  if (isAbsent(value)) return null
+  if (!isPlainObject(value) || typeof value.tool_call_id !== 'string') {
+    wrong('tool_result', 'has no tool_call_id')
+    return null
+  }
+  return { callId: value.tool_call_id, error: readError(value.error) }
+}
+
+function readError(value: unknown): CallError | null {
+  if (isAbsent(value) || value === false) return null
+  const { code, message } = Object(value) as Record<string, unknown>
+  return {
+    code: typeof code === 'string' ? code : 'tool_failed',
+    message: typeof message === 'string' ? message : textOf(value),
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const KINDS: readonly unknown[] = ['image', 'audio', 'video', 'file']
+const TEXTS = ['fileName', 'format', 'detail'] as const
+
+function readAttachment(value: unknown): Attachment | null {
+  if (!isPlainObject(value) || typeof value.assetRef !== 'string') return null
+  const mimeType = typeof value.mimeType === 'string' ? value.mimeType : ''
+  const named = mimeType.split('/', 1)[0]
+  const kind = [value.kind, named, 'file'].find((one) => KINDS.includes(one))
+  const attachment = {
+    ...value,
+    kind: kind as Attachment['kind'],
+    assetRef: value.assetRef,
+    mimeType,
+  }
+  for (const key of TEXTS) {
+    if (typeof value[key] !== 'string') delete (attachment as Partial<Attachment>)[key]
+  }
+  return attachment
+}
+
+function readReasoning(value: unknown): KeptReasoning | null {
+  if (!isPlainObject(value) || typeof value.text !== 'string') return null
+  const { text, provider_metadata } = value
+  return isPlainObject(provider_metadata) ? { text, provider_metadata } : { text }
+}

@@ -1,0 +1,160 @@
+import { ByrefError } from '../errors.ts'
+import { isoTime } from '../iso-time.ts'
+import { isPlainObject } from '../json/json.ts'
+import { newId } from '../new-id.ts'
+import { isAssetRef } from '../refs/asset-ref.ts'
+import { toDataBlock } from './data-block.ts'
+import {
+  type AttachmentInput,
+  MESSAGE_TYPES,
+  type Message,
+  type MessageType,
+  type MetadataInput,
+  type OutputMethod,
+  type Participant,
+} from './message.ts'
+
+/** A participant, or its short form: `"receiver": { "role": "plugin", "name": … }`. */
+export type ParticipantInput = Participant | { role: string; name?: string; id?: string }
+
+/** What any form may say besides its content. What is missing gets a default. */
+export interface MessageEnvelope {
+  /** Default: {@link newId}. */
+  id?: string
+  /** Default: a participant of the role `role`. */
+  sender?: ParticipantInput
+  receiver?: ParticipantInput
+  /** The sender's role in short. Default `user`. */
+  role?: string
+  /** The sender's name in short. */
+  name?: string
+  /** Default: `command` or `command-response` for those, `note` for data, else `chat`. */
+  message_type?: MessageType
+  /** ISO 8601. Default: now. */
+  timestamp?: string
+  metadata?: MetadataInput
+  /** In short, for `metadata.attachments`. */
+  attachments?: AttachmentInput[]
+}
+
+interface Bookkeeping {
+  schema?: Record<string, unknown>
+  description?: string
+  _instance?: string
+  /** A list of keys, or text such as `items[0].name`. */
+  _path?: (string | number)[] | string
+  _outputMethod?: OutputMethod
+  _call?: string
+  _date?: string
+}
+
+/** Plain text. */
+export type TextInput = MessageEnvelope & { type: 'text'; text: string }
+/** A fact, its blueprint, or both. */
+export type DataInput = MessageEnvelope &
+  Bookkeeping & { type: 'data'; kind?: string; data?: unknown }
+/** What an agent starts from, data of the kind `input`. */
+export type InputInput = MessageEnvelope &
+  Bookkeeping & {
+    type: 'input'
+    input?: unknown
+    /** JSON Schema of what comes of it: the answer is JSON that fits it. */
+    output?: Record<string, unknown>
+  }
+/** An agent's memory, data of the kind `state`. */
+export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
+/** `{ role, content }`, commands to plugins, and whole records. */
+export type ContentInput = MessageEnvelope & { content: unknown; content_type?: string }
+
+/** Every form in which a message is taken. */
+export type MessageInput = Message | TextInput | DataInput | InputInput | StateInput | ContentInput
+
+/**
+ * The stored record of a message in any of the references' forms. The one place that knows the shorter ones:
+ *
+ * - `{ type: 'text', text }` → `text/plain`
+ * - `{ type: 'data' | 'input' | 'state', … }` → `data` with a {@link DataBlock}
+ * - `{ role, content }` → `text/plain` for text, `multipart/mixed` for parts
+ * - `{ content: { command, param | response } }` → `command`
+ * - `{ content: { asset_id, field_path } }` → `asset_ref`
+ * - any other content without a `content_type` → `application/json`
+ *
+ * A complete record comes back equal, unknown keys and metadata included. Throws `invalid_message`.
+ */
+export function toMessage(input: MessageInput): Message {
+  const {
+    id = newId(),
+    sender,
+    receiver,
+    role = 'user',
+    name,
+    message_type,
+    ...given
+  } = Object(input)
+  const { timestamp = new Date().toISOString(), metadata: said = {}, attachments, ...body } = given
+  const isAttached = attachments !== undefined && isPlainObject(said)
+  const metadata = isAttached ? { ...said, attachments } : said
+  const { content_type, content, ...unknown } = readBody(body)
+  const message: Message = {
+    id,
+    sender: toParticipant(sender ?? { role, name }),
+    message_type: message_type ?? defaultType(content_type, content),
+    content_type,
+    content,
+    timestamp,
+    metadata,
+    ...unknown,
+  }
+  if (receiver) message.receiver = toParticipant(receiver)
+  const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
+  if (!isText) throw invalid('an id and a content_type that are text')
+  if (!MESSAGE_TYPES.includes(message.message_type)) {
+    throw invalid(`a message_type of ${MESSAGE_TYPES.join(', ')}`)
+  }
+  if (typeof timestamp !== 'string' || Number.isNaN(isoTime(timestamp)))
+    throw invalid('a timestamp in ISO 8601')
+  if (!isPlainObject(metadata)) throw invalid('an object as metadata')
+  return message
+}
+
+type Body = Record<string, unknown> & { content_type: string; content: unknown }
+
+function readBody({ type, text, ...body }: Record<string, unknown>): Body {
+  if (type === 'text' && typeof text === 'string')
+    return { content_type: 'text/plain', content: text }
+  if (type !== undefined) return { content_type: 'data', content: toDataBlock({ type, ...body }) }
+  const { content, content_type = guessType(content), ...unknown } = body
+  if (content === undefined) throw invalid('a type (text, data, input, state) or content')
+  const isData = content_type === 'data'
+  return {
+    ...unknown,
+    content_type: content_type as string,
+    content: isData
+      ? toDataBlock(isPlainObject(content) ? { type: 'data', ...content } : {})
+      : content,
+  }
+}
+
+function toParticipant(input: ParticipantInput): Participant {
+  const { role, id, participant_role = role, name, ...rest } = Object(input)
+  if (typeof participant_role !== 'string') throw invalid('participants with a participant_role')
+  const participant = { participant_id: id ?? name ?? participant_role, participant_role, ...rest }
+  return name === undefined ? participant : { ...participant, name }
+}
+
+function guessType(content: unknown): string {
+  if (typeof content === 'string') return 'text/plain'
+  if (Array.isArray(content)) return 'multipart/mixed'
+  if (isAssetRef(content)) return 'asset_ref'
+  const { command, type } = Object(content)
+  return command ? 'command' : type === 'data' ? 'data' : 'application/json'
+}
+
+function defaultType(contentType: string, content: unknown): MessageType {
+  if (contentType !== 'command') return contentType === 'data' ? 'note' : 'chat'
+  return Object(content).response === undefined ? 'command' : 'command-response'
+}
+
+function invalid(what: string): ByrefError {
+  return new ByrefError('invalid_message', `A message has ${what}.`)
+}

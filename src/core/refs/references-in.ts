@@ -1,0 +1,71 @@
+import { type AssetRef, type AssetRefParts, isAssetRef, parseAssetRef } from './asset-ref.ts'
+import { findEmbeddedRefs } from './embedded-refs.ts'
+import { variablesIn } from './evaluate-variable.ts'
+import type { FieldKey } from './field-key.ts'
+import { variablesInText } from './text-marks.ts'
+import { parseVariableRef, type VariableRef } from './variable-ref.ts'
+
+/** A reference somewhere in a value: to assets, or to variables, of which an expression may name several. */
+export interface FoundReference {
+  /** Where it stands in the value. */
+  path: readonly FieldKey[]
+  /** As it is written there. */
+  text: string
+  variables: readonly VariableRef[]
+  assets: readonly AssetRefParts[]
+}
+
+/** An address in longer text, also where it has no marks: who is given the text may follow it. */
+const ADDRESS = /asset:\/\/[^\s"'`<>|()[\]{}\\]+/gi
+
+/** What is nested deeper is not looked at: no call takes it. */
+const MAX_DEPTH = 200
+
+/**
+ * Every reference in a value, at any depth, in the forms that calls take: `†` expressions, asset references as URLs and
+ * objects, both between marks in longer text, and addresses of assets in any text.
+ */
+export function referencesIn(root: unknown): FoundReference[] {
+  const found: FoundReference[] = []
+  const waiting: { value: unknown; path: readonly FieldKey[] }[] = [{ value: root, path: [] }]
+  for (let one = waiting.pop(); one; one = waiting.pop()) {
+    const { value, path } = one
+    if (typeof value === 'string') {
+      found.push(...inText(value).map((reference) => ({ path, ...reference })))
+    } else if (typeof value === 'object' && value !== null && path.length < MAX_DEPTH) {
+      const asset = Object.hasOwn(value, 'asset_id') ? parseAssetRef(value as AssetRef) : null
+      if (asset) found.push({ path, text: JSON.stringify(value), variables: [], assets: [asset] })
+      const isList = Array.isArray(value)
+      for (const [key, item] of Object.entries(value).reverse()) {
+        if (typeof item !== 'string' && (typeof item !== 'object' || item === null)) continue
+        waiting.push({ value: item, path: [...path, isList ? Number(key) : key] })
+      }
+    }
+  }
+  return found
+}
+
+function inText(text: string): Omit<FoundReference, 'path'>[] {
+  const hasVariables = text.includes('†')
+  const hasAssets = /asset:\/\/|asset_id/i.test(text)
+  if (!hasVariables && !hasAssets) return []
+  const whole = hasVariables ? parseVariableRef(text) : null
+  if (whole) return [{ text, variables: variablesIn(whole), assets: [] }]
+  const variables = (hasVariables ? variablesInText(text) : []).flatMap((one) => {
+    const expression = parseVariableRef(one)
+    return expression ? [{ text: one, variables: variablesIn(expression), assets: [] }] : []
+  })
+  return [...variables, ...(hasAssets ? assetsIn(text) : [])]
+}
+
+function assetsIn(text: string): Omit<FoundReference, 'path'>[] {
+  if (isAssetRef(text)) return [namedAsset(text.trim(), text)].flat()
+  const marked = findEmbeddedRefs(text).flatMap(({ ref }) => namedAsset(JSON.stringify(ref), ref))
+  const bare = [...text.matchAll(ADDRESS)].flatMap(([url]) => namedAsset(url, url))
+  return [...marked, ...bare]
+}
+
+function namedAsset(text: string, ref: string | AssetRef): Omit<FoundReference, 'path'>[] {
+  const parts = parseAssetRef(ref)
+  return parts ? [{ text, variables: [], assets: [parts] }] : []
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
+import { planCall } from '../../boundary/call-plan.ts'
+import { defineTool, type Tool } from '../../boundary/tool.ts'
+import { createBoard } from '../../core/board/board.ts'
+import type { RunScope } from '../run-scope.ts'
+import { approvedArguments, interrupted, mappedArguments } from './map-call.ts'
+
+const assets = createAssets()
+const board = createBoard([
+  {
+    type: 'state',
+    state: { list: [{ name: 'a' }, {}], all: 'shared', n: 7, dagger: ['†state.all'] },
+  },
+  { type: 'state', state: { list: ['own'] }, _instance: 'x' },
+])
+const table = await assets.saveAsset({
+  content_type: 'application/json',
+  content: { rows: [{ x: 1 }, { x: 2 }] },
+})
+
+function toolOf(more: Partial<Tool> = {}): Tool {
+  const inputSchema = { type: 'object' } as const
+  return defineTool({
+    ...{ id: 't', description: '', execute: () => null, mappable: true, ...more },
+    inputSchema,
+  }) as Tool
+}
+
+const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
+  planCall({ id: 'c', name: 't', arguments: args }, new Map([['t', tool]]))
+
+/** The arguments of each item; of one that has none the code of what is wrong. */
+async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
+  // What a mapped call's arguments are made of.
+  const scope = {
+    thread: { board },
+    assets,
+    during: (work: () => unknown) => work(),
+  } as unknown as RunScope
+  const items = await mappedArguments(scope, planOf(args, tool))
+  return items.map((item) => item.arguments ?? item.error?.code)
+}
+
+describe('mappedArguments', () => {
+  it('gives each item its own arguments', async () => {
+    const args = { _each: ['a', 'b'], text: '†item', at: '†index', same: 1 }
+    expect(await argumentsOf(args)).toEqual([
+      { text: 'a', at: 0, same: 1 },
+      { text: 'b', at: 1, same: 1 },
+    ])
+  })
+
+  it('reads into items, and says of which there is nothing to read', async () => {
+    const args = { _each: '†state.list', name: '†item.name' }
+    expect(await argumentsOf(args)).toEqual([{ name: 'a' }, 'variable_not_found'])
+    expect(await argumentsOf({ ...args, name: '†item.name || †state.all' })).toEqual([
+      { name: 'a' },
+      { name: 'shared' },
+    ])
+    expect(await argumentsOf({ ...args, name: '†state.none || †item' })).toEqual([
+      { name: { name: 'a' } },
+      { name: {} },
+    ])
+  })
+
+  it('reads other variables as ever', async () => {
+    expect(await argumentsOf({ _each: [1], a: '†state.all', b: '\\†item' })).toEqual([
+      { a: 'shared', b: '†item' },
+    ])
+    expect(await argumentsOf({ _each: [1], a: '†state.none' })).toEqual(['variable_not_found'])
+  })
+
+  it('never scans what an item gives', async () => {
+    expect(await argumentsOf({ _each: '†state.dagger', a: '†item' })).toEqual([{ a: '†state.all' }])
+  })
+
+  it('maps over a list among the data, in the instance of the call first', async () => {
+    expect(await argumentsOf({ _each: '†state.list', _instance: 'x', a: '†item' })).toEqual([
+      { a: 'own' },
+    ])
+  })
+
+  it('maps over the rows of a table, by reference or by a variable that holds one', async () => {
+    const rows = `${table.ref}/content/rows`
+    expect(await argumentsOf({ _each: rows, x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
+    board.append({ type: 'state', state: { rows } })
+    expect(await argumentsOf({ _each: '†state.rows', x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
+  })
+
+  it('maps over nothing', async () => {
+    expect(await argumentsOf({ _each: [], a: '†item' })).toEqual([])
+  })
+
+  it('leaves the arguments alone where the tool takes no variables', async () => {
+    const tool = toolOf({ variables: false })
+    expect(await argumentsOf({ _each: [1, 2], a: '†item' }, tool)).toEqual([
+      { a: '†item' },
+      { a: '†item' },
+    ])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['text', 'comments', 'invalid_arguments'],
+    ['a number', 7, 'invalid_arguments'],
+    ['an object', { a: 1 }, 'invalid_arguments'],
+    ['a variable that is no list', '†state.n', 'invalid_arguments'],
+    ['a variable without a value', '†state.none', 'variable_not_found'],
+    ['an asset that is not there', 'asset://none', 'asset_not_found'],
+    ['more items than are mapped', new Array(100_001).fill(0), 'invalid_arguments'],
+  ])('refuses %s', async (_, each, code) => {
+    await expect(argumentsOf({ _each: each })).rejects.toMatchObject({ code })
+  })
+})
+
+describe('approvedArguments', () => {
+  it('gives each item what was shown, and an error to those of which nothing was', () => {
+    expect(approvedArguments([{ a: 1 }, null])).toEqual([
+      { arguments: { a: 1 } },
+      { error: { code: 'invalid_arguments', message: expect.stringContaining('no arguments') } },
+    ])
+  })
+})
+
+describe('interrupted', () => {
+  it('says that nobody knows what a call did', () => {
+    expect(interrupted(planOf({}))).toMatchObject({
+      code: 'interrupted',
+      message: expect.stringMatching(/"t" was begun and cut off: it may or may not/),
+    })
+    const gone = planCall({ id: 'c', name: 'gone', arguments: {} }, new Map())
+    expect(interrupted(gone).message).toContain('the tool is not there any more')
+  })
+})

@@ -1,0 +1,267 @@
+import type { CallPlan } from '../../boundary/call-plan.ts'
+import { jsonLength } from '../../boundary/json-length.ts'
+import { jsonValue } from '../../boundary/json-value.ts'
+import { isTooLong, previewOf, spill } from '../../boundary/offload.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
+import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
+import { type WrittenLabelTree, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import type { Message, Participant, ToolResultMark } from '../../core/messages/message.ts'
+import { isSpilled } from '../../core/messages/offloaded.ts'
+import { toMessage } from '../../core/messages/to-message.ts'
+import { newId } from '../../core/new-id.ts'
+import type { OutputTarget } from '../../core/refs/output-path.ts'
+import { formatVariable } from '../../core/refs/variable-ref.ts'
+import { labelledSpill } from '../../policies/trust/result-labels.ts'
+import type { RunScope } from '../run-scope.ts'
+import { callError } from './call-error.ts'
+import type { CallEnd } from './call-node.ts'
+import type { CallOutcome } from './call-outcome.ts'
+
+/** A value that is written among the data is shown to the model as it is up to so many characters of JSON. */
+const SHOWN_CHARS = 1000
+
+/** A call and what it came to. */
+export interface CallResult {
+  plan: CallPlan
+  outcome: CallOutcome
+  /** What the model is shown instead of the value. */
+  modelOutput?: JsonValue
+}
+
+/**
+ * Logs what calls came to, in their order: for each its assets, what it writes among the data, and its result, in one
+ * append. `ended` hears how each call ended.
+ *
+ * @param how `isLast`: no other call of the answer is open, so that what is due next may go with the last of these.
+ *   `patient`: the answer still streams, so that they may go with its end, if that comes at once.
+ */
+export async function recordCalls(
+  scope: RunScope,
+  results: readonly CallResult[],
+  { isLast, patient }: { isLast: boolean; patient: boolean },
+  ended: (plan: CallPlan, end: CallEnd) => void,
+): Promise<void> {
+  const ready = await scope.during(() =>
+    Promise.all(results.map((result) => shortened(result, scope))),
+  )
+  const appending: Promise<void>[] = []
+  for (const [i, result] of ready.entries()) {
+    const { plan } = result
+    const followed = isLast && i === ready.length - 1
+    const how = { followed, patient: patient && plan.outputs.length === 0 }
+    const appended = append(scope, result, how).then((end) => ended(plan, end))
+    appending.push(appended)
+    // What the data may refuse is known before the next one is appended. All are awaited, so that no rejection is lost.
+    if (plan.outputs.length > 0) await Promise.all(appending)
+  }
+  await Promise.all(appending)
+}
+
+/** What the data say no to, with reasons that a model can act on. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'schema_violation',
+  'invalid_data',
+  'invalid_message',
+])
+
+/** Whether it is the data that refused what was to be appended, not the log. */
+export function isRefusal(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && REFUSALS.has(error.code)
+}
+
+/** Appends one call's result; where the data refuse what it writes, that it was refused. */
+async function append(
+  scope: RunScope,
+  result: CallResult,
+  how: { followed: boolean; patient: boolean },
+): Promise<CallEnd> {
+  try {
+    return await appendOutcome(scope, result, how)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const { plan, outcome } = result
+    const { events, labels } = outcome
+    // Why the data refuse a value may say what is in it.
+    const refused = {
+      events,
+      error: callError(error),
+      labels: labels && { label: wholeOf(labels) },
+    }
+    return appendOutcome(scope, { plan, outcome: refused }, how)
+  }
+}
+
+async function appendOutcome(
+  scope: RunScope,
+  result: CallResult,
+  how: { followed: boolean; patient: boolean },
+): Promise<CallEnd> {
+  const { plan, outcome } = result
+  const targets = targetsOf(result)
+  const message = resultOf(result, targets)
+  for (const target of targets) refuseWithinAsset(scope, target)
+  const written = targets.map((target) => writeOf(plan, outcome, target))
+  const label = outcome.labels && writeLabelTree(outcome.labels)
+  const events = [...outcome.events, ...[...written, message].map((one) => created(one, label))]
+  await scope.append({ events }, how)
+  const told = scope.stream({
+    type: 'TOOL_CALL_RESULT',
+    messageId: message.id,
+    toolCallId: plan.id,
+    role: 'tool',
+    content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
+  })
+  inBackground('Telling handlers of a result', told)
+  return { failed: 'error' in outcome, written: targets }
+}
+
+/**
+ * A value that is kept as an asset is not written into.
+ *
+ * @throws ByrefError `invalid_data`
+ */
+function refuseWithinAsset({ thread }: RunScope, { path, ...place }: OutputTarget): void {
+  for (let length = 0; length < path.length; length++) {
+    const name = formatVariable(place, path.slice(0, length))
+    if (!thread.board.has(name)) return
+    if (!isSpilled(thread.board.read(name))) continue
+    throw new ByrefError(
+      'invalid_data',
+      `${name} is kept as an asset, which never changes: write the whole of ${name} anew, or somewhere else`,
+    )
+  }
+}
+
+/** Where a result is written: success to the first alternative, an error to the second, unless the tool chose (spec D8). */
+function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
+  return plan.outputs[outcome.chosen ?? ('error' in outcome ? 1 : 0)] ?? []
+}
+
+/** The data message of a result. */
+function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Message {
+  return toMessage({
+    type: 'data',
+    kind: target.kind,
+    ...(target.instance === undefined ? {} : { _instance: target.instance }),
+    data: 'error' in outcome ? outcome.error : withoutPreview(outcome.value),
+    ...(target.path.length > 0 ? { _path: target.path } : {}),
+    _call: plan.id,
+    _date: new Date().toISOString(),
+    _outputMethod: 'error' in outcome ? 'set' : plan.outputMethod,
+    sender: senderOf(plan.name),
+  })
+}
+
+function withoutPreview(value: unknown): unknown {
+  if (!isSpilled(value)) return value
+  const { preview: _, ...stand } = value
+  return stand
+}
+
+/** A result that is too large for a prompt as an asset and what stands for it, and what the model is shown instead. */
+async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
+  const { plan, outcome } = result
+  if ('error' in outcome) return result
+  try {
+    const modelOutput = modelOutputOf(plan, outcome.value)
+    if (!maySpill(result, scope)) return { plan, outcome, modelOutput }
+    const spilled = await spill(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
+    const { labels } = outcome
+    const events = labels ? labelledSpill(spilled.events, labels) : spilled.events
+    return { plan, outcome: { ...spilled, events }, modelOutput }
+  } catch (error) {
+    const { events, labels } = outcome
+    const failure = {
+      events,
+      error: callError(error),
+      labels: labels && { label: wholeOf(labels) },
+    }
+    return { plan, outcome: failure }
+  }
+}
+
+/**
+ * Whether an asset may stand for the value: among the data not for one that is merged with others, nor for one that a
+ * schema binds.
+ */
+function maySpill(result: CallResult, { thread }: RunScope): boolean {
+  const { plan, outcome } = result
+  const targets = targetsOf(result)
+  if (targets.length === 0 || 'error' in outcome || !isTooLong(outcome.value, plan)) return true
+  if (plan.outputMethod !== 'set' && plan.outputMethod !== 'push') return false
+  const kinds = new Set(targets.map(({ kind }) => kind))
+  return !thread.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
+}
+
+/** What the tool wants the model to be shown, of a mapped call for each item; undefined where it wants nothing. */
+function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
+  const { tool, each } = plan
+  if (!tool?.toModelOutput) return undefined
+  const show = (one: unknown): JsonValue => {
+    const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
+    if (isFailure || isSpilled(one)) return one as JsonValue
+    const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
+    return (isTooLong(shown, plan) ? previewOf(shown) : shown) as JsonValue
+  }
+  try {
+    return each === undefined ? show(value) : (value as unknown[]).map(show)
+  } catch (error) {
+    throw new ByrefError(
+      'tool_failed',
+      `The tool did its work, and its toModelOutput failed: ${errorMessage(error)}`,
+      { cause: error },
+    )
+  }
+}
+
+function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message {
+  const { plan, outcome, modelOutput: model_output } = result
+  const written_to = targets.map((target) => formatVariable(target, target.path))
+  const mark = targets.length > 0 ? { written_to } : {}
+  if ('error' in outcome) {
+    const { code, message } = outcome.error
+    const where = targets.length > 0 ? ` (this error is written to ${written_to.join(', ')})` : ''
+    return resultMessage(plan, null, { ...mark, error: { code, message: `${message}${where}` } })
+  }
+  const { value } = outcome
+  const shown = model_output === undefined ? mark : { ...mark, model_output }
+  return resultMessage(plan, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
+}
+
+/** A value that is among the data, as the result says it again: as it is, if it is short. */
+function inShort(
+  value: unknown,
+): { value: unknown } | { assetRef?: string; spilled?: true; preview: unknown } {
+  if (isSpilled(value)) {
+    const { assetRef, spilled, preview } = value
+    return { assetRef, spilled, preview }
+  }
+  return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS ? { value } : { preview: previewOf(value) }
+}
+
+function resultMessage(
+  { id, name }: CallPlan,
+  content: unknown,
+  mark: Omit<ToolResultMark, 'tool_call_id'>,
+): Message {
+  const isText = typeof content === 'string'
+  return {
+    id: newId(),
+    sender: senderOf(name),
+    message_type: 'note',
+    content_type: isText ? 'text/plain' : 'application/json',
+    content,
+    timestamp: new Date().toISOString(),
+    metadata: { tool_result: { tool_call_id: id, ...mark } },
+  }
+}
+
+function senderOf(name: string): Participant {
+  return { participant_id: name, participant_role: 'tool', name }
+}
+
+function created(message: Message, label: WrittenLabelTree | undefined): ConversationEvent {
+  return { type: 'NEW_MESSAGE', payload: message, ...(label ? { label } : {}) }
+}

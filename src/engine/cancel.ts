@@ -1,0 +1,26 @@
+import { openRun } from '../core/events/conversation-state.ts'
+import type { OpenConversation } from './conversations.ts'
+import { runEnd } from './follow-up.ts'
+import { unfinishedMessage } from './steps/assistant-message.ts'
+import { commandReplies } from './steps/command-step.ts'
+
+/**
+ * Ends the run that is under way, by an append: whoever runs it stops at its next one. What was said so far, as far as
+ * this process heard it, stays. False where no run is open, or not the one of this id.
+ */
+export async function cancelRun(
+  { thread, wake }: OpenConversation,
+  runId?: string,
+): Promise<boolean> {
+  // The run may be another process's, of a moment ago.
+  if (!openRun(thread.state)) await thread.refresh()
+  const records = await thread.append((state) => {
+    const run = openRun(state)
+    if (!run || (runId !== undefined && run.runId !== runId)) return null
+    const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
+    return { events: [...said, runEnd(thread.id, run, 'cancelled')] }
+  })
+  // What waited for the end of the run goes on.
+  if (records.length > 0) wake()
+  return records.length > 0
+}

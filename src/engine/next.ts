@@ -1,0 +1,212 @@
+import { planCall } from '../boundary/call-plan.ts'
+import type { Tool } from '../boundary/tool.ts'
+import type { Board } from '../core/board/board.ts'
+import type { ByrefErrorCode } from '../core/errors.ts'
+import {
+  type CallState,
+  type ConversationState,
+  openRun,
+  type QueuedMessage,
+  type RunState,
+  type StepState,
+} from '../core/events/conversation-state.ts'
+import type { CompactionReason, FinishReason, TokenUsage } from '../core/events/events.ts'
+import type { ToolCall } from '../core/messages/message.ts'
+import { type CallGraph, createCallGraph } from './calls/call-graph.ts'
+import type { ResolvedLimits } from './limits.ts'
+import { outputProblem } from './output/run-output.ts'
+
+/**
+ * What is due in a conversation.
+ *
+ * - `nothing`: no run is under way and no message waits.
+ * - `start` a run with the messages that wait for one.
+ * - `compact` the prompt before the model is asked.
+ * - `ask` the model; `messages` are those that waited for this step, `problem` says what is wrong with the answer before, which is to be mended.
+ * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
+ * - `call`: there are calls of the last answer that nothing holds up.
+ * - `wait` for people's answers about these calls: nothing else can go on.
+ * - `end` the run, or `fail` it.
+ */
+export type Next =
+  | { do: 'nothing' }
+  | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
+  | { do: 'compact'; run: RunState; reason: CompactionReason }
+  | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
+  | { do: 'mend'; run: RunState; step: StepState }
+  | { do: 'call'; run: RunState; step: StepState }
+  | { do: 'wait'; run: RunState; calls: readonly CallState[] }
+  | { do: 'end'; run: RunState; reason: FinishReason }
+  | { do: 'fail'; run: RunState; code: ByrefErrorCode; message: string }
+
+/** That the model is due to be asked, with the messages that waited for it. */
+export type QueuedForStep = Extract<Next, { do: 'ask' }>
+
+/** What `next` looks at beside the state. */
+export interface NextSettings {
+  limits: ResolvedLimits
+  tools: ReadonlyMap<string, Tool>
+  /** The data of the same conversation. */
+  board: Pick<Board, 'has'>
+  /** The time, in milliseconds since 1970. */
+  now: number
+  /** Why the prompt is to be compacted before the next step; null where it is not. Default: never. */
+  compaction?(state: ConversationState): CompactionReason | null
+}
+
+/**
+ * What is due, as a function of the log's fold alone: whoever folds the same log gets the same answer, after a crash,
+ * after an approval three days later, on another host.
+ */
+export function next(state: ConversationState, settings: NextSettings): Next {
+  const run = openRun(state)
+  if (!run) return startOf(state.inbox)
+  const step = run.steps.at(-1)
+  if (!step) return askOrEnd(state, run, settings)
+  const calls = callsOf(state, step)
+  if (step.finishedAt === undefined) {
+    return calls.length > 0 ? { do: 'mend', run, step } : askOrEnd(state, run, settings)
+  }
+  const open = calls.filter(isOpen)
+  if (open.length > 0) {
+    const waiting = open.filter(({ status }) => status === 'waiting')
+    const canGoOn = waiting.length === 0 || graphOf(calls, settings).ready().length > 0
+    // Before the limit of time: that people take theirs does not count.
+    if (!canGoOn) return { do: 'wait', run, calls: waiting }
+    if (isOverdue(run, settings)) return { do: 'end', run, reason: 'time_limit' }
+    return { do: 'call', run, step }
+  }
+  const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
+  if (step.commandIds && !steering && isDoneWith(run, step.commandIds)) {
+    return { do: 'end', run, reason: 'done' }
+  }
+  if (calls.length > 0 || steering) return askOrEnd(state, run, settings)
+  const reason = reasonOf(step.finishReason)
+  const problem = reason === 'done' ? outputProblem(state, run) : null
+  return problem === null ? { do: 'end', run, reason } : mendOutput(state, run, settings, problem)
+}
+
+/** One more try for an answer that is not in the form that was asked for; a second one fails the run. */
+function mendOutput(
+  state: ConversationState,
+  run: RunState,
+  settings: NextSettings,
+  problem: string,
+): Next {
+  if (run.steps.at(-1)?.mends) {
+    const message = `The answer does not fit the output's schema, also when asked again: ${problem}`
+    return { do: 'fail', run, code: 'output_invalid', message }
+  }
+  const due = askOrEnd(state, run, settings)
+  return due.do === 'ask' ? { ...due, problem } : due
+}
+
+/** The complete calls of a step, in the order of the answer. */
+export function callsOf(
+  { calls }: Pick<ConversationState, 'calls'>,
+  { callIds, messageId }: StepState,
+): CallState[] {
+  return callIds.flatMap((id) => {
+    const call = calls[id]
+    return call?.call && call.parentMessageId === messageId ? [call] : []
+  })
+}
+
+/** Whether a call has no result and may get one. */
+export function isOpen({ status }: CallState): boolean {
+  return status === 'planned' || status === 'waiting' || status === 'running'
+}
+
+/** The graph of a whole answer as the log leaves it. */
+export function graphOf(
+  calls: readonly CallState[],
+  { tools, board }: Pick<NextSettings, 'tools' | 'board'>,
+): CallGraph {
+  const graph = createCallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
+  for (const { id, call, problem, status } of calls) {
+    const plan = planCall(call as ToolCall, tools, problem)
+    graph.add(plan)
+    const failed = status === 'failed'
+    if (failed || status === 'done') {
+      graph.settle(id, { failed, written: plan.outputs[failed ? 1 : 0] ?? [] })
+    } else if (status === 'waiting') graph.hold(id)
+  }
+  graph.close()
+  return graph
+}
+
+/** The run that the first message in the inbox asks for takes those behind it that ask for none of their own. */
+function startOf(inbox: readonly QueuedMessage[]): Next {
+  const [first] = inbox
+  if (!first) return { do: 'nothing' }
+  const other = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first.runId)
+  const messages = other === -1 ? inbox : inbox.slice(0, other)
+  return { do: 'start', runId: first.runId, messages }
+}
+
+/** Maximum number of consecutive interrupted answers: more means a prompt that ends processes, or a provider that is always busy. */
+const MAX_CUT_OFF = 100
+
+function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
+  if (isAlwaysCutOff(run)) {
+    const message = `The model was asked ${MAX_CUT_OFF} times in a row and no answer came to its end, since the process ended or the provider was busy: find out why before you go on`
+    return { do: 'fail', run, code: 'interrupted', message }
+  }
+  const limit = limitOf(run, settings)
+  if (limit) return { do: 'end', run, reason: limit }
+  const reason = settings.compaction?.(state) ?? null
+  if (reason) return { do: 'compact', run, reason }
+  const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
+  return { do: 'ask', run, messages }
+}
+
+function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
+  const { limits } = settings
+  if (run.steps.length >= limits.steps && answersOf(run) >= limits.steps) return 'step_limit'
+  if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
+  if ((run.usage.cost ?? 0) >= limits.cost) return 'cost_limit'
+  return isOverdue(run, settings) ? 'time_limit' : null
+}
+
+/** An answer of which nothing is known is asked for again, and is no further step. */
+function answersOf({ steps }: RunState): number {
+  return steps.filter((step) => !isCutOff(step) && !step.commandIds).length
+}
+
+/** Whether the run was given nothing but these commands. */
+function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): boolean {
+  return messageIds.every((id) => commandIds.includes(id))
+}
+
+/** Whether so many answers in a row were cut off that another would be, too. */
+function isAlwaysCutOff({ steps }: RunState): boolean {
+  const last = steps.at(-1)
+  if (!last || steps.length < MAX_CUT_OFF || !isCutOff(last)) return false
+  return steps.slice(-MAX_CUT_OFF).every(isCutOff)
+}
+
+function isCutOff({ finishedAt }: StepState): boolean {
+  return finishedAt === undefined
+}
+
+function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {
+  return now >= deadlineOf(run, limits)
+}
+
+/** When a run is over by its limit of time, in milliseconds since 1970; waiting for people does not count. */
+export function deadlineOf(
+  { startedAt, waitedMs }: RunState,
+  { runTimeoutMs }: Pick<ResolvedLimits, 'runTimeoutMs'>,
+): number {
+  return runTimeoutMs === Infinity ? Infinity : Date.parse(startedAt) + waitedMs + runTimeoutMs
+}
+
+function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
+  return (inputTokens ?? 0) + (outputTokens ?? 0)
+}
+
+/** The reason a run ends with when the answer has no calls. */
+function reasonOf(finishReason: string | undefined): FinishReason {
+  if (finishReason === 'length') return 'length'
+  return finishReason === 'content-filter' ? 'content_filter' : 'done'
+}

@@ -1,0 +1,118 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { JsonSchema, ToolSchema } from '../../boundary/describe-schema.ts'
+import { schemaIssues } from '../../boundary/validate.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { copyJson } from '../../core/json/copy-json.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
+
+/** What an answer shall be: a schema of a library such as zod 4, or JSON Schema. */
+export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
+
+/** The type of the answers that a schema takes: its own, or unknown for JSON Schema. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchemaV1<unknown, infer Output> ? Output : unknown
+
+/** An answer that was read: its value, or what is wrong with it, in words for a model. */
+export type ReadOutput<Output = JsonValue> =
+  | { value: Output; problem?: undefined }
+  | { problem: string }
+
+/**
+ * The schema as JSON Schema (2020-12), for the model and the log.
+ *
+ * @throws ByrefError `config_invalid` for a value that is not a schema, or a schema that cannot describe itself
+ */
+export function outputJsonSchema(schema: OutputSchema): JsonObject {
+  const convert = isStandard(schema) ? schema['~standard'].jsonSchema?.input : () => schema
+  if (!isPlainObject(schema) && !isStandard(schema)) throw noSchema('it is no schema')
+  if (!convert) throw noSchema('it cannot describe itself as JSON Schema: use zod 4.2 or newer')
+  try {
+    const { $schema: _, ...described } = copyJson(
+      convert({ target: 'draft-2020-12' }),
+    ) as JsonObject
+    schemaIssues(described, null)
+    return described
+  } catch (error) {
+    throw noSchema(error instanceof Error ? error.message : 'it cannot be described')
+  }
+}
+
+/** Reads an answer as JSON and checks it by a JSON Schema. */
+export function readOutput(text: string, schema: JsonObject): ReadOutput {
+  const value = parseAnswer(text)
+  if (value === undefined) return { problem: 'it is no JSON' }
+  const issues = schemaIssues(schema, value)
+  if (issues.length === 0) return { value }
+  const words = issues.slice(0, 20).map(({ instancePath, message, params }) => {
+    const { allowedValues, additionalProperty } = params as Record<string, unknown>
+    const detail = allowedValues ?? additionalProperty
+    return `${instancePath || '/'} ${message}${detail === undefined ? '' : ` (${JSON.stringify(detail)})`}`
+  })
+  return { problem: words.join('; ') }
+}
+
+/** What the schema's own library makes of a value: defaults, transforms, refinements. */
+export async function refineOutput<Output>(
+  value: JsonValue,
+  schema: OutputSchema<Output>,
+): Promise<ReadOutput<Output>> {
+  if (!isStandard(schema)) return { value: value as Output }
+  const { issues, ...result } = await (schema as ToolSchema<Output>)['~standard'].validate(value)
+  if (!issues) return { value: (result as { value: Output }).value }
+  const words = issues.map(({ path = [], message }) => {
+    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
+    return `/${keys.join('/')} ${message}`
+  })
+  return { problem: words.join('; ') }
+}
+
+/** The JSON of an answer, also in a code fence or between other words; undefined where there is none. */
+function parseAnswer(text: string): JsonValue | undefined {
+  const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
+  for (const candidate of [text, fenced, ...braced(text)]) {
+    if (candidate === undefined) continue
+    try {
+      return JSON.parse(candidate) as JsonValue
+    } catch {
+      // The next one may be.
+    }
+  }
+  return undefined
+}
+
+/** From a bracket to the one that closes it, objects first; of the few brackets that answers begin with. */
+function braced(text: string): string[] {
+  const starts = [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)
+  const objects = starts.filter(([bracket]) => bracket === '{')
+  const lists = starts.filter(([bracket]) => bracket === '[')
+  return [...objects, ...lists].flatMap(({ index }) => closedFrom(text, index) ?? [])
+}
+
+const MAX_BRACKETS = 20
+
+/** The text from a bracket to where it is closed, brackets within texts not counted; null where it is not. */
+function closedFrom(text: string, start: number): string | null {
+  let depth = 0
+  let isText = false
+  for (let i = start; i < text.length; i++) {
+    const letter = text[i] as string
+    if (isText) {
+      if (letter === '\\') i++
+      else if (letter === '"') isText = false
+    } else if (letter === '"') isText = true
+    else if (letter === '{' || letter === '[') depth++
+    else if ((letter === '}' || letter === ']') && --depth === 0) return text.slice(start, i + 1)
+  }
+  return null
+}
+
+function isStandard(schema: OutputSchema): schema is ToolSchema {
+  return typeof Object(schema)['~standard'] === 'object'
+}
+
+function noSchema(why: string): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `The output cannot be asked for by this schema: ${why}. Give a Standard Schema or JSON Schema`,
+  )
+}

@@ -1,0 +1,173 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { createAgent } from '../../agent/agent.ts'
+import { eventsOf, prompts, say } from '../../agent/fixtures/agent.ts'
+import { defineTool } from '../../boundary/tool.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+
+const Verdict = z.object({ spam: z.boolean(), why: z.string().default('no reason') })
+const JSON_SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+
+describe('run({ output })', () => {
+  it('gives the answer as the schema has it, with its type', async () => {
+    const model = scriptedModel(['{"spam":true}'])
+    const run = createAgent({ model }).run({ messages: say('judge'), output: Verdict })
+    const { output, text } = await run.result
+    expectTypeOf(output).toEqualTypeOf<{ spam: boolean; why: string }>()
+    expect(output).toEqual({ spam: true, why: 'no reason' })
+    expect(text).toBe('{"spam":true}')
+    expect(model.requests[0]?.responseFormat).toMatchObject({
+      type: 'json',
+      schema: { type: 'object', properties: { spam: { type: 'boolean' } }, required: ['spam'] },
+    })
+    expect(prompts(model)[0]).toContain('fits this JSON Schema')
+  })
+
+  it('is null where nothing was asked for', async () => {
+    const model = scriptedModel(['{"n":1}'])
+    const { output } = await createAgent({ model }).run({ messages: say('x') }).result
+    expectTypeOf(output).toEqualTypeOf<unknown>()
+    expect(output).toBeNull()
+    expect(model.requests[0]?.responseFormat).toBeUndefined()
+  })
+
+  it.each([
+    ['a fence', 'Here:\n```json\n{"n":1}\n```\nAs asked.'],
+    ['words around it', 'It is {"n":1}, as asked.'],
+  ])('takes JSON in %s', async (_, text) => {
+    const run = createAgent({ model: scriptedModel([text]) }).run({
+      messages: say('x'),
+      output: JSON_SCHEMA,
+    })
+    expect((await run.result).output).toEqual({ n: 1 })
+  })
+
+  it('asks once more, and says what was wrong', async () => {
+    const model = scriptedModel(['{"n":"one"}', '{"n":1}'])
+    const log = createMemoryLog()
+    const agent = createAgent({ model, log })
+    const run = agent.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
+    const { output, text } = await run.result
+    expect([output, text]).toEqual([{ n: 1 }, '{"n":1}'])
+    expect(prompts(model)[1]).toContain('/n must be integer')
+    const steps = (await log.read('c')).flatMap(({ event }) =>
+      event.type === 'STEP_STARTED' ? [event.mends ?? false] : [],
+    )
+    expect(steps).toEqual([false, true])
+  })
+
+  it('fails the run when the second answer does not fit either', async () => {
+    const model = scriptedModel(['no', '{"n":1.5}', '{"n":1}'])
+    const agent = createAgent({ model })
+    const run = agent.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
+    const events = eventsOf(run)
+    await expect(run.result).rejects.toMatchObject({ code: 'output_invalid' })
+    expect((await events).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'output_invalid' })
+    expect(model.requests).toHaveLength(2)
+    const again = agent.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
+    expect((await again.result).output).toEqual({ n: 1 })
+  })
+
+  it('rejects where the run ended before its answer', async () => {
+    const model = scriptedModel([{ calls: [{ name: 'gone', arguments: {} }] }])
+    const agent = createAgent({ model, limits: { steps: 1 } })
+    const { result } = agent.run({ messages: say('x'), output: JSON_SCHEMA })
+    await expect(result).rejects.toThrow(/step_limit/)
+  })
+
+  it('rejects what only the library refuses, and asks for a schema that is one', async () => {
+    const agent = createAgent({ model: scriptedModel(['{"n":2}']) })
+    const Odd = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 1, { error: 'is even' })
+    const run = agent.run({ messages: say('x'), output: Odd })
+    await expect(run.result).rejects.toMatchObject({ code: 'output_invalid' })
+    for (const output of [{ type: 'number of things' }, 'text', z.custom(() => true)]) {
+      const refused = agent.run({ messages: say('x'), output: output as never })
+      await expect(refused.result).rejects.toMatchObject({ code: 'config_invalid' })
+    }
+  })
+
+  it('goes on with tools before the answer', async () => {
+    const now = defineTool({
+      ...{ id: 'now', description: '', inputSchema: { type: 'object' } },
+      execute: () => 12,
+    })
+    const model = scriptedModel([
+      { text: 'not JSON', calls: [{ name: 'now', arguments: {} }] },
+      '{"n":12}',
+    ])
+    const run = createAgent({ model, tools: [now] }).run({
+      messages: say('x'),
+      output: JSON_SCHEMA,
+    })
+    expect((await run.result).output).toEqual({ n: 12 })
+  })
+
+  it('is kept with a queued run, and resumed by another agent at every point', async () => {
+    const log = createMemoryLog()
+    const first = createAgent({ model: scriptedModel(['bad', '{"n":1}', 'Well', '{"n":2}']), log })
+    const one = first.run({ conversation: 'c', messages: say('a'), output: JSON_SCHEMA })
+    const two = first.run({ conversation: 'c', messages: say('b'), output: JSON_SCHEMA })
+    expect([(await one.result).output, (await two.result).output]).toEqual([{ n: 1 }, { n: 2 }])
+    const records = await log.read('c', { limit: 1000 })
+    const starts = records.flatMap(({ event }, i) =>
+      event.type === 'STEP_FINISHED' ? [i + 1] : [],
+    )
+    const turns = [['{"n":7}'], [], ['{"n":7}'], []]
+    for (const [i, end] of starts.entries()) {
+      const other = createMemoryLog()
+      const events = records.slice(0, end).map(({ event }) => event)
+      await other.append('c', events as ConversationEvent[])
+      const model = scriptedModel([...(turns[i] ?? []), 'bad', '{"n":9}'])
+      const agent = createAgent({ model, log: other })
+      const { output } = await agent.resume('c').result
+      expect(output).toEqual(i % 2 === 0 ? { n: 7 } : { n: Math.ceil((i + 1) / 2) })
+    }
+  })
+})
+
+describe('settings', () => {
+  it('are those of the run, then those of the agent', async () => {
+    const model = scriptedModel(['a', 'b'])
+    const settings = { temperature: 0.2, seed: 7, toolChoice: { type: 'auto' } } as const
+    const agent = createAgent({ model, settings })
+    await agent.run({ messages: say('x') }).result
+    const own = { temperature: 0, maxOutputTokens: 5, providerOptions: { openai: { user: 'me' } } }
+    await agent.run({ messages: say('x'), settings: own }).result
+    const { prompt: _, abortSignal: __, ...given } = model.requests[1] ?? { prompt: [] }
+    expect(given).toEqual({ ...own, seed: 7, tools: undefined })
+    expect(model.requests[0]).toMatchObject({ temperature: 0.2, seed: 7 })
+    // Without tools there is nothing to choose.
+    expect(model.requests[0]).not.toHaveProperty('toolChoice')
+  })
+
+  it('are kept: in the log those of a run, in the debug data those of an agent', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel(['a']), log, settings: { topP: 0.5 } })
+    await agent.run({ conversation: 'c', messages: say('x'), settings: { topK: 3 } }).result
+    const events = (await log.read('c')).map(({ event }) => event)
+    const started = events.find((event) => event.type === 'RUN_STARTED')
+    expect(started).toMatchObject({ ask: { settings: { topK: 3 } } })
+    const kept = await log.debug('c', started?.settings ?? '')
+    expect(kept).toMatchObject({ settings: { topP: 0.5 } })
+  })
+
+  it.each([
+    { heat: 1 },
+    { temperature: 'hot' },
+    { maxOutputTokens: 0 },
+    { stopSequences: 'x' },
+    { seed: 1.5 },
+    { toolChoice: 'auto' },
+  ])('refuses %j', async (settings) => {
+    const model = scriptedModel([])
+    const make = () => createAgent({ model, settings: settings as never })
+    expect(make).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+    const { result } = createAgent({ model }).run({
+      messages: say('x'),
+      settings: settings as never,
+    })
+    await expect(result).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+})

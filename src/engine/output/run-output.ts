@@ -1,0 +1,45 @@
+import { ByrefError } from '../../core/errors.ts'
+import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
+
+/** What is wrong with the last answer of a run that was asked for JSON; null where nothing is, or nothing was asked for. */
+export function outputProblem(
+  state: Pick<ConversationState, 'messages'>,
+  run: RunState,
+): string | null {
+  if (!run.ask?.output) return null
+  return readOutput(lastWords(state, run), run.ask.output).problem ?? null
+}
+
+/**
+ * What a run that has ended was asked for: null where it was asked for nothing.
+ *
+ * @param schema What the caller asked for, whose own checks and transforms come on top of the JSON Schema in the log.
+ * @throws ByrefError `output_invalid` for a run that ended before its answer, or with one that does not fit
+ */
+export async function runOutput(
+  state: Pick<ConversationState, 'messages'>,
+  run: RunState,
+  schema?: OutputSchema,
+): Promise<unknown> {
+  if (!run.ask?.output) return null
+  if (run.reason !== 'done') throw invalid(`the run ended with ${run.reason} before it`)
+  const { problem, ...read } = readOutput(lastWords(state, run), run.ask.output)
+  if (problem !== undefined) throw invalid(problem)
+  const { value } = read as { value: JsonValue }
+  if (!schema) return value
+  const refined = await refineOutput(value, schema)
+  if (refined.problem !== undefined) throw invalid(refined.problem)
+  return refined.value
+}
+
+function lastWords({ messages }: Pick<ConversationState, 'messages'>, { steps }: RunState): string {
+  const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
+  const message = messages.findLast(({ id }) => id === last?.messageId)
+  return typeof message?.content === 'string' ? message.content : ''
+}
+
+function invalid(why: string): ByrefError {
+  return new ByrefError('output_invalid', `There is no output that fits its schema: ${why}`)
+}

@@ -1,0 +1,50 @@
+import type { Assets } from '../assets/assets-contract.ts'
+import type { RunState } from '../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import type { Work } from './around-work.ts'
+import type { Slots } from './calls/slots.ts'
+import type { AgentSettings } from './run-settings.ts'
+import type { Entry, Thread } from './thread.ts'
+
+/** What the parts of one run work with: its conversation, its right to append, its end. */
+export interface RunScope {
+  readonly thread: Thread
+  readonly settings: AgentSettings
+  readonly runId: string
+  readonly namespace: string | null
+  /** What the run was given as its context, else the agent's. */
+  readonly context: unknown
+  /** Those of the run's namespace. */
+  readonly assets: Assets
+  /** Aborted when the run is over for this process: ended, taken over, out of time, the agent closed. */
+  readonly signal: AbortSignal
+  /** The executions of tools that go on at once. */
+  readonly slots: Slots
+  /**
+   * Appends as whoever runs the conversation, and waits for the handlers of events.
+   *
+   * `followed`: what is due after it may go into the same append. `patient`: it may wait for the next append.
+   *
+   * @throws RunLostError where the run is not this one's any more; what the log throws
+   */
+  append(
+    entry: Entry | (() => Entry),
+    options?: { followed?: boolean; patient?: boolean },
+  ): Promise<void>
+  /** Does what may take any time: a model's, a tool's or a store's work, a handler's. All else is expected to end by itself. */
+  during<T>(work: () => T | Promise<T>): Promise<T>
+  /** Tells of an event that only streams, unless the run is over. Waits for its handlers, where there are any. */
+  stream(event: ConversationEvent): Promise<void> | undefined
+}
+
+/** The work of a run that is under way. */
+export function workOf({ thread, runId, namespace, signal }: RunScope): Work {
+  const run = thread.state.runs.findLast((one) => one.runId === runId) as RunState
+  return {
+    ...{ conversation: thread.id, namespace, run, signal },
+    messages() {
+      const given = new Set(run.messageIds)
+      return thread.state.messages.filter(({ id }) => given.has(id))
+    },
+  }
+}

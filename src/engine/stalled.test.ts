@@ -1,0 +1,102 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { defineTool, type Tool } from '../boundary/tool.ts'
+import { toMessage } from '../core/messages/to-message.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { resolveLimits } from './limits.ts'
+import { perform } from './performer.ts'
+import { resolvePromptOptions } from './prompt-settings.ts'
+import type { AgentSettings } from './run-settings.ts'
+import { stalledRuns } from './stalled-runs.ts'
+import { openThread, type Thread } from './thread.ts'
+
+const LEASE_MS = 40
+
+function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
+  return {
+    name: null,
+    model,
+    instructions: '',
+    tools: new Map([[tool.id, tool]]),
+    later: new Set(),
+    assets: createAssets(),
+    context: undefined,
+    limits: resolveLimits(),
+    prompt: resolvePromptOptions(model, {}),
+    modelSettings: {},
+    plugins: new Map(),
+    trust: null,
+    around: {},
+  }
+}
+
+/** A thread with a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
+function forgetful(thread: Thread): Thread {
+  let forgotten = false
+  const append: Thread['append'] = (decide, options) =>
+    new Promise((resolve, reject) => {
+      const append = thread.append
+      append((state, before) => {
+        const entry = decide(state, before)
+        const isResult = entry?.events.some(
+          (event) => event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result,
+        )
+        if (!isResult || forgotten) return entry
+        forgotten = true
+        return null
+      }, options).then((records) => {
+        if (records.length > 0 || !forgotten) resolve(records)
+      }, reject)
+    })
+  return Object.create(thread, { append: { value: append } }) as Thread
+}
+
+describe('a run that makes no progress though it waits for nothing', () => {
+  it('starts over, says so in the log, warns, and ends', async () => {
+    const warnings: unknown[] = []
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation((...warning: unknown[]) => {
+      warnings.push(warning[1])
+    })
+    const before = stalledRuns()
+    const log = createMemoryLog()
+    const executed: number[] = []
+    const tool = defineTool({
+      id: 'work',
+      description: 'Works',
+      inputSchema: { type: 'object' },
+      idempotent: true,
+      execute: (_, { attempt }) => {
+        executed.push(attempt)
+        return 'worked'
+      },
+    }) as Tool
+    const model = scriptedModel([{ calls: [{ name: 'work', arguments: {} }] }, 'done'])
+    const message = toMessage({ role: 'user', content: 'go' })
+    await log.append('c', [{ type: 'NEW_MESSAGE', payload: message, deliver: 'next_run' }])
+    const thread = forgetful(
+      await openThread({ log, id: 'c', onHandlerError: (error) => expect.fail(String(error)) }),
+    )
+    const performer = perform({
+      thread,
+      log,
+      settings: settingsOf(model, tool),
+      owner: 'host',
+      leaseMs: LEASE_MS,
+      namespace: null,
+      hasHandlers: false,
+      begun: { messageId: null },
+      onFailure: (_, error) => expect.fail(String(error)),
+    })
+    expect(await performer.released).toEqual({ type: 'idle' })
+    const events = (await log.read('c')).map(({ event }) => event)
+    expect(events.filter(({ type }) => type === 'RUN_CLAIMED')).toMatchObject([
+      { owner: 'host', reason: 'stalled' },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', result: { reason: 'done' } })
+    expect(executed).toEqual([1, 2])
+    expect(warnings).toEqual([{ code: 'BYREF_RUN_STALLED' }])
+    expect(stalledRuns()).toBe(before + 1)
+    warn.mockRestore()
+  })
+})

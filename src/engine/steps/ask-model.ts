@@ -1,0 +1,270 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { extractAssets } from '../../assets/extract/extract.ts'
+import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
+import { toolsForModel } from '../../boundary/tool-schema.ts'
+import { errorMessage } from '../../core/errors.ts'
+import { openRun, type RunState } from '../../core/events/conversation-state.ts'
+import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
+import { writeLabel } from '../../core/labels/label.ts'
+import { newId } from '../../core/new-id.ts'
+import { callModel } from '../../models/call-model.ts'
+import { withCost } from '../../models/cost.ts'
+import { jsonAnswer } from '../../models/json-answer.ts'
+import type { ModelCallOptions } from '../../models/language-model.ts'
+import { callSettings } from '../../models/model-settings.ts'
+import { callError } from '../calls/call-error.ts'
+import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/call-runner.ts'
+import { type RunScope, workOf } from '../run-scope.ts'
+import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
+import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
+import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
+import { laterTools, type StepPrompts } from './step-prompts.ts'
+
+/**
+ * One step: the prompt out of the conversation, the model's answer into it. Calls begin while the answer still streams.
+ * An answer that breaks off after one of its calls was logged is kept as far as it came.
+ *
+ * @param messageId The step's id, which has begun in the log.
+ * @returns the calls of the answer, or null where there are none
+ */
+export async function askModel(
+  scope: RunScope,
+  messageId: string,
+  prompts: StepPrompts,
+): Promise<CallRunner | null> {
+  const { settings, signal } = scope
+  const { model, tools, retry, limits } = settings
+  const prompt = await promptOf(scope, prompts)
+  const shown = toolsForModel(tools, laterTools(settings, scope.thread.state))
+  const answer = createAnswer(scope, messageId)
+  try {
+    const response = await around(scope, messageId, async () => {
+      await scope.during(() =>
+        callModel({
+          model,
+          options: {
+            prompt,
+            tools: shown.length > 0 ? [...shown] : undefined,
+            ...optionsOf(scope, shown.length > 0),
+          },
+          signal,
+          retry,
+          silenceMs: limits.modelTimeoutMs,
+          patienceMs: settings.patienceMs,
+          onPart: answer.reader.take,
+        }),
+      )
+      answer.reader.end()
+      await answer.accepted()
+      const { response } = answer.reader
+      return { ...response, usage: withCost(response.usage, (await prompts.ready()).price) }
+    })
+    await logAnswer(scope, messageId, response)
+  } catch (error) {
+    await answer.reader.flush()
+    signal.throwIfAborted()
+    const calls = await answer.accepted()
+    if (!calls) throw error
+    await logBrokenAnswer(scope, messageId)
+  }
+  answer.calls()?.close()
+  return answer.calls()
+}
+
+/** Asks, within what the caller has around it. */
+function around(
+  scope: RunScope,
+  messageId: string,
+  perform: () => Promise<ModelResponse>,
+): Promise<ModelResponse> {
+  const { around, model } = scope.settings
+  const { aroundStep } = around
+  if (!aroundStep) return perform()
+  return scope.during(() => aroundStep({ ...workOf(scope), messageId, model }, perform))
+}
+
+/** The prompt of the step, compacted first where bodies that it showed are gone. What could not be read is logged. */
+async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
+  const derive = async () => {
+    const derived = await scope.during(() => prompts.next(scope.thread))
+    if (derived.unread.size > 0) await scope.append({ events: unreadEvents(derived.unread) })
+    return derived
+  }
+  const { prompt, stale } = await derive()
+  if (!stale) return prompt
+  await compactPrompt(scope, prompts, 'gone', { followed: false })
+  return (await derive()).prompt
+}
+
+/** What a person is told of bodies that could not be read. */
+function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[] {
+  return [...unread].map(([ref, error]) => {
+    const { code, message } = callError(error)
+    return { type: 'ASSET_ERROR', payload: { code, message, by: 'system', ref } }
+  })
+}
+
+/** Logs how what there is by now is shown from now on; `followed`: with the step that is due then. */
+export async function compactPrompt(
+  scope: RunScope,
+  prompts: StepPrompts,
+  reason: CompactionReason,
+  { followed }: { followed: boolean },
+): Promise<void> {
+  const { thread, runId } = scope
+  const compaction = await scope.during(() => prompts.plan(thread, reason))
+  if (!compaction) return
+  const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
+  await scope.append({ events }, { followed })
+}
+
+/** What the call is given beside prompt and tools. */
+function optionsOf(
+  { thread, settings }: RunScope,
+  hasTools: boolean,
+): Omit<ModelCallOptions, 'prompt'> {
+  const { settings: ofRun, output } = openRun(thread.state)?.ask ?? {}
+  const own = callSettings(settings.modelSettings, ofRun, { hasTools })
+  return output ? { ...own, ...jsonAnswer(output, own) } : own
+}
+
+/** The answer that streams, and the calls in it. */
+function createAnswer(scope: RunScope, messageId: string) {
+  const { thread } = scope
+  let calls: CallRunner | null = null
+  let accepting: Promise<void> | null = null
+  let speaking = false
+
+  async function accept(call: ModelCall): Promise<void> {
+    const extracted = await scope.during(() =>
+      extractArguments(call, () => modelAssets(scope, messageId)),
+    )
+    calls ??= createCallRunner(scope)
+    await calls.accept({ ...extracted, messageId })
+  }
+
+  const reader = createResponseReader((id) => freshCallId(thread.state.calls, id), {
+    text(delta) {
+      if (!speaking) {
+        speaking = true
+        const told = scope.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+        inBackground('Telling handlers of an answer', told)
+      }
+      return scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
+    },
+    textEnd: () => (speaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined),
+    callStart: (toolCallId, toolCallName) =>
+      scope.stream({
+        ...{ type: 'TOOL_CALL_START', toolCallId },
+        toolCallName,
+        parentMessageId: messageId,
+      }),
+    callDelta: (toolCallId, delta) => scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta }),
+    call(call) {
+      // In the order of the answer; the model is not kept waiting.
+      accepting = accepting ? accepting.then(() => accept(call)) : accept(call)
+      accepting.catch(() => {})
+    },
+  })
+  return {
+    reader,
+    calls: () => calls,
+    /** Resolves when every call so far is logged: to their runner, null where there are none. */
+    async accepted(): Promise<CallRunner | null> {
+      if (accepting) await accepting
+      return calls
+    },
+  }
+}
+
+/** Assets whose records say that they are the model's: of all that it was shown. */
+function modelAssets({ assets, thread: { labels } }: RunScope, messageId: string): Assets {
+  if (!labels) return assets
+  return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
+}
+
+async function logAnswer(
+  scope: RunScope,
+  messageId: string,
+  response: ModelResponse,
+): Promise<void> {
+  const { thread, runId, signal } = scope
+  const { usage, finishReason } = response
+  const { events, attachments, text }: SavedAnswer =
+    response.files.length > 0 || mayBecomeAsset(response.text)
+      ? await scope.during(() => {
+          const assets = modelAssets(scope, messageId)
+          return saveModelFiles(response, { assets, signal, messageId })
+        })
+      : { events: [], attachments: [], text: response.text }
+  await scope.append(
+    () => {
+      const { step, stepName } = openStep(thread.state, messageId)
+      const calls = step ? loggedCalls(thread.state, step) : []
+      const attribution = openRun(thread.state)?.attribution
+      const made = { calls, attachments, attribution }
+      const payload = assistantMessage(messageId, { ...response, text }, made)
+      return {
+        events: [
+          ...events,
+          { type: 'NEW_MESSAGE', payload },
+          { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
+        ],
+        debug: response.provider ? { [messageId]: response.provider } : undefined,
+      }
+    },
+    { followed: true },
+  )
+}
+
+/** Keeps an answer that broke off after calls of it were logged: what was said and called until then. */
+export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
+  const { thread, runId } = scope
+  await scope.append(() => {
+    const run = openRun(thread.state) as RunState
+    const { stepName } = openStep(thread.state, messageId)
+    const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
+    return { events: [...unfinishedMessage(thread.state, run), { type: 'STEP_FINISHED', ...step }] }
+  })
+}
+
+const UNCOUNTED = { inputTokens: null, outputTokens: null }
+
+/** The provider's id, or one of our own where the conversation had a call of that id before. */
+function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {
+  return id === '' || id in calls ? `call_${newId()}` : id
+}
+
+/**
+ * A call whose arguments hold no bodies, so that neither log nor later prompts do: base64 and data URLs that
+ * a model wrote are assets before the call is logged. The tool is still given what the model wrote, but for data that
+ * is an asset as a whole: then `save_asset` has nothing left to save and is given the reference.
+ */
+async function extractArguments(
+  { problem, ...call }: ModelCall,
+  assets: () => Assets,
+): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
+  if (!mayHoldAssets(call.arguments)) return { call, problem, events: [] }
+  const events: ConversationEvent[] = []
+  const scoped = assets().scoped({
+    by: 'agent',
+    tool: call.name,
+    toolCallId: call.id,
+    onEvent: (event) => {
+      events.push(event)
+    },
+  })
+  try {
+    const { value } = await extractAssets(call.arguments, { assets: scoped, by: 'agent' })
+    if (value === call.arguments) return { call, problem, events }
+    const args = value as Record<string, unknown>
+    if (call.name === 'save_asset' && typeof args.assetRef === 'string') {
+      return { call: { ...call, arguments: { ref: args.assetRef } }, problem, events }
+    }
+    return { call: { ...call, arguments: args }, given: call.arguments, problem, events }
+  } catch (error) {
+    return { call: { ...call, arguments: {} }, problem: errorMessage(error), events }
+  }
+}

@@ -1,0 +1,98 @@
+import type { CallState, RunState } from '../../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
+import { newId } from '../../core/new-id.ts'
+import {
+  type CommandMessage,
+  callOf,
+  commandCallId,
+  isCommand,
+  type Plugins,
+} from '../../plugins/command-message.ts'
+
+/**
+ * The step in which the commands among the messages of a run are carried out, as a whole answer of a model that called
+ * them: from here on they are calls like any other, with their approvals, `†` and crashes. Nothing where there are none.
+ */
+export function commandStep(
+  runId: string,
+  messages: readonly Message[],
+  plugins: Plugins,
+): ConversationEvent[] {
+  const commands = messages.filter(isCommand)
+  if (commands.length === 0) return []
+  const step = { stepName: 'step 1', runId, messageId: newId() }
+  const calls = commands.map((message): ConversationEvent => {
+    const call = callOf(message, plugins)
+    return {
+      type: 'TOOL_CALL_END',
+      toolCallId: call.id,
+      runId,
+      parentMessageId: step.messageId,
+      call,
+    }
+  })
+  const usage = { inputTokens: null, outputTokens: null }
+  return [
+    { type: 'STEP_STARTED', ...step, commandIds: commands.map(({ id }) => id) },
+    ...calls,
+    { type: 'STEP_FINISHED', ...step, usage, finishReason: 'tool-calls' },
+  ]
+}
+
+/** A message with its calls as metadata, where it is a command, so that its result is joined to it. */
+export function announced(message: Message, plugins: Plugins): Message {
+  if (!isCommand(message) || message.metadata.tool_calls !== undefined) return message
+  const tool_calls = [callOf(message, plugins)]
+  return { ...message, metadata: { ...message.metadata, tool_calls } }
+}
+
+/** What is looked at for the replies of a step. */
+export interface RepliedState {
+  messages: readonly Message[]
+  calls: Readonly<Record<string, CallState>>
+}
+
+/**
+ * The replies to the commands of a run's last step, to be appended with whatever follows it: what their calls gave, or
+ * what went wrong.
+ */
+export function commandReplies(
+  { messages, calls }: RepliedState,
+  run: RunState,
+): ConversationEvent[] {
+  const ids = run.steps.at(-1)?.commandIds ?? []
+  return ids.flatMap((id): ConversationEvent[] => {
+    const command = messages.findLast((message) => message.id === id)
+    if (!command || !isCommand(command)) return []
+    const { resultMessageId } = calls[commandCallId(id)] ?? {}
+    const result = messages.findLast((message) => message.id === resultMessageId)
+    return [{ type: 'NEW_MESSAGE', payload: replyTo(command, responseOf(result)) }]
+  })
+}
+
+function responseOf(result: Message | undefined): unknown {
+  if (!result) {
+    const message =
+      'The run ended before the command was carried out; it may or may not have had its effect'
+    return { error: { code: 'interrupted', message } }
+  }
+  const error = readMetadata(result).result?.error
+  return error ? { error } : result.content
+}
+
+/** In the form of structured-assets.md: sender and receiver swapped, without `param`. */
+function replyTo({ sender, receiver, content }: CommandMessage, response: unknown): Message {
+  const { param: _, ...rest } = content
+  return {
+    id: newId(),
+    sender: receiver ?? { participant_id: 'plugin', participant_role: 'plugin' },
+    receiver: sender,
+    message_type: 'command-response',
+    content_type: 'command',
+    content: { ...rest, response: response ?? null },
+    timestamp: new Date().toISOString(),
+    metadata: {},
+  }
+}

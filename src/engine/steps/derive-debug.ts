@@ -1,0 +1,129 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import {
+  type ConversationState,
+  openRun,
+  type RunState,
+  type StepState,
+} from '../../core/events/conversation-state.ts'
+import { createFold } from '../../core/events/fold.ts'
+import { Branch, copyTree } from '../../core/json/copy-tree.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { createLabels, type Labels } from '../../core/labels/labels.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import { redact } from '../../log/redact.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { resolveTrust } from '../../policies/trust/trust-options.ts'
+import type { AgentSettings } from '../run-settings.ts'
+import { boardOf } from '../thread-values.ts'
+import type { KeptSettings } from './kept-settings.ts'
+import { createStepPrompts, laterTools } from './step-prompts.ts'
+
+const { createHash } = nodeBuiltin('node:crypto')
+
+/** What the request of a step is worked out from. */
+export interface DebugSource {
+  log: ConversationLog
+  assets: Assets
+  namespace: string | null
+  settings: AgentSettings
+}
+
+/**
+ * The debug data of a message as people see them: what was given with it, or, for the answer of a step, its request,
+ * whose prompt is worked out from the log as it was then (bodies are digests, what was deleted since is in it), and its
+ * response. Null where there are none, and for a message that was deleted.
+ */
+export async function deriveDebug(
+  { log, assets, namespace, settings }: DebugSource,
+  conversation: string,
+  messageId: string,
+): Promise<unknown> {
+  if ((await log.deleted(conversation)).includes(messageId)) return null
+  const given = await log.debug(conversation, messageId)
+  const found = await findStep(log, conversation, messageId)
+  if (!found) return given
+  const { before, answer, step, labels } = found
+  const { settings: name, ask } = openRun(before) ?? {}
+  const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
+  const { model, instructions, tools: all, later } = used ?? { ...settings, tools: [] }
+  const hidden = laterTools({ later: new Set(later) }, before)
+  const tools = all.filter((tool) => !hidden?.has(tool.name))
+  const trust = trustOf(openRun(before)?.trust, settings)
+  const prompts = createStepPrompts({ ...settings, instructions, trust }, { assets, namespace })
+  const board = boardOf(before.messages)
+  const { prompt } = await prompts.next({ state: before, board, labels })
+  const { provider, modelId } = model
+  const { content: text } = answer
+  const { calls, reasoning } = readMetadata(answer)
+  const { usage, finishReason } = step
+  const own = { ...used?.settings, ...ask?.settings }
+  const asked = {
+    ...(Object.keys(own).length > 0 ? { settings: redact(own) } : {}),
+    ...(ask?.output ? { output: ask.output } : {}),
+  }
+  return {
+    request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools }),
+    response: { text, calls, reasoning, usage, finishReason, ...Object(given) },
+  }
+}
+
+/** How the run treated what is untrusted, whatever the agent does now. */
+function trustOf(
+  mode: RunState['trust'],
+  { trust }: Pick<AgentSettings, 'trust'>,
+): AgentSettings['trust'] {
+  if (mode === undefined || mode === 'off') return null
+  return { ...(trust ?? resolveTrust(mode)), mode } as AgentSettings['trust']
+}
+
+interface FoundStep {
+  /** The conversation when the step began. */
+  before: ConversationState
+  step: StepState
+  answer: Message
+  /** Of everything in it. */
+  labels: Labels
+}
+
+/** The step that wrote a message; null for a message that none wrote. */
+async function findStep(
+  log: ConversationLog,
+  conversation: string,
+  messageId: string,
+): Promise<FoundStep | null> {
+  const folding = createFold()
+  const labels = createLabels()
+  let before: ConversationState | null = null
+  for await (const record of readAll(log, conversation)) {
+    folding.apply(record)
+    labels.apply(record)
+    const { event } = record
+    const isBegun = event.type === 'STEP_STARTED' && event.messageId === messageId
+    if (isBegun || (before && event.type === 'PROMPT_COMPACTED')) before = folding.snapshot()
+    if (!before || event.type !== 'STEP_FINISHED' || event.messageId !== messageId) continue
+    const { state } = folding
+    const answer = state.messages.findLast(({ id }) => id === messageId)
+    const step = openRun(state)?.steps.findLast((one) => one.messageId === messageId)
+    return answer && step ? { before, step, answer, labels } : null
+  }
+  return null
+}
+
+/**
+ * A value as people see it for debugging: JSON with every body replaced by its size and digest (message-metadata.md's
+ * `debug`; spec M6: no bytes). Functions are left out.
+ */
+function debugValue(root: unknown): JsonValue {
+  return copyTree(root, (value) => {
+    if (value instanceof Uint8Array) {
+      return { bytes: value.length, sha256: createHash('sha256').update(value).digest('hex') }
+    }
+    if (value instanceof URL) return value.href
+    if (typeof value === 'function' || value === undefined) return undefined
+    if (typeof value !== 'object' || value === null) return value as JsonValue
+    const isList = Array.isArray(value)
+    return new Branch(value, isList, isList ? value.entries() : Object.entries(value))
+  })
+}

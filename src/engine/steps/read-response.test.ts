@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../../agent/agent.ts'
+import { eventsOf, say } from '../../agent/fixtures/agent.ts'
+import type { ModelStreamPart } from '../../models/language-model.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+import { createResponseReader } from './read-response.ts'
+
+/** The deltas, and `|` where something else of the answer is told. */
+async function read(parts: readonly (string | ModelStreamPart)[]): Promise<string[]> {
+  const told: string[] = []
+  const note = () => {
+    told.push('|')
+  }
+  const reader = createResponseReader((id) => id, {
+    text(delta) {
+      told.push(delta)
+    },
+    textEnd: note,
+    callStart: note,
+    callDelta: note,
+    call: note,
+  })
+  for (const part of parts) {
+    await reader.take(
+      typeof part === 'string' ? { type: 'text-delta', id: 't', delta: part } : part,
+    )
+  }
+  await reader.flush()
+  return told
+}
+
+const REF = '<|asset://chart7/content|>'
+const JSON_REF = '<|{"asset_id":"a|>b <|asset://x|> c","field_path":null}|>'
+
+describe('deltas of an answer', () => {
+  it.each([
+    ['a URL', REF],
+    ['an object', JSON_REF],
+    ['an object after blanks', '<| {"asset_id":"a","field_path":null} |>'],
+    ['a variable', '<|†state.total|>'],
+    ['marks that open several times', `<|<|<|${REF}`],
+  ])('hold the whole of %s', async (_, ref) => {
+    const told = await read([...`See ![a](${ref}).`])
+    expect(told.join('')).toBe(`See ![a](${ref}).`)
+    expect(told).toContain(ref)
+  })
+
+  it('go on at once where no reference is open', async () => {
+    expect(await read(['a', ' <', 'b ', `${REF} c`, '|> d', 'e'])).toEqual([
+      ...['a', ' ', '<b ', `${REF} c`, '|> d', 'e'],
+    ])
+  })
+
+  it('wait for no more than a line, or 2,000 characters', async () => {
+    expect(await read(['x <| y', 'z', '\nnext', ' more'])).toEqual(['x ', '<| yz\nnext', ' more'])
+    const told = await read(['<|', ...'y'.repeat(2500)])
+    expect(told[0]).toHaveLength(2000)
+    expect(told).toHaveLength(503)
+  })
+
+  it('come before what follows the text', async () => {
+    const end: ModelStreamPart = { type: 'text-end', id: 't' }
+    const call: ModelStreamPart = { type: 'tool-input-start', id: 'c', toolName: 'camera' }
+    expect(await read(['a <|asset', end])).toEqual(['a ', '<|asset', '|'])
+    expect(await read(['a <', call])).toEqual(['a ', '<', '|'])
+  })
+
+  it('are not split in the events of a run', async () => {
+    const text = `${'A chart: '.repeat(3)}![rain](${REF}) and ${JSON_REF}. 1 < 2 <|`
+    const run = createAgent({ model: scriptedModel([text]) }).run({ messages: say('go') })
+    const deltas = (await eventsOf(run)).flatMap((event) =>
+      event.type === 'TEXT_MESSAGE_CONTENT' ? event.delta : [],
+    )
+    expect(deltas.length).toBeGreaterThan(3)
+    expect(deltas.join('')).toBe(text)
+    for (const ref of [REF, JSON_REF]) {
+      expect(deltas.filter((delta) => delta.includes(ref))).toHaveLength(1)
+    }
+  })
+})

@@ -1,0 +1,242 @@
+import { ByrefError } from '../../core/errors.ts'
+import type { TokenUsage } from '../../core/events/events.ts'
+import type { ToolCall } from '../../core/messages/message.ts'
+import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
+import type { ModelStreamPart } from '../../models/language-model.ts'
+
+/** A call as the model made it. `problem` says what is wrong with arguments that are no JSON object. */
+export interface ModelCall extends ToolCall {
+  problem?: string
+  /** What the provider wants back with the call in later prompts (thought signatures and the like). */
+  provider_metadata?: Record<string, unknown>
+}
+
+/** What a model thought before it spoke, as its provider wants it back in later prompts. */
+export interface ModelReasoning {
+  text: string
+  provider_metadata?: Record<string, unknown>
+}
+
+/** Bytes that a model made. */
+export interface ModelFile {
+  mediaType: string
+  /** Bytes, or base64 as the provider gave it. */
+  data: Uint8Array | string
+}
+
+/** One whole answer of a model. */
+export interface ModelResponse {
+  text: string
+  reasoning: ModelReasoning[]
+  calls: ModelCall[]
+  files: ModelFile[]
+  usage: TokenUsage
+  /** The provider's reason in the AI SDK's words. */
+  finishReason: string
+  /** What the provider says of the answer beside it: its id, its model's exact name, warnings. Absent for nothing. */
+  provider?: Record<string, unknown>
+}
+
+/** What the reader tells while the answer streams; each may wait. */
+export interface ResponseListener {
+  /** Part of the text; an embedded reference is never split between two deltas. */
+  text(delta: string): void | Promise<void>
+  textEnd(): void | Promise<void>
+  callStart(id: string, name: string): void | Promise<void>
+  callDelta(id: string, delta: string): void | Promise<void>
+  call(call: ModelCall): void | Promise<void>
+}
+
+/** Reads a model's stream, part by part. */
+export interface ResponseReader {
+  /** As far as it has come. */
+  readonly response: ModelResponse
+  take(part: ModelStreamPart): void | Promise<void>
+  /** Emits text that was held back, for an answer that was interrupted. */
+  flush(): void | Promise<void>
+  /**
+   * The stream has ended.
+   *
+   * @throws ByrefError `model_failed` for one that ended without a finish, or whose answer is empty or broken
+   */
+  end(): void
+}
+
+/** Parts that no text goes past. */
+const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
+  'text-end',
+  'tool-input-start',
+  'tool-call',
+  'file',
+  'finish',
+])
+
+/**
+ * Begins to read an answer. `callId` maps the provider's id of a call to the one it has here, since some servers give
+ * the same ids in every answer.
+ */
+export function createResponseReader(
+  callId: (providerId: string) => string,
+  tell: ResponseListener,
+): ResponseReader {
+  const response: ModelResponse = {
+    text: '',
+    reasoning: [],
+    calls: [],
+    files: [],
+    usage: { inputTokens: null, outputTokens: null },
+    finishReason: 'other',
+  }
+  const ids = new Map<string, string>()
+  const used = new Set<string>()
+  const thoughts = new Map<string, ModelReasoning>()
+  let finished = false
+  /** The beginning of an embedded reference whose end has not arrived. */
+  let held = ''
+
+  function takeText(delta: string): void | Promise<void> {
+    response.text += delta
+    const text = held + delta
+    const end = endOfWholeRefs(text)
+    held = text.slice(end)
+    if (end > 0) return tell.text(text.slice(0, end))
+  }
+
+  function flush(): void | Promise<void> {
+    const text = held
+    held = ''
+    if (text) return tell.text(text)
+  }
+
+  function idOf(providerId: string): string {
+    const given = typeof providerId === 'string' ? providerId : ''
+    const known = ids.get(given) ?? callId(used.has(given) ? '' : given)
+    ids.set(given, known)
+    used.add(known)
+    return known
+  }
+
+  function takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
+    if (part.providerExecuted) return
+    const { providerMetadata } = part
+    const call: ModelCall = {
+      id: idOf(part.toolCallId),
+      name: String(part.toolName),
+      ...parseArguments(part.input),
+      ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
+    }
+    response.calls.push(call)
+    // A further call of this id is another one.
+    ids.delete(part.toolCallId)
+    return tell.call(call)
+  }
+
+  function takeReasoning(part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>): void {
+    if (!('id' in part)) return
+    const thought = thoughts.get(part.id) ?? { text: '' }
+    if (!thoughts.has(part.id)) response.reasoning.push(thought)
+    thoughts.set(part.id, thought)
+    if (part.type === 'reasoning-delta') thought.text += part.delta
+    if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
+  }
+
+  function note(said: Record<string, unknown>): void {
+    response.provider = { ...response.provider, ...said }
+  }
+
+  function takePart(part: ModelStreamPart): void | Promise<void> {
+    switch (part?.type) {
+      case 'text-delta':
+        return part.delta ? takeText(part.delta) : undefined
+      case 'text-end':
+        return tell.textEnd()
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return takeReasoning(part)
+      case 'tool-input-start':
+        return part.providerExecuted ? undefined : tell.callStart(idOf(part.id), part.toolName)
+      case 'tool-input-delta':
+        return ids.has(part.id) ? tell.callDelta(idOf(part.id), part.delta) : undefined
+      case 'tool-call':
+        return takeCall(part)
+      case 'file':
+        response.files.push(...fileOf(part))
+        return
+      case 'stream-start':
+        if (part.warnings?.length > 0) note({ warnings: part.warnings })
+        return
+      case 'response-metadata': {
+        const { type: _, ...metadata } = part
+        note(metadata)
+        return
+      }
+      case 'finish':
+        finished = true
+        if (part.providerMetadata) note({ providerMetadata: part.providerMetadata })
+        response.finishReason = part.finishReason?.unified ?? 'other'
+        response.usage = usageOf(part)
+    }
+  }
+
+  return {
+    response,
+    flush,
+    take(part) {
+      const flushed = ENDS_TEXT.has(part?.type) ? flush() : undefined
+      const taken = takePart(part)
+      return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
+    },
+    end() {
+      if (!finished) {
+        throw new ByrefError(
+          'model_failed',
+          'The model’s answer broke off before its end; ask again',
+        )
+      }
+      const { text, calls, files, finishReason } = response
+      const isEmpty = text === '' && calls.length === 0 && files.length === 0
+      if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
+        throw new ByrefError('model_failed', 'The model’s answer was empty or broken; ask again')
+      }
+    },
+  }
+}
+
+function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {
+  const { inputTokens: input, outputTokens: output } = usage ?? {}
+  const cachedInputTokens = count(input?.cacheRead)
+  const cacheWriteTokens = count(input?.cacheWrite)
+  return {
+    inputTokens: count(input?.total),
+    outputTokens: count(output?.total),
+    ...(cachedInputTokens ? { cachedInputTokens } : {}),
+    ...(cacheWriteTokens ? { cacheWriteTokens } : {}),
+  }
+}
+
+function count(tokens: unknown): number | null {
+  return typeof tokens === 'number' && Number.isFinite(tokens) ? tokens : null
+}
+
+/** Interface v3 gives the bytes themselves, v4 an object around them. */
+function fileOf({ data, mediaType }: Extract<ModelStreamPart, { type: 'file' }>): ModelFile[] {
+  const body = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
+  return body.type === 'data' ? [{ mediaType, data: body.data }] : []
+}
+
+function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
+  // Some servers send the object itself, or nothing for none.
+  const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+  if (input.trim() === '') return { arguments: {} }
+  try {
+    const value: unknown = JSON.parse(input)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { arguments: value as Record<string, unknown> }
+    }
+  } catch {
+    // Said below, with the text itself.
+  }
+  const shown = input.length > 200 ? `${input.slice(0, 200)}…` : input
+  return { arguments: {}, problem: `The arguments are no JSON object: ${shown}` }
+}

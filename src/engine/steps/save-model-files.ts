@@ -1,0 +1,44 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { extractAssets } from '../../assets/extract/extract.ts'
+import type { AssetEvent } from '../../core/events/events.ts'
+import type { Attachment } from '../../core/messages/message.ts'
+import type { ModelResponse } from './read-response.ts'
+
+/** What a model made, as it is logged. */
+export interface SavedAnswer {
+  events: AssetEvent[]
+  attachments: Attachment[]
+  /** Its text, with a reference in the place of each data URL. */
+  text: string
+}
+
+/**
+ * Makes assets of the media that a model generated, and of the data URLs in its text. One that does not decode is told by
+ * its `ASSET_ERROR` alone.
+ */
+export async function saveModelFiles(
+  { files, text }: Pick<ModelResponse, 'files' | 'text'>,
+  { assets, signal, messageId }: { assets: Assets; signal: AbortSignal; messageId: string },
+): Promise<SavedAnswer> {
+  const events: AssetEvent[] = []
+  const onEvent = (event: AssetEvent): void => {
+    if (event.type === 'ASSET_CREATED') event.payload.messageId = messageId
+    events.push(event)
+  }
+  const scoped = assets.scoped({ by: 'agent', onEvent })
+  const found = files.map(({ mediaType, data }) => ({ type: 'file', mediaType, data }))
+  const { value } = await extractAssets([text, ...found], { assets: scoped, by: 'agent', signal })
+  const [said, ...saved] = value as [SavedText, ...SavedFile[]]
+  const attachments = saved.flatMap(({ type, ...file }) => (file.assetRef ? [file] : []))
+  return { events, attachments, text: textOf(said) }
+}
+
+type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
+/** A text that is nothing but a body becomes a reference to it. */
+type SavedText = string | { assetRef?: string; assetError?: { message: string } }
+
+function textOf(said: SavedText): string {
+  if (typeof said === 'string') return said
+  const { assetRef, assetError } = said
+  return assetRef === undefined ? `[asset error: ${assetError?.message}]` : `<|${assetRef}|>`
+}

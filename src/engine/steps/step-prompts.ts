@@ -1,0 +1,298 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
+import { documentForm } from '../../assets/documents/document-form.ts'
+import { inTime } from '../../assets/in-time.ts'
+import { resultShape } from '../../boundary/result-shape.ts'
+import { choosesMethod, mapsOver, type Tool, usesInstances } from '../../boundary/tool.ts'
+import type { Board } from '../../core/board/board.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { type ConversationState, openRun } from '../../core/events/conversation-state.ts'
+import type { AssetCreated, Compaction, CompactionReason } from '../../core/events/events.ts'
+import type { Labels } from '../../core/labels/labels.ts'
+import { isSpilledResult } from '../../core/messages/offloaded.ts'
+import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
+import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import { compactionDue } from '../../prompt/compaction-due.ts'
+import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
+import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
+import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
+import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
+import type { PlacedTopic } from '../../prompt/told-once.ts'
+import type { TranscriptOptions } from '../../prompt/transcript.ts'
+import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
+import { createVeil, type Veil } from '../../prompt/veil.ts'
+import type { AgentSettings } from '../run-settings.ts'
+
+/** A conversation as a step finds it. */
+export interface PromptedConversation {
+  state: ConversationState
+  board: Board
+  /** Null or absent where trust is off. */
+  labels?: Labels | null
+}
+
+/** The prompts of one conversation: pure functions of its log, and of assets, which never change. */
+export interface StepPrompts {
+  /** What the model takes and costs; it is to be known before anything else is asked. */
+  ready(): Promise<ModelCapabilities>
+  /**
+   * Why the prompt is to be compacted before it is sent; null where it is not.
+   *
+   * @param after The state after events that are not in the conversation yet, with no other messages than theirs.
+   */
+  compaction(conversation: PromptedConversation, after: ConversationState): CompactionReason | null
+  /** How what there is by now is shown from now on; null where there is nothing. */
+  plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
+  next(conversation: PromptedConversation): Promise<StepPrompt>
+}
+
+/** The prompt of the next step. */
+export interface StepPrompt {
+  prompt: LanguageModelV4Prompt
+  /** It has to be compacted first, since what it showed is gone. */
+  stale: boolean
+  /** Why bodies could not be read, by reference: since the last prompt. */
+  unread: ReadonlyMap<string, unknown>
+}
+
+/** What is not known of a model's context window may be as long as this, in tokens. */
+const MAX_TOKENS = 100_000
+
+/** The share of a context window that a prompt may fill. */
+const SHARE = 0.75
+
+/** So many of a conversation's assets, the newest, are looked for when a run begins. */
+const MAX_LOOKED_FOR = 200
+
+const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
+
+const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
+
+/** Makes the prompts of one conversation. */
+export function createStepPrompts(
+  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>,
+  { assets, namespace }: { assets: Assets; namespace: string | null },
+): StepPrompts {
+  const { instructions, tools, later, prompt: how, trust } = settings
+  // Tools that only come with something to read need no guide of their own.
+  const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
+  let veil: Veil | null = null
+  const transcript: TranscriptOptions = {
+    merge: how.merge,
+    describeAssets: how.describeAssets,
+    guide: guideFor(explained),
+    ...(trust?.mode === 'quarantine' ? { hides: (ref: string) => veil?.hides(ref) ?? true } : {}),
+  }
+  const builder = createPromptBuilder(transcript)
+  const gone = new Set<string>()
+  /** What could not be read in the run that is under way: it is not tried again before the next one. */
+  let unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
+  const untrusted = trust?.mode === 'quarantine'
+  const guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
+  let capabilities: ModelCapabilities | null = null
+  /** What was said last of the conversation as it is. */
+  let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
+  let lookedFor: { runId: string; missing: readonly string[] } | null = null
+
+  function budget(): PromptBudget {
+    const { contextWindow: window = null, perCall } = capabilities ?? {}
+    const takesMedia = Object.keys(capabilities?.takes ?? {}).length > 0
+    const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
+    return {
+      tokens: how.history.maxTokens ?? most,
+      // A model that takes none is sent none.
+      mediaParts: takesMedia ? Math.min(how.media.maxParts, perCall?.images ?? Infinity) : Infinity,
+      mediaBytes: takesMedia ? Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
+    }
+  }
+
+  function source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
+    return {
+      system: [instructions, guide],
+      tail,
+      media: mediaFor(assets),
+      reading: tools.has('fetch_asset') && tools.has('search_asset'),
+      capabilities: known,
+      ...{ assets, namespace, cache: how.cache },
+      options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
+      gone: { has: (ref) => gone.has(ref) || unread.errors.has(ref) },
+      onMissing(ref, error) {
+        if (error !== undefined) unread.errors.set(ref, error)
+        else if (!unread.errors.has(ref)) gone.add(ref)
+      },
+    }
+  }
+
+  /** The assets that are not there any more, as they were found when the run began. */
+  async function missingIn(state: ConversationState): Promise<readonly string[]> {
+    const runId = openRun(state)?.runId ?? ''
+    if (lookedFor?.runId !== runId)
+      lookedFor = { runId, missing: await missingOf(state, assets, how.media.timeoutMs) }
+    return lookedFor.missing
+  }
+
+  /** As the model is shown it. */
+  function shownOf(conversation: PromptedConversation): PromptedConversation {
+    const { labels } = conversation
+    if (trust?.mode !== 'quarantine' || !labels) return conversation
+    veil ??= createVeil(labels, {
+      hasTool: (name) => tools.has(name),
+      shapeOf: (name) => resultShape(tools.get(name)),
+      takesUrls: trust.attachments === 'trusted',
+    })
+    return veil.of(conversation)
+  }
+
+  async function ready(): Promise<ModelCapabilities> {
+    capabilities ??= await how.capabilities()
+    return capabilities
+  }
+
+  return {
+    ready,
+    compaction(conversation, after) {
+      if (!capabilities) return null
+      const { state } = conversation
+      const { compaction, messages } = after
+      const pending = after === state ? [] : messages
+      // It is asked more than once at the same point, and has one answer there.
+      const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
+      if (at !== null && answered.at === at) return answered.reason
+      if (isSettled(state)) builder.transcript.update(shownOf(conversation))
+      const now = Date.now()
+      const asked = { ...state, compaction }
+      const reason =
+        later.size > 0 && hasNewTools(state, after)
+          ? 'tools'
+          : compactionDue(builder.transcript, asked, { budget: budget(), now, pending })
+      if (at !== null) answered = { at, reason }
+      return reason
+    },
+    async plan(conversation, reason) {
+      const { summarize } = how.history
+      const { state } = conversation
+      const { tokens } = builder.transcript.shown
+      const density = Math.max(1, promptTokens(builder.transcript, state) / Math.max(tokens, 1))
+      const shown = { transcript, tokens, density, gone }
+      const options = { reason, budget: budget(), ...shown, summarize }
+      const plan = await planCompaction(shownOf(conversation), options)
+      // Where nothing is to be won, it is not due here.
+      if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
+      return plan
+    },
+    async next(conversation) {
+      const { state } = conversation
+      const known = await ready()
+      const runId = openRun(state)?.runId ?? ''
+      if (unread.runId !== runId) unread = { runId, errors: new Map(), told: 0 }
+      const missing = state.assets.length > 0 ? await missingIn(state) : []
+      for (const ref of missing) gone.add(ref)
+      const shown = shownOf(conversation)
+      const named = missing.filter((ref) => veil?.names(ref) ?? true)
+      const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
+      const prompt = await builder.build(shown, source(known, tail))
+      const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
+      const { items } = builder.transcript.shown
+      const names = (item: TranscriptItem): boolean =>
+        mediaOfItem(item).some(({ ref }) => lost.has(ref))
+      const stale = lost.size > 0 && items.some(names)
+      if (unread.told === unread.errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
+      const news = [...unread.errors].slice(unread.told)
+      unread.told = unread.errors.size
+      return { prompt, stale, unread: new Map(news) }
+    },
+  }
+}
+
+/** Whether the conversation is at a point where its model may be asked: every call has its result, or gets none. */
+function isSettled(state: ConversationState): boolean {
+  const step = openRun(state)?.steps.at(-1)
+  if (!step) return true
+  if (step.finishedAt === undefined) return step.callIds.length === 0
+  return step.callIds.every((id) => state.calls[id]?.resultMessageId !== undefined)
+}
+
+/** What some of the tools take beside their own parameters, which is explained from the start. */
+function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
+  return {
+    outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
+    methods: tools.some(choosesMethod),
+    instances: tools.some(usesInstances),
+    each: tools.some(mapsOver),
+  }
+}
+
+/** The ids of the tools that the model is not shown yet. */
+export function laterTools(
+  { later }: Pick<AgentSettings, 'later'>,
+  { assets }: Pick<ConversationState, 'assets'>,
+): ReadonlySet<string> | undefined {
+  return later.size === 0 || assets.some(isReadByTools) ? undefined : later
+}
+
+/** Whether an asset may have more text than a prompt shows: the model reads on by tools. */
+function isReadByTools(asset: AssetCreated): boolean {
+  const { mime, size = 0, structured } = asset
+  if (isSpilledResult(asset) || documentForm(mime)) return true
+  return !structured && size > MAX_TEXT_CHARS && (readsAsText(mime) || isJsonType(mime))
+}
+
+/** Whether the first asset that is read by tools came since the last compaction: from then on more tools are shown. */
+function hasNewTools(
+  { messages, assets, assetsAfter }: ConversationState,
+  { compaction, assets: fresh }: ConversationState,
+): boolean {
+  const first = assets.findIndex(isReadByTools)
+  if (first === -1) return fresh !== assets && fresh.some(isReadByTools)
+  const through = messages.findLastIndex(({ id }) => id === compaction?.through)
+  return (assetsAfter[first] ?? 0) > through
+}
+
+/** What is said on a topic in the conversation of an agent with these tools. */
+function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => string | null {
+  return (topic) => {
+    if (topic !== 'assets' && tools.size === 0) return null
+    if (topic === 'reading' && !tools.has('fetch_asset')) return null
+    const text = referenceGuide({ [topic]: true })
+    return text === null ? null : `## References\n${text}`
+  }
+}
+
+/** A store that gives each body once gives none to a prompt, which is made anew at every step. */
+function mediaFor({ config }: Assets): PromptSource['media'] {
+  if (config.readsOnce) return 'none'
+  return config.resolveInLLM ? 'all' : 'fetched'
+}
+
+/** Whether a body that is gone was there when the last answer was asked for, and is still shown. */
+function wasShown(
+  { messages, assets, assetsAfter, runs, compaction }: ConversationState,
+  ref: string,
+): boolean {
+  const step = lastStep(runs)
+  const index = assets.findIndex((asset) => ref === asset.ref || ref.startsWith(`${asset.ref}/`))
+  if (!step || index === -1 || (compaction?.media && !compaction.media.includes(ref))) return false
+  const answer = messages.findLastIndex(({ id }) => id === step.messageId)
+  return (assetsAfter[index] ?? 0) < answer
+}
+
+async function missingOf(
+  { assets: created }: ConversationState,
+  assets: Assets,
+  timeoutMs: number,
+): Promise<string[]> {
+  const refs = new Set(created.slice(-MAX_LOOKED_FOR).map(({ ref }) => ref))
+  const found = await Promise.all([...refs].map((ref) => isThere(assets, ref, timeoutMs)))
+  return [...refs].filter((_, i) => !found[i])
+}
+
+async function isThere(assets: Assets, ref: string, timeoutMs: number): Promise<boolean> {
+  try {
+    await inTime(`Looking for ${ref}`, timeoutMs, () => assets.info(ref))
+    return true
+  } catch (error) {
+    // A store that fails says nothing of the asset: reading its body will.
+    return !(error instanceof ByrefError && error.code === 'asset_not_found')
+  }
+}

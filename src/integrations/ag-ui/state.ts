@@ -1,0 +1,66 @@
+import type { JsonPatchOperation, RunAgentInput } from '@ag-ui/core'
+import type { Board } from '../../core/board/board.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { ConversationState } from '../../core/events/conversation-state.ts'
+import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
+import type { MessageInput } from '../../core/messages/to-message.ts'
+import { parseVariableRef } from '../../core/refs/variable-ref.ts'
+
+/** Under this kind the model finds what the app says of itself (AG-UI's `context`). */
+const CONTEXT = 'app_context'
+
+/** The board as AG-UI's state: the values by their labels. */
+export function stateOf(board: Board): Record<string, JsonValue> {
+  const entries = Object.entries(board.snapshot())
+  return Object.fromEntries(
+    entries.flatMap(([label, { data }]) => (data === undefined ? [] : [[label, data]])),
+  )
+}
+
+/** What the app says of itself, where it says anything new. */
+export function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
+  if (context.length === 0) return []
+  const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
+  if (JSON.stringify(stateOf(board)[CONTEXT]) === JSON.stringify(data)) return []
+  return [{ type: 'data', kind: CONTEXT, data }]
+}
+
+/** The client's edits of the state: they count where it has seen the conversation's last word, and else are old. */
+export function editsOf(
+  { state: given, messages }: RunAgentInput,
+  { messages: all }: ConversationState,
+  board: Board,
+): MessageInput[] {
+  const last = all.findLast(({ content_type: type, sender }) => {
+    return type !== 'data' && sender.participant_role !== 'user'
+  })
+  const isCurrent = !last || messages.some(({ id }) => id === last.id)
+  if (!isCurrent || !isPlainObject(given)) return []
+  const now = stateOf(board)
+  return Object.entries(given).flatMap(([label, data]): MessageInput[] => {
+    if (label === CONTEXT || JSON.stringify(now[label]) === JSON.stringify(data)) return []
+    const place = parseVariableRef(`†${label}`)
+    if (place?.type !== 'variable' || place.path.length > 0) {
+      throw new ByrefError('bad_request', `state: ${JSON.stringify(label)} names no data`)
+    }
+    const { kind, instance } = place
+    return [{ type: 'data', kind, _instance: instance, data, _outputMethod: 'set' }]
+  })
+}
+
+/** What turns one value into the other (RFC 6902): objects by their keys, everything else as a whole. */
+export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
+  if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []
+  if (!isPlainObject(before) || !isPlainObject(after))
+    return [{ op: 'replace', path, value: after }]
+  const at = (key: string): string => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  return [
+    ...gone.map((key): JsonPatchOperation => ({ op: 'remove', path: at(key) })),
+    ...Object.entries(after).flatMap(([key, value]): JsonPatchOperation[] =>
+      Object.hasOwn(before, key)
+        ? jsonPatch(before[key], value, at(key))
+        : [{ op: 'add', path: at(key), value }],
+    ),
+  ]
+}

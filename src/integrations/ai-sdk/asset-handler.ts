@@ -1,0 +1,65 @@
+import { assetResponse, UnsatisfiableRangeError } from '../../assets/asset-response.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { failureResponse } from './failure-response.ts'
+
+/** Options of {@link createAssetHandler}. */
+export interface AssetHandlerOptions {
+  /**
+   * The assets, or for each request those of whoever sent it: what throws there, or is a Response, is the answer.
+   * `refs.assets` and `agent.assets` without a namespace serve everybody all of them.
+   */
+  assets: Assets | ((request: Request) => Assets | Response | Promise<Assets | Response>)
+}
+
+type AssetsOf = Extract<AssetHandlerOptions['assets'], (request: Request) => unknown>
+
+const OPTIONS: OptionTable<AssetHandlerOptions> = {
+  assets: is.required(
+    is.either(
+      is.having<Assets>('assets, such as refs.assets', 'info', 'open'),
+      is.callback<AssetsOf>(),
+    ),
+  ),
+}
+
+/**
+ * Makes the function that serves assets to browsers, by GET and HEAD at any path that ends with an asset's id or with its
+ * reference, URL-encoded: `/api/assets/7hs…`. `?download` asks the browser to save it, `?path=content/rows` is one field.
+ *
+ * @throws ByrefError `config_invalid` for unknown options
+ */
+export function createAssetHandler(options: AssetHandlerOptions): RequestHandler {
+  checkOptions('createAssetHandler', options, OPTIONS)
+  const { assets: given } = options
+
+  async function serve(request: Request): Promise<Response> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      throw new ByrefError('method_not_allowed', 'Assets are read by GET and HEAD')
+    }
+    const assets = typeof given === 'function' ? await given(request) : given
+    if (assets instanceof Response) return assets
+    const { pathname, searchParams } = new URL(request.url)
+    const named = decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1))
+    const { id, fieldPath } = parseAssetRef(named) ?? { id: extractAssetId(named) }
+    const ref = formatAssetRef({ id })
+    const field = fieldPath && formatAssetRef({ id, fieldPath }).slice(ref.length)
+    const path = searchParams.get('path') ?? field
+    return assetResponse(request, assets, ref, { path, download: searchParams.has('download') })
+  }
+
+  return requestHandler(async (request) => {
+    try {
+      return await serve(request)
+    } catch (error) {
+      const response = failureResponse(error)
+      if (error instanceof UnsatisfiableRangeError) {
+        response.headers.set('content-range', error.contentRange)
+      }
+      return response
+    }
+  })
+}

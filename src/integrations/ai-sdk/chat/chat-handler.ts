@@ -1,0 +1,171 @@
+import {
+  createUIMessageStreamResponse,
+  type DynamicToolUIPart,
+  isToolUIPart,
+  type ToolUIPart,
+  type UIMessage,
+} from 'ai'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { AGENT } from '../../../agent/agent-options.ts'
+import type { ApprovalAnswer } from '../../../agent/approve.ts'
+import {
+  chooseAgent,
+  readServedAgents,
+  type ServedAgents,
+  servedAgentOptions,
+} from '../../../agent/served-agents.ts'
+import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
+import { failureResponse } from '../failure-response.ts'
+import type { ChatFeed } from './chat-feed.ts'
+import { createChatFeeds } from './chat-feeds.ts'
+import { type ChatRequest, readChatRequest } from './chat-request.ts'
+import { again, edited, takeBack } from './say-again.ts'
+import type { UIChunkOptions } from './ui-chunks.ts'
+import { toInput, uiMessages } from './ui-messages.ts'
+
+type How = ChatRequest['how']
+
+/**
+ * An agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is the
+ * answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
+ */
+export type AgentForRequest =
+  | Agent
+  | ((request: Request) => Agent | Response | Promise<Agent | Response>)
+
+/** Options of {@link createChatHandler}. */
+export interface ChatHandlerOptions extends UIChunkOptions, ServedAgents<AgentForRequest> {
+  /** Bytes of a request, with the files in it. Default: 32 MiB. */
+  maxBytes?: number
+}
+
+const OPTIONS: OptionTable<ChatHandlerOptions> = {
+  ...servedAgentOptions(is.either(AGENT, is.callback<Exclude<AgentForRequest, Agent>>())),
+  maxBytes: is.positive,
+  assetUrl: is.callback(),
+}
+
+/**
+ * Serves an agent to `useChat`, at any path. `POST …` adds a message, edits one, regenerates an answer or answers about a
+ * call, and streams the result. `GET …/:id/stream` continues that stream after a reload, and `DELETE` of the same stops it.
+ * `GET …/:id` returns the messages so far. The log is the source: only the last message that a browser sends is read. Of
+ * several agents, `agent` in the body of a `POST` names one.
+ */
+export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
+  checkOptions('createChatHandler', options, OPTIONS)
+  const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
+  const agents = readServedAgents('createChatHandler', options)
+  const feeds = createChatFeeds(urls)
+
+  async function say(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
+    const before = await feeds.current(agent, id)
+    if (before && before.waiting().length > 0) {
+      const why = 'A call waits for an answer: approve or refuse it before you say more'
+      throw new ByrefError('conversation_busy', why)
+    }
+    const input = await inputOf(agent, id, message, how)
+    const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
+    try {
+      const run = await agent.start({ conversation: id, messages: [input] })
+      run.result.catch(() => {})
+      return streamed(feed, 'start')
+    } catch (error) {
+      feed.close()
+      throw error
+    }
+  }
+
+  /** What is said; in place of what the log has, if it is said again. */
+  async function inputOf(agent: Agent, id: string, message: UIMessage, how: How) {
+    const before = how === 'say' ? null : await takeBack(agent, id, message.id)
+    if (!before) return toInput(message)
+    return how === 'edit' ? edited(message, before, urls) : again(before)
+  }
+
+  async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
+    const feed = await feeds.current(agent, id)
+    if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
+    const waiting = new Set(feed.waiting())
+    const answered: string[] = []
+    for (const part of parts.filter(isToolUIPart)) {
+      const given = answerIn(part)
+      // Earlier ones of the same message are sent again with each request.
+      if (!given || !waiting.has(part.toolCallId)) continue
+      await agent.approve(id, part.toolCallId, given)
+      answered.push(part.toolCallId)
+    }
+    feed.answered(answered)
+    return streamed(feed, 'pause')
+  }
+
+  async function post(first: Agent, request: Request): Promise<Response> {
+    const { id, last, how, agent: asked } = await readChatRequest(request, maxBytes)
+    const agent = await agentOf(request, { first, id, asked })
+    if (agent instanceof Response) return agent
+    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last, how)
+  }
+
+  /** The agent that a request names, or that answered last in the chat, or the first. */
+  async function agentOf(
+    request: Request,
+    { first, id, asked }: { first: Agent; id: string; asked?: string },
+  ): Promise<Agent | Response> {
+    const isKnown = asked !== undefined || agents.size === 1
+    const before = isKnown ? null : (await first.log.find(id))?.agent
+    const chosen = chooseAgent(agents, { asked, before })
+    return chosen === chooseAgent(agents) ? first : madeFor(chosen, request)
+  }
+
+  async function serve(request: Request): Promise<Response> {
+    const { method } = request
+    const first = await madeFor(chooseAgent(agents), request)
+    if (first instanceof Response) return first
+    if (method === 'POST') return post(first, request)
+    const { id, isStream } = placeOf(request)
+    const agent = id === '' ? first : await agentOf(request, { first, id })
+    if (agent instanceof Response) return agent
+    if (isStream && method === 'GET') {
+      const feed = await feeds.current(agent, id)
+      return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
+    }
+    if (isStream && method === 'DELETE') {
+      await agent.cancel(id)
+      return new Response(null, { status: 204 })
+    }
+    if (id !== '' && method === 'GET') return Response.json(await uiMessages(agent, id, urls))
+    throw new ByrefError('method_not_allowed', ROUTES)
+  }
+
+  return requestHandler((request) => serve(request).catch(failureResponse))
+}
+
+const ROUTES = 'Chats have POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
+
+async function madeFor(agent: AgentForRequest, request: Request): Promise<Agent | Response> {
+  return typeof agent === 'function' ? agent(request) : agent
+}
+
+/** Which chat the end of a path names, whatever comes before it. */
+function placeOf({ url }: Request): { id: string; isStream: boolean } {
+  const segments = new URL(url).pathname.split('/').slice(1)
+  const isStream = segments.length > 1 && segments.at(-1) === 'stream'
+  return { id: decodeURIComponent(segments.at(isStream ? -2 : -1) ?? ''), isStream }
+}
+
+/** What a person says about a call, or a tool in the browser gives; null for neither. */
+function answerIn(part: Part): ApprovalAnswer | null {
+  if (part.state === 'approval-responded') {
+    const { approved, reason } = Object(part.approval)
+    return { approved: approved === true, ...(typeof reason === 'string' ? { reason } : {}) }
+  }
+  if (part.state === 'output-error') return { approved: false, reason: part.errorText }
+  return part.state === 'output-available' ? { approved: true, result: part.output } : null
+}
+
+type Part = ToolUIPart | DynamicToolUIPart
+
+function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
+  return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
+}

@@ -1,0 +1,136 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { checkOptions, is } from '../../../core/check-options.ts'
+import type { AssetCreated, LogRecord } from '../../../core/events/events.ts'
+import type { Message } from '../../../core/messages/message.ts'
+import { type ReadMedia, readParts } from '../../../core/messages/message-parts.ts'
+import { readMetadata } from '../../../core/messages/read-metadata.ts'
+import type { MessageInput } from '../../../core/messages/to-message.ts'
+import { readAll } from '../../../log/conversation-log.ts'
+import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
+
+/**
+ * A conversation as `useChat` has it, for a page that opens it: what people said, and each run that has ended as a message
+ * of the assistant. One that is under way comes by the stream. Empty where there is no such conversation.
+ */
+export async function uiMessages(
+  agent: Agent,
+  conversation: string,
+  options: UIChunkOptions = {},
+): Promise<UIMessage[]> {
+  checkOptions<UIChunkOptions>('uiMessages', options, { assetUrl: is.callback() })
+  const { log } = agent
+  const deleted = new Set(await log.deleted(conversation))
+  const said = new Map<string, Message>()
+  const messages: UIMessage[] = []
+  const say = (ids: Iterable<string>): void => {
+    for (const id of [...ids]) {
+      const message = said.get(id)
+      if (message) messages.push(toUIMessage(message, options))
+      said.delete(id)
+    }
+  }
+  const shared = { ...options, assets: new Map<string, AssetCreated>() }
+  let run = createUIChunks(agent, () => true, shared)
+  let chunks: UIMessageChunk[] = []
+  let asked: readonly string[] = []
+  let answers: string[] = []
+  const areGone = (ids: readonly string[]): boolean =>
+    ids.length > 0 && ids.every((id) => deleted.has(id))
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, conversation)) records.push(record)
+  for (const event of answersFirst(records)) {
+    if (event.type === 'NEW_MESSAGE' && deleted.has(event.payload.id)) continue
+    if (event.type === 'NEW_MESSAGE' && isSaid(event.payload)) {
+      said.set(event.payload.id, event.payload)
+      continue
+    }
+    if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') say(event.messageIds ?? [])
+    if (event.type === 'RUN_STARTED') [asked, answers] = [event.messageIds ?? [], []]
+    if (event.type === 'STEP_STARTED') answers.push(event.messageId)
+    if (event.type === 'TOOL_CALL_END' && deleted.has(event.parentMessageId)) continue
+    chunks.push(...run.take(event))
+    if (!run.isOver) continue
+    // Of one that was taken back nothing is left to see.
+    if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
+    run = createUIChunks(agent, () => true, shared)
+    chunks = []
+  }
+  if (run.runId === '') say(said.keys())
+  return messages
+}
+
+/** What a person sends by `useChat`, as an agent takes it. */
+export function toInput({ id, parts }: UIMessage): MessageInput & { id: string } {
+  const content = parts.flatMap((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text }
+    if (part.type !== 'file') return []
+    const { url: data, mediaType, filename } = part
+    return { type: 'file', data, mediaType, ...(filename === undefined ? {} : { filename }) }
+  })
+  const [first] = content
+  const isText = content.length === 1 && first && 'text' in first
+  return { id, role: 'user', content: isText ? first.text : content }
+}
+
+/** What a person said. */
+export function isSaid(message: Message): boolean {
+  const { sender, message_type, content_type } = message
+  const isTalk = message_type === 'chat' && /^text\/|^multipart\//.test(content_type)
+  return sender.participant_role === 'user' && isTalk
+}
+
+/** In metadata: what browsers call a message that was said again, whose id in the log is another. */
+export const UI_ID = 'ui_message_id'
+
+/** What browsers call a message. */
+export function uiIdOf({ id, metadata }: Message): string {
+  const own = metadata[UI_ID]
+  return typeof own === 'string' ? own : id
+}
+
+/** The files of a message by the URLs under which browsers have them. */
+export function refsByUrl(
+  message: Message,
+  { assetUrl = (ref) => ref }: UIChunkOptions,
+): Map<string, string> {
+  const refs = partsOf(message).flatMap((part) => (part.type === 'media' ? part.ref : []))
+  return new Map(refs.map((ref) => [assetUrl(ref), ref]))
+}
+
+function partsOf(message: Message): ReturnType<typeof readParts> {
+  const { content } = message
+  const parts = readParts(typeof content === 'string' ? { type: 'text', text: content } : content)
+  const attached = readMetadata(message).attachments.map(
+    ({ assetRef: ref, mimeType, fileName }) => {
+      return { type: 'media', kind: 'file', ref, mimeType, fileName } as ReadMedia
+    },
+  )
+  return [...parts, ...attached]
+}
+
+function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptions): UIMessage {
+  return {
+    id: uiIdOf(message),
+    role: 'user',
+    parts: partsOf(message).map((part) => {
+      if (part.type === 'text') return part
+      const { ref, mimeType: mediaType, fileName } = part
+      const filename = fileName === undefined ? {} : { filename: fileName }
+      return { type: 'file', mediaType, url: assetUrl(ref), ...filename }
+    }),
+  }
+}
+
+/** The message that a browser makes of the chunks; none where there is nothing to see. */
+async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) if (chunk.type !== 'error') controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  let last: UIMessage | undefined
+  for await (const message of readUIMessageStream({ stream })) last = message
+  return last && last.parts.length > 0 ? [last] : []
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../../assets/assets.ts'
+import { PNG } from '../../assets/fixtures/stores.ts'
+import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
+import { SPILLED_TYPE } from '../../core/messages/offloaded.ts'
+import { sameAssets } from './same-assets.ts'
+
+const png = new Uint8Array(PNG)
+const table = {
+  ...{ asset_type: SPILLED_TYPE, content_type: 'application/json', content: [{ a: 1 }] },
+}
+
+describe('sameAssets', () => {
+  it('has one asset for equal content, also at once and in another process', async () => {
+    const store = createMemoryAssetStore()
+    const [one, other] = [createAssets({ store }), createAssets({ store })].map(sameAssets)
+    const saved = await Promise.all([
+      one?.save(png, 'image/png'),
+      one?.save(png.slice(), 'image/png'),
+      other?.save(png, 'image/png'),
+      one?.scoped({ by: 'tool' }).save(png, 'image/png'),
+    ])
+    expect(new Set(saved.map((info) => info?.ref)).size).toBe(1)
+    const structured = await Promise.all([one?.saveAsset(table), other?.saveAsset({ ...table })])
+    expect(new Set(structured.map((info) => info?.ref)).size).toBe(1)
+    expect(await one?.usage()).toMatchObject({ assets: 2 })
+  })
+
+  it('keeps apart what differs, by content, name or type', async () => {
+    const assets = sameAssets(createAssets())
+    const refs = [
+      await assets.save(png, 'image/png'),
+      await assets.save(png, 'image/png', { name: 'dot.png' }),
+      await assets.save(Buffer.from('a'), 'text/plain'),
+      await assets.save(Buffer.from('a'), 'text/csv'),
+      await assets.saveAsset(table),
+      await assets.saveAsset({ ...table, asset_name: 'A table' }),
+      // What JSON cannot say is not told apart by it.
+      await assets.saveAsset({ content_type: 'data', content: new Map([['a', 1]]) }),
+      await assets.saveAsset({ content_type: 'data', content: new Map([['a', 2]]) }),
+    ].map(({ ref }) => ref)
+    expect(new Set(refs).size).toBe(8)
+  })
+
+  it('saves again what was deleted', async () => {
+    const assets = sameAssets(createAssets())
+    const first = await assets.save(png, 'image/png')
+    await assets.delete(first.ref)
+    const second = await assets.save(png, 'image/png')
+    expect(second.ref).toBe(first.ref)
+    expect(await assets.get(second.ref)).toMatchObject({ mime: 'image/png' })
+  })
+
+  it('passes on what a store refuses', async () => {
+    const assets = sameAssets(createAssets({ config: { limits: { bodyBytes: 10 } } }))
+    await expect(assets.save(png, 'image/png')).rejects.toThrow(/limit for one asset/)
+  })
+})

@@ -1,0 +1,62 @@
+import type { AssetInfo } from '../../assets/asset-info.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { sha256 } from '../../assets/bodies/digest.ts'
+import { findAsset } from '../../assets/find-asset.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { SPILLED_TYPE } from '../../core/messages/offloaded.ts'
+
+/**
+ * The assets for results of tools, with one asset for equal bytes, and for equal results that are too long: an application
+ * hands the same results in again with every request, and the model is to find them under the names that it knows. What a
+ * stream or a Blob holds is a new asset each time.
+ */
+export function sameAssets(assets: Assets): Assets {
+  return withIds(assets, new Map())
+}
+
+function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Assets {
+  const find = (id: string) => findAsset(id, assets)
+
+  /** Two that are saved at the same time are one, also where another process saves the other. */
+  function once(id: string, save: () => Promise<AssetInfo>): Promise<AssetInfo> {
+    const made = async (): Promise<AssetInfo> => {
+      try {
+        return (await find(id)) ?? (await save())
+      } catch (error) {
+        const isTaken = error instanceof ByrefError && error.code === 'asset_exists'
+        const found = isTaken ? await find(id) : null
+        if (found) return found
+        throw error
+      }
+    }
+    const task = saving.get(id) ?? made().finally(() => saving.delete(id))
+    saving.set(id, task)
+    return task
+  }
+
+  return {
+    ...assets,
+    scoped: (scope) => withIds(assets.scoped(scope), saving),
+    save(body, mime, options) {
+      if (!(body instanceof Uint8Array)) return assets.save(body, mime, options)
+      // As they are now: it is asked for before it is saved.
+      const bytes = options?.owned ? body : body.slice()
+      const assetId = idOf([sha256(bytes), mime ?? null, options?.name ?? null])
+      return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
+    },
+    saveAsset(asset, options) {
+      // Of what else is structured, JSON may not tell one from another.
+      if (asset.asset_type !== SPILLED_TYPE) return assets.saveAsset(asset, options)
+      const asset_id = idOf(asset)
+      return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
+    },
+  }
+}
+
+/** 25 letters and digits, the first half of a digest. */
+function idOf(what: unknown): string {
+  const digest = sha256(JSON.stringify(what))
+  return BigInt(`0x${digest.slice(0, 32)}`)
+    .toString(36)
+    .padStart(25, '0')
+}

@@ -1,0 +1,152 @@
+import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
+import type { Assets } from '../../../assets/assets-contract.ts'
+import type { Tool, ToolContext } from '../../../boundary/tool.ts'
+import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
+import { dataInText } from '../../json-in-text.ts'
+import { metaOf } from '../label-meta.ts'
+import {
+  resolveReferences,
+  shownTakingReferences,
+  takingReferences,
+} from '../reference-arguments.ts'
+import { saveBody } from '../save-body.ts'
+import { type ServerTrust, serverTrust } from '../server-trust.ts'
+
+/** Options of {@link mcpTools}. */
+export interface McpToolsOptions {
+  /** Before the names of the tools, so that those of several servers differ: `files_`. */
+  prefix?: string
+  /** Which of the server's tools there are. Default: all. */
+  include?(tool: McpTool): boolean
+  /** Whether a person is asked before a call. Default: for what the server does not call read-only or not destructive. */
+  needsApproval?(tool: McpTool): boolean
+  /** Whether what links to resources name is read and kept as an asset. Default true. */
+  followLinks?: boolean
+  /**
+   * Whether the server is believed where trust is on: what its annotations say, and the labels in the `_meta` of its
+   * results. Of one that is not (default) each tool acts, each result is untrusted, and a label only makes it stricter.
+   */
+  trust?: ServerTrust
+}
+
+const OPTIONS: OptionTable<McpToolsOptions> = {
+  prefix: is.string,
+  include: is.callback(),
+  needsApproval: is.callback(),
+  followLinks: is.boolean,
+  trust: is.oneOf('trusted', 'untrusted'),
+}
+
+/** No limit of the SDK's own: a call has that of its agent (`limits.callTimeoutMs`). */
+const NO_TIMEOUT = 2 ** 31 - 1
+
+/**
+ * The tools of an MCP server as tools of an agent. Any parameter takes references to assets; pictures, sounds, embedded
+ * resources and links in results become assets. What a server calls read-only or idempotent is idempotent here.
+ *
+ * @param client A client of the MCP SDK, connected.
+ */
+export async function mcpTools(client: Client, options: McpToolsOptions = {}): Promise<Tool[]> {
+  checkOptions('mcpTools', options, OPTIONS)
+  const { prefix = '', include = () => true, needsApproval = isDestructive } = options
+  const { trust = 'untrusted' } = options
+  const found: McpTool[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.listTools({ cursor })
+    found.push(...page.tools)
+    cursor = page.nextCursor
+  } while (cursor)
+  return found.filter(include).map((tool) => {
+    const { name, title, description, inputSchema, annotations = {} } = tool
+    // The engine's own validator knows this draft without being told.
+    const { $schema: _, ...schema } = withoutAccepts(inputSchema)
+    const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
+    const taking = takingReferences(schema)
+    const { said, ...declared } = serverTrust(tool, trust)
+    return {
+      id,
+      description: description ?? title ?? name,
+      inputSchema: shownTakingReferences(id, schema),
+      idempotent: annotations.readOnlyHint ?? annotations.idempotentHint ?? false,
+      needsApproval: needsApproval(tool),
+      ...declared,
+      async execute(input, context) {
+        const args = await resolveReferences(
+          input as Record<string, unknown>,
+          taking,
+          context.assets,
+        )
+        const given = context.trust && { _meta: metaOf(context.trust.given) }
+        const answer = await callTool(client, { name, arguments: args, ...given }, context)
+        said(input, answer)
+        const result = resultOf(name, answer)
+        return options.followLinks === false ? result : withLinked(result, client, context.assets)
+      },
+    }
+  })
+}
+
+/** A schema without what opens parameters for what nobody vouches for, wherever a reference may find it: that is not the server's to say. */
+function withoutAccepts(schema: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === ACCEPTS ? undefined : value)))
+}
+
+function isDestructive({ annotations = {} }: McpTool): boolean {
+  return !annotations.readOnlyHint && annotations.destructiveHint !== false
+}
+
+async function callTool(
+  client: Client,
+  params: Parameters<Client['callTool']>[0],
+  { signal, progress: tell }: ToolContext,
+): Promise<CallToolResult> {
+  const result = await client.callTool(params, {
+    signal,
+    timeout: NO_TIMEOUT,
+    onprogress: ({ message, progress, total }) =>
+      tell(
+        message ?? `${progress}${total ? ` of ${total}` : ''}`,
+        total ? progress / total : undefined,
+      ),
+  })
+  return result as CallToolResult
+}
+
+/** @throws ByrefError `tool_failed` for what the server says has failed */
+function resultOf(name: string, { content, structuredContent, isError }: CallToolResult): unknown {
+  if (isError) {
+    const words = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
+    throw new ByrefError('tool_failed', words.join('\n') || `${name} failed`)
+  }
+  if (structuredContent === undefined) {
+    const [first] = content
+    if (content.length !== 1 || first?.type !== 'text') return content
+    // As data its fields have names.
+    return dataInText(first.text) ?? first.text
+  }
+  // Their text says the same once more.
+  const others = content.filter(({ type }) => type !== 'text')
+  return others.length === 0 ? structuredContent : { data: structuredContent, content: others }
+}
+
+/** The result with the resources that it links to as assets; a link that cannot be read stays a link. */
+async function withLinked(result: unknown, client: Client, assets: Assets): Promise<unknown> {
+  if (Array.isArray(result))
+    return Promise.all(result.map((one) => withLinked(one, client, assets)))
+  const { type, uri, content } = Object(result) as Record<string, unknown>
+  if (Array.isArray(content)) {
+    return { ...Object(result), content: await withLinked(content, client, assets) }
+  }
+  if (type !== 'resource_link' || typeof uri !== 'string') return result
+  const read = await client.readResource({ uri }).catch(() => null)
+  const part = read?.contents[0]
+  if (!part) return result
+  const { name = null } = result as { name?: string }
+  const saved = await saveBody({ ...part }, assets, { name })
+  if (!saved) return result
+  const { ref, mime, kind, size } = saved
+  return { ...Object(result), assetRef: ref, mimeType: mime, kind, size }
+}

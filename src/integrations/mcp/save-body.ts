@@ -1,0 +1,28 @@
+import type { AssetInfo } from '../../assets/asset-info.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { decodeBase64 } from '../../assets/bodies/data-url.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { Fields } from './rpc/json-rpc.ts'
+
+/**
+ * Saves what a block or a resource of MCP holds: its text, or the bytes that its base64 stands for. Null where it holds
+ * neither. A type that is none does not count: servers say what they like.
+ */
+export async function saveBody(
+  { text, data, blob = data, mimeType }: Fields,
+  assets: Assets,
+  options: { name: string | null; expiresAt?: Date },
+): Promise<AssetInfo | null> {
+  const decoded = typeof blob === 'string' ? decodeBase64(blob) : null
+  const bytes = typeof text === 'string' ? Buffer.from(text) : decoded
+  const mime = typeof mimeType === 'string' ? mimeType : null
+  const how = { ...options, by: 'tool', owned: true } as const
+  if (!bytes) return null
+  try {
+    return await assets.save(bytes, mime, how)
+  } catch (error) {
+    const isNoType = error instanceof ByrefError && error.code === 'asset_invalid'
+    if (mime === null || !isNoType) throw error
+    return assets.save(bytes, typeof text === 'string' ? 'text/plain' : null, how)
+  }
+}

@@ -1,0 +1,186 @@
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  RequestStateCodec,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import type { ConversationEvent } from '../../../core/events/events.ts'
+import {
+  type LabelInput,
+  readLabel,
+  TRUSTED,
+  UNTRUSTED,
+  writeLabel,
+} from '../../../core/labels/label.ts'
+import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
+import type { Run } from '../../../engine/follow-run.ts'
+import { violationText } from '../../../policies/trust/check-flow.ts'
+import { metaOf, stricterByMeta } from '../label-meta.ts'
+import { conversationLabels, isReadableBy } from './served-labels.ts'
+
+/** What an agent is asked by MCP, as JSON Schema. */
+export const QUESTION = {
+  type: 'object',
+  properties: {
+    message: { type: 'string' },
+    attachments: { type: 'array', items: { type: 'string' }, description: 'References, asset://…' },
+    conversation: { type: 'string', description: 'Goes on with this one' },
+  },
+  required: ['message'],
+} as const
+
+/** As {@link QUESTION} says. */
+export interface Question {
+  message: string
+  attachments?: string[]
+  conversation?: string
+}
+
+/** What goes to the client and back while its person is asked. */
+interface Asked {
+  conversation: string
+  /** The calls that were answered, and the one that is asked about. */
+  answered: string[]
+  call: string
+}
+
+/** How an agent is asked. */
+interface AskOptions {
+  context: ServerContext
+  /** Whether the client asks its person (`elicitation`). */
+  canAsk: boolean
+  mint: RequestStateCodec['mint']
+  whom: Whom
+}
+
+/** Who asks. */
+export interface Whom {
+  /** By which name labels know them; null for nobody that they name. */
+  reader: string | null
+  /** Whether somebody vouches for what they say. */
+  callers: 'trusted' | 'untrusted'
+}
+
+/** More assets are not linked; `resources/list` has them. */
+const LINKS = 20
+
+/**
+ * Asks the agent, tells of its calls as progress, and gives its answer with links to the assets that it made. Where a call waits
+ * for a person, the client's is asked; where the client cannot ask, the answer says so, and the run waits.
+ */
+export async function askAgent(
+  agent: Agent,
+  { message, attachments = [], conversation }: Question,
+  { context, canAsk, mint, whom }: AskOptions,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { mcpReq } = context
+  const asked = mcpReq.requestState<Asked>()
+  const metadata = { attachments: attachments.map((assetRef) => ({ assetRef })) }
+  const run = asked
+    ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: whom.reader })
+    : agent.run({
+        conversation,
+        messages: [spokenBy({ content: message, metadata }, speakerOf(whom))],
+        label: labelOfCall(mcpReq._meta, whom),
+      })
+  // It also aborts with the end of a request that asked the person.
+  const over = new AbortController()
+  mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
+  if (mcpReq.signal.aborted) run.cancel()
+  const done = new Set(asked?.answered)
+  let progress = 0
+  try {
+    for await (const event of run) {
+      if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
+        if (!canAsk || !isFor(event, whom)) return waiting(run, event, whom)
+        const { conversation: of } = run
+        const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
+        return question(inWords(run, event, whom), await mint(state, context))
+      }
+      const progressToken = mcpReq._meta?.progressToken
+      if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
+      const params = { progressToken, progress: ++progress, message: event.call.name }
+      await mcpReq.notify({ method: 'notifications/progress', params })
+    }
+    return await answerOf(agent, run, whom)
+  } finally {
+    over.abort()
+  }
+}
+
+/** Who asks speaks for nobody else. */
+function speakerOf({ reader }: Whom): Speaker {
+  const sender =
+    reader === null ? {} : { sender: { participant_id: reader, participant_role: 'user' } }
+  return { ...sender, speaksAsOthers: false }
+}
+
+async function answered(
+  agent: Agent,
+  { conversation, answered: before, call }: Asked,
+  { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
+): Promise<Run> {
+  const { action, content } = Object(responses.approve)
+  const approved = action === 'accept' && Object(content).approve === true
+  await agent.approve(conversation, call, { approved, ...(by === null ? {} : { by }) })
+  before.push(call)
+  return agent.resume(conversation) as Run
+}
+
+type Request = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
+
+function question(message: string, requestState: string): InputRequiredResult {
+  const requestedSchema = {
+    type: 'object' as const,
+    properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
+    required: ['approve'],
+  }
+  const approve = { method: 'elicitation/create' as const, params: { message, requestedSchema } }
+  return { resultType: 'input_required', inputRequests: { approve }, requestState }
+}
+
+/** Strictest of what the call says of itself and of who makes it. */
+function labelOfCall(meta: unknown, { callers }: Whom): LabelInput {
+  return writeLabel(stricterByMeta(callers === 'trusted' ? TRUSTED : UNTRUSTED, meta))
+}
+
+/** Whether who asks may read what the call would be given. */
+function isFor({ label }: Request, { reader }: Whom): boolean {
+  return label === undefined || isReadableBy(reader, readLabel(label))
+}
+
+function waiting(run: Run, request: Request, whom: Whom): CallToolResult {
+  const text = `${inWords(run, request, whom)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
+  return { content: [{ type: 'text', text }] }
+}
+
+function inWords(run: Run, request: Request, whom: Whom): string {
+  const { toolCallId, arguments: args, violations = [] } = request
+  const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+  const name = calls.find(({ id }) => id === toolCallId)?.name ?? 'a tool'
+  const given = isFor(request, whom) ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
+  const shown = new Set(isFor(request, whom) ? violations.flatMap(({ ref }) => ref ?? []) : [])
+  const texts = new Set(violations.map((one) => violationText(one, shown)))
+  const why = [...texts].map((one) => ` ${one}.`).join('')
+  return `Run ${name} with ${given}?${why}`
+}
+
+async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
+  const { text, assets, conversation } = await run.result
+  const labels = await conversationLabels(agent, conversation)
+  const said = labels?.answer() ?? null
+  const _meta = { 'byref/conversation': conversation, ...(said ? metaOf(said) : {}) }
+  if (said && !isReadableBy(reader, said)) {
+    const words = 'forbidden: the answer is for others to read'
+    return { content: [{ type: 'text', text: words }], isError: true, _meta }
+  }
+  const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
+    const label = labels?.asset(assetId) ?? null
+    if (label && !isReadableBy(reader, label)) return []
+    const about = { mimeType: mime, ...(size === null ? {} : { size }) }
+    const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, ...about }
+    return label ? { ...link, _meta: metaOf(label) } : link
+  })
+  return { content: [{ type: 'text', text }, ...links], _meta }
+}

@@ -1,0 +1,449 @@
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../../../agent/agent.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { defineTool } from '../../../boundary/tool.ts'
+import { createServer } from '../../../server/create-server.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { createMcpServer, type McpEndpoint, type McpServerOptions } from './mcp-server.ts'
+
+/** What the camera waits for: a client may not tell of progress that comes together with the result. */
+let posed: Promise<void> = Promise.resolve()
+
+const camera = defineTool({
+  id: 'camera',
+  description: 'Takes a picture',
+  inputSchema: { type: 'object', properties: {} },
+  execute: () => posed.then(() => ({ photo: Buffer.alloc(5_000, 0xfe), note: 'a'.repeat(40) })),
+})
+const erase = defineTool({
+  id: 'erase',
+  description: 'Erases a disk',
+  inputSchema: { type: 'object', properties: { disk: { type: 'string' } } },
+  needsApproval: true,
+  execute: ({ disk }) => `erased ${disk}`,
+})
+
+const call = (name: string, args: object = {}) => ({ calls: [{ name, arguments: { ...args } }] })
+
+function photographer(...answers: Parameters<typeof scriptedModel>[0]): Agent {
+  return createAgent({
+    name: 'photographer',
+    model: scriptedModel(answers),
+    tools: [camera, erase],
+  })
+}
+
+async function connect(endpoint: McpEndpoint, options: ClientOptions & { token?: string } = {}) {
+  const { token = '', ...rest } = options
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: 'auto' }, ...rest },
+  )
+  const fetch = async (url: string | URL, init?: RequestInit) =>
+    endpoint.fetch(new Request(url, init))
+  const requestInit = { headers: { host: 'localhost', authorization: token } }
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch, requestInit }),
+  )
+  return client
+}
+
+const ask = (client: Pick<Client, 'callTool'>, args: object, name = 'photographer') =>
+  client.callTool({ name, arguments: { message: 'Go', ...args } })
+
+describe('createMcpServer', () => {
+  it('has agents as tools, whose assets are links that are read as resources and by tools', async () => {
+    const agent = photographer(call('camera'), 'Here it is.')
+    const client = await connect(
+      createMcpServer({ agent, descriptions: { photographer: 'Photos' } }),
+    )
+    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['photographer', 'fetch_asset', 'search_asset', 'query_tables']),
+    )
+    expect(tools[0]).toMatchObject({
+      description: 'Photos',
+      inputSchema: { required: ['message'] },
+    })
+    const told = Promise.withResolvers<void>()
+    posed = told.promise
+    const { content, _meta } = await client.callTool(
+      { name: 'photographer', arguments: { message: 'Take one' } },
+      { onprogress: ({ message }) => message === 'camera' && told.resolve() },
+    )
+    expect(content).toMatchObject([{ text: 'Here it is.' }, { type: 'resource_link', size: 5_000 }])
+    const uri = (content[1] as { uri: string }).uri
+    const { contents } = await client.readResource({ uri })
+    expect(contents).toMatchObject([{ blob: Buffer.alloc(5_000, 0xfe).toString('base64') }])
+    expect((await client.listResources()).resources).toMatchObject([{ uri, size: 5_000 }])
+    const { ref } = await agent.assets.saveAsset({
+      content_type: 'data',
+      content: { city: 'Oslo' },
+    })
+    expect(await client.readResource({ uri: `${ref}/content/city` })).toMatchObject({
+      contents: [{ text: 'Oslo' }],
+    })
+    expect(
+      await client.callTool({ name: 'search_asset', arguments: { ref, query: 'oslo' } }),
+    ).toMatchObject({
+      content: [{ text: expect.stringContaining(`${ref}/content/city`) }],
+    })
+    expect((await agent.log.list()).conversations.map(({ id }) => id)).toEqual([
+      _meta?.['byref/conversation'],
+    ])
+    await client.close()
+  })
+
+  it('goes on with a conversation, and takes attachments', async () => {
+    const agent = photographer('One.', 'Two.')
+    const client = await connect(createMcpServer({ agent }))
+    const { ref } = await agent.assets.save(Buffer.from('x'), 'text/plain')
+    const { _meta } = await ask(client, { attachments: [ref] })
+    const conversation = String(_meta?.['byref/conversation'])
+    expect(await ask(client, { conversation })).toMatchObject({ content: [{ text: 'Two.' }] })
+    expect(await ask(client, { attachments: ['asset://nothing'] })).toMatchObject({ isError: true })
+    await client.close()
+  })
+
+  it.each(['accept', 'decline'] as const)(
+    'asks the person of the client about calls: %s',
+    async (action) => {
+      const agent = photographer(
+        call('erase', { disk: 'a' }),
+        call('erase', { disk: 'b' }),
+        'Over.',
+      )
+      const client = await connect(createMcpServer({ agent }), {
+        capabilities: { elicitation: {} },
+      })
+      const asked: string[] = []
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params.message)
+        return action === 'accept' ? { action, content: { approve: true } } : { action }
+      })
+      const { content, _meta } = await ask(client, {})
+      expect(content).toMatchObject([{ text: 'Over.' }])
+      expect(asked).toEqual(['Run erase with {"disk":"a"}?', 'Run erase with {"disk":"b"}?'])
+      const events = await agent.log.read(String(_meta?.['byref/conversation']))
+      const json = JSON.stringify(events)
+      expect(json.includes('erased b')).toBe(action === 'accept')
+      expect(json.includes('approval_denied')).toBe(action === 'decline')
+      await client.close()
+    },
+  )
+
+  it('says that a run waits where the client cannot ask', async () => {
+    const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
+    const client = await connect(createMcpServer({ agent }))
+    const { content } = await ask(client, {})
+    expect(content).toMatchObject([
+      { text: expect.stringMatching(/Run erase.*It waits for a person/) },
+    ])
+    await client.close()
+  })
+
+  it('ends a run that is cancelled', async () => {
+    const began = Promise.withResolvers<AbortSignal>()
+    const slow = defineTool({
+      id: 'slow',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: (_, { signal }) => {
+        began.resolve(signal)
+        return new Promise(() => {})
+      },
+    })
+    const agent = createAgent({ model: scriptedModel([call('slow')]), tools: [slow] })
+    const client = await connect(createMcpServer({ agent }))
+    const controller = new AbortController()
+    const asking = client.callTool(
+      { name: 'ask', arguments: { message: 'Go' } },
+      { signal: controller.signal },
+    )
+    const signal = await began.promise
+    controller.abort('enough')
+    await expect(asking).rejects.toThrow()
+    await expect.poll(() => signal.aborted).toBe(true)
+    await client.close()
+    await agent.close()
+  })
+
+  it('keeps namespaces apart, and refuses who has none', async () => {
+    const agent = createAgent({
+      model: scriptedModel(['Yes.']),
+      assets: { config: { namespacing: { mode: 'context' } } },
+      namespace: 'a',
+    })
+    const namespace: McpServerOptions['namespace'] = ({ headers }) => {
+      const token = headers.get('authorization')
+      if (!token) throw new Error('Who are you?')
+      return token
+    }
+    const endpoint = createMcpServer({ agent, namespace })
+    const { ref } = await agent.assets.save(Buffer.from('secret'), 'text/plain')
+    const a = await connect(endpoint, { token: 'a' })
+    const b = await connect(endpoint, { token: 'b' })
+    expect(await a.readResource({ uri: ref })).toMatchObject({ contents: [{ text: 'secret' }] })
+    await expect(b.readResource({ uri: ref })).rejects.toThrow('no asset')
+    expect((await b.listResources()).resources).toEqual([])
+    expect(await b.callTool({ name: 'fetch_asset', arguments: { ref } })).toMatchObject({
+      isError: true,
+    })
+    expect((await ask(b, {}, 'ask')).content).toMatchObject([{ text: 'Yes.' }])
+    expect((await agent.scoped('b').log.list()).conversations).toHaveLength(1)
+    expect((await agent.log.list()).conversations).toHaveLength(0)
+    await expect(connect(endpoint)).rejects.toThrow()
+    await Promise.all([a.close(), b.close()])
+  })
+
+  it('is mounted beside createServer, and refuses other hosts and origins', async () => {
+    const agent = photographer('Yes.')
+    const mcp = createMcpServer({ agent, allowedHosts: ['box.local'] })
+    const app = new Hono()
+    app.all('/mcp', (c) => mcp.fetch(c.req.raw))
+    const server = createServer({ agent })
+    app.all('*', (c) => server.fetch(c.req.raw))
+    const post = (headers: Record<string, string>) =>
+      app.request('/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      })
+    expect((await post({ host: 'localhost:80' })).status).toBe(200)
+    expect((await post({ host: 'box.local' })).status).toBe(200)
+    expect((await post({ host: 'evil.example' })).status).toBe(403)
+    expect((await post({ host: 'localhost', origin: 'https://evil.example' })).status).toBe(403)
+    expect((await app.request('/healthz', { headers: { host: 'localhost' } })).status).toBe(200)
+    server.close()
+  })
+
+  it('answers clients of the first SDK', async () => {
+    const endpoint = createMcpServer({ agent: photographer(call('camera'), 'Here.') })
+    const client = new OldClient({ name: 'old', version: '1' })
+    const fetch = async (url: string | URL, init?: RequestInit) =>
+      endpoint.fetch(new Request(url, init))
+    const requestInit = { headers: { host: 'localhost' } }
+    await client.connect(
+      new OldTransport(new URL('http://localhost/mcp'), { fetch, requestInit }) as never,
+    )
+    expect(await ask(client as never, {})).toMatchObject({
+      content: [{ text: 'Here.' }, { size: 5_000 }],
+    })
+    await client.close()
+  })
+
+  it('has tools of your own', async () => {
+    const endpoint = createMcpServer({
+      agent: photographer(),
+      extend: (server) =>
+        server.registerTool('mine', {}, () => ({ content: [{ type: 'text', text: 'hi' }] })),
+    })
+    const client = await connect(endpoint)
+    expect(await client.callTool({ name: 'mine' })).toMatchObject({ content: [{ text: 'hi' }] })
+    await client.close()
+  })
+
+  describe('with trust', () => {
+    const label = (meta: unknown) => Object(meta)['byref/label']
+    const isPublic = { integrity: 'trusted', confidentiality: 'public' }
+    const isUntrusted = { ...isPublic, integrity: 'untrusted' }
+
+    /** An agent that reads what is for Ada, and what anybody may have written. */
+    function trusting(
+      mode: 'track' | 'quarantine',
+      ...answers: Parameters<typeof scriptedModel>[0]
+    ) {
+      const own = { readOnly: true, inputSchema: { type: 'object', properties: {} } } as const
+      const diary = defineTool({
+        ...{ ...own, id: 'diary', description: 'Reads' },
+        returns: { readers: ['ada'] },
+        execute: () => ({ page: Buffer.from('Dear diary'), note: 'a secret' }),
+      })
+      const web = defineTool({
+        ...{ ...own, id: 'web', description: 'Reads' },
+        execute: () => ({ page: Buffer.alloc(5_000, 0xfe) }),
+      })
+      const model = scriptedModel(answers)
+      return createAgent({ name: 'reader', model, trust: mode, tools: [diary, web, erase] })
+    }
+
+    it('gives results, links and resources their labels', async () => {
+      const agent = trusting('quarantine', call('web'), 'Here.')
+      const client = await connect(createMcpServer({ agent, callers: 'trusted' }))
+      const result = await ask(client, {}, 'reader')
+      expect(label(result._meta)).toEqual(isPublic)
+      const [, link] = result.content as { uri: string; _meta: unknown }[]
+      expect(label(link?._meta)).toEqual(isUntrusted)
+      const uri = String(link?.uri)
+      const { contents } = await client.readResource({ uri })
+      expect(label(contents[0]?._meta)).toEqual(isUntrusted)
+      expect((await client.listResources()).resources.map(({ _meta }) => label(_meta))).toEqual([
+        isUntrusted,
+      ])
+      const read = await client.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
+      expect(label(read._meta)).toEqual(isUntrusted)
+      await client.close()
+      const plain = await connect(createMcpServer({ agent: photographer('Yes.') }))
+      expect(label((await ask(plain, {}))._meta)).toBeUndefined()
+      await plain.close()
+    })
+
+    it('takes the label of a call for what it says, and vouches for no caller by itself', async () => {
+      const labelOf = async (callers: McpServerOptions['callers'], meta: object = {}) => {
+        const agent = trusting('track', 'Yes.')
+        const client = await connect(createMcpServer({ agent, callers }))
+        const asked = { name: 'reader', arguments: { message: 'Go' }, _meta: { ...meta } }
+        const { _meta } = await client.callTool(asked)
+        await client.close()
+        return label(_meta)
+      }
+      const isPrivate = { 'byref/label': { confidentiality: 'private' } }
+      expect(await labelOf(undefined)).toEqual(isUntrusted)
+      expect(await labelOf('trusted')).toEqual(isPublic)
+      expect(await labelOf('trusted', isPrivate)).toEqual({
+        ...isPublic,
+        confidentiality: 'private',
+      })
+      expect(await labelOf('untrusted', { 'byref/label': {} })).toEqual(isUntrusted)
+      const noLabel = { 'byref/label': 'fine' }
+      expect(await labelOf('trusted', noLabel)).toEqual({
+        ...isUntrusted,
+        confidentiality: 'private',
+      })
+    })
+
+    it('gives what names readers to nobody else', async () => {
+      const agent = trusting(
+        'track',
+        call('diary'),
+        'It says: dear diary.',
+        call('diary'),
+        'Dear diary.',
+      )
+      const options = { agent, callers: 'trusted' as const }
+      const endpoint = createMcpServer({
+        ...options,
+        reader: ({ headers }) => headers.get('authorization') || null,
+      })
+      const [ada, bob, nobody] = await Promise.all(
+        ['ada', 'bob', ''].map((token) => connect(endpoint, { token })),
+      )
+      const mine = await ask(ada as Client, {}, 'reader')
+      expect(mine.content).toMatchObject([
+        { text: 'It says: dear diary.' },
+        { type: 'resource_link' },
+      ])
+      expect(label(mine._meta)).toEqual({ integrity: 'trusted', confidentiality: 'private' })
+      const conversation = `${mine._meta?.['byref/conversation']}`
+      const records = await agent.log.read(conversation)
+      expect(records.find(({ event }) => event.type === 'NEW_MESSAGE')?.event).toMatchObject({
+        payload: { sender: { participant_id: 'ada', participant_role: 'user' } },
+      })
+      const { uri } = (mine.content as { uri: string }[])[1] as { uri: string }
+      expect(JSON.stringify(await ada?.readResource({ uri }))).toContain('byref/label')
+      const theirs = await ask(bob as Client, {}, 'reader')
+      expect(theirs).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('forbidden') }],
+      })
+      for (const other of [bob, nobody]) {
+        await expect(other?.readResource({ uri })).rejects.toThrow('others')
+        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow('others')
+        expect((await other?.listResources())?.resources).toEqual([])
+        const fetched = await other?.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
+        expect(JSON.stringify(fetched)).toContain('forbidden')
+        expect(JSON.stringify(fetched)).not.toContain('diary')
+      }
+      const sql = `select * from "${uri}"`
+      const asked = await ada?.callTool({ name: 'query_tables', arguments: { sql } })
+      expect(JSON.stringify(asked)).toContain('forbidden')
+      expect((await ada?.listResources())?.resources).toHaveLength(2)
+      await Promise.all([ada, bob, nobody].map((client) => client?.close()))
+    })
+
+    it('asks a person about what they may read, and says which rule was met', async () => {
+      const questions: string[] = []
+      for (const token of ['ada', 'bob']) {
+        const agent = trusting(
+          'track',
+          call('diary'),
+          call('erase', { disk: '†result#1.note' }),
+          'Done.',
+        )
+        const endpoint = createMcpServer({
+          ...{ agent, callers: 'trusted' as const },
+          reader: ({ headers }) => headers.get('authorization'),
+        })
+        const client = await connect(endpoint, { token, capabilities: { elicitation: {} } })
+        client.setRequestHandler('elicitation/create', ({ params }) => {
+          questions.push(String(params.message))
+          return { action: 'accept', content: { approve: true } }
+        })
+        const result = await ask(client, {}, 'reader')
+        if (token === 'bob') questions.push(JSON.stringify(result.content))
+        await client.close()
+      }
+      const [mine, theirs] = questions
+      expect(mine).toMatch(/^Run erase with {"disk":"a secret"}\?.*is private/)
+      expect(theirs).toMatch(/Run erase with what others may read\?.*is private.*It waits/)
+      expect(theirs).not.toContain('secret')
+    })
+  })
+
+  it('rejects unknown options, no agent, and an agent named as one of its own tools', () => {
+    const wrong = (options: object) => expect(() => createMcpServer(options as never))
+    wrong({ agent: photographer(), agnts: 1 }).toThrow(
+      'Unknown option "agnts" in createMcpServer. Did you mean "agents"?',
+    )
+    wrong({}).toThrow('createMcpServer needs an agent')
+    const agent = createAgent({ name: 'fetch_asset', model: scriptedModel([]) })
+    wrong({ agent }).toThrow('createMcpServer has a tool "fetch_asset" of its own')
+  })
+
+  it('says of a resource that there is none, by the code of MCP', async () => {
+    const client = await connect(createMcpServer({ agent: photographer() }))
+    const uri = 'asset://nothing'
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32602,
+      data: { uri },
+    })
+    await client.close()
+  })
+
+  it('says of params that do not fit that they are invalid', async () => {
+    const endpoint = createMcpServer({ agent: photographer() })
+    const malformed = {
+      'resources/read': { uri: 5 },
+      'tools/list': { cursor: 5 },
+      'tools/call': {},
+    }
+    for (const [method, params] of Object.entries(malformed)) {
+      const answer = await endpoint.fetch(
+        new Request('http://localhost/mcp', {
+          method: 'POST',
+          headers: {
+            host: 'localhost',
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        }),
+      )
+      expect(await answer.text()).toContain('"code":-32602')
+    }
+    await endpoint.close()
+  })
+})

@@ -1,0 +1,229 @@
+import type {
+  CallToolResult,
+  McpRequestContext,
+  McpServer,
+  RequestStateCodec,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Agent } from '../../../agent/agent-contract.ts'
+import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
+import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import { optionalPeer } from '../../../optional-peer.ts'
+import { version } from '../../../version.ts'
+import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
+import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
+import { metaOf, withLabel } from '../label-meta.ts'
+import { callReadingTool, describeTool, failedCall, readingTools } from '../reading-tools.ts'
+import { askAgent, QUESTION, type Question } from './ask-agent.ts'
+import { readableAssets } from './served-labels.ts'
+
+/** Options of {@link createMcpServer}. Each agent is a tool by its name, `ask` where it has none; the assets are those of the first. */
+export interface McpServerOptions extends ServedAgents {
+  /** What a client is told of each agent, by name. */
+  descriptions?: Readonly<Record<string, string>>
+  /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
+  namespace?(request: Request): string | null | Promise<string | null>
+  /** By which name labels know who asks (docs/trust.md); what is for others to read is not given. Default: nobody that they name. */
+  reader?(request: Request): string | null | Promise<string | null>
+  /**
+   * Whether somebody vouches for what clients say, where agents have trust on. Default `untrusted`: it may be what a model
+   * was talked into.
+   */
+  callers?: 'trusted' | 'untrusted'
+  /** Hosts and origins that requests may name beside those of this machine. */
+  allowedHosts?: readonly string[]
+  /** Signs what clients give back when their person was asked; 32 characters or more, the same for all processes. Default: random. */
+  secret?: string
+  /** Adds tools, resources and prompts of your own; called for each connection, over HTTP for each request. */
+  extend?(server: McpServer, connection: McpConnection): unknown
+}
+
+/** What {@link McpServerOptions.extend} is told. */
+export interface McpConnection extends McpRequestContext {
+  /** Makes the `requestState` of an `inputRequired` result; any other is refused. */
+  mintState: RequestStateCodec['mint']
+}
+
+/**
+ * Agents, the tools that read their assets, and the assets as resources, by MCP. As a function it answers one request of
+ * streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp(c.req.raw))`.
+ */
+export interface McpEndpoint extends RequestHandler {
+  /** Serves this process's stdin and stdout; `closed` resolves when the client has gone. */
+  stdio(): Promise<{ closed: Promise<void> }>
+  close(): Promise<void>
+}
+
+const OPTIONS: OptionTable<McpServerOptions> = {
+  ...SERVED_AGENTS,
+  descriptions: is.recordOf(is.string),
+  namespace: is.callback(),
+  reader: is.callback(),
+  callers: is.oneOf('trusted', 'untrusted'),
+  allowedHosts: is.listOf(is.string),
+  secret: is.string,
+  extend: is.callback(),
+}
+const INVALID_PARAMS = -32602
+/** How long a person may take. */
+const STATE_SECONDS = 24 * 60 * 60
+
+/**
+ * Makes an MCP server of agents. The package `@modelcontextprotocol/server` loads with the first request: without it, requests
+ * and `stdio` reject with `dependency_missing`.
+ *
+ * @throws ByrefError `config_invalid` for an unknown option, no agent, or an agent named as one of the reading tools
+ */
+export function createMcpServer(options: McpServerOptions): McpEndpoint {
+  checkOptions('createMcpServer', options, OPTIONS)
+  const agents = [...readServedAgents('createMcpServer', options).values()]
+  const taken = new Set(readingTools().map(({ id }) => id))
+  const clash = agents.map(nameOf).find((name) => taken.has(name))
+  if (clash !== undefined) {
+    const message = `createMcpServer has a tool "${clash}" of its own: give the agent another name`
+    throw new ByrefError('config_invalid', message)
+  }
+  let opened: Promise<OpenedServer> | undefined
+  const open = () => {
+    opened ??= openServer(agents, options)
+    return opened
+  }
+  return Object.assign(
+    requestHandler(async (request) => (await open()).answer(request)),
+    {
+      stdio: async () => (await open()).stdio(),
+      close: async () => (await opened?.catch(() => null))?.close(),
+    },
+  )
+}
+
+interface OpenedServer extends Pick<McpEndpoint, 'stdio' | 'close'> {
+  answer(request: Request): Promise<Response>
+}
+
+async function openServer(
+  agents: readonly Agent[],
+  options: McpServerOptions,
+): Promise<OpenedServer> {
+  const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
+  const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
+  const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
+  const { reader: readerOf, callers = 'untrusted' } = options
+  const codec = sdk.createRequestStateCodec({
+    key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
+    ttlSeconds: STATE_SECONDS,
+    bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
+  })
+  const reading = readingTools()
+
+  async function connect(context: McpRequestContext): Promise<McpServer> {
+    const whose = context.authInfo?.extra?.namespace as string | null | undefined
+    const server = new Server(
+      { name: 'byref', version },
+      { requestState: { verify: codec.verify } },
+    )
+    const canAsk = ({ mcpReq }: ServerContext): boolean => {
+      const said: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
+      return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
+    }
+    const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
+    const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
+    const { assets } = mine[0] as Agent
+    const guard = readableAssets(mine, reader)
+    for (const agent of mine) {
+      const name = nameOf(agent)
+      const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
+      const inputSchema = fromJsonSchema<Question>(QUESTION)
+      server.registerTool(name, { description, inputSchema }, (input, ctx) =>
+        askAgent(agent, input, {
+          context: ctx,
+          canAsk: canAsk(ctx),
+          mint: codec.mint,
+          whom: { reader, callers },
+        }),
+      )
+    }
+    for (const tool of reading) {
+      const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
+      const config = { ...describeTool(tool, tool.id), inputSchema }
+      server.registerTool(tool.id, config, async (input, { mcpReq }) => {
+        const label = await guard.given(tool.id, input)
+        if (label instanceof ByrefError) return failedCall(label) as CallToolResult
+        const result = await callReadingTool(tool, input, { assets, signal: mcpReq.signal })
+        return (label ? withLabel(result, label) : result) as CallToolResult
+      })
+    }
+    const list = async () => ({
+      resources: await guard.list((await newestAssets(assets)).resources),
+    })
+    const read = async (uri: URL) => {
+      const label = await guard.given('read', { uri: uri.href })
+      if (label instanceof ByrefError) throw label
+      const { contents } = await assetAsResource(assets, uri.href)
+      return { contents: contents.map((one) => (label ? { ...one, _meta: metaOf(label) } : one)) }
+    }
+    const { name: called, uriTemplate } = ASSET_TEMPLATE
+    server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
+    const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
+    server.registerResource('field', field, {}, read)
+    await extend?.(server, { ...context, mintState: codec.mint })
+    return withInvalidParams(server)
+  }
+
+  const handler = sdk.createMcpHandler(connect)
+  const hosts = [...sdk.localhostAllowedHostnames(), ...allowedHosts]
+  return {
+    async answer(request) {
+      const refused =
+        sdk.hostHeaderValidationResponse(request, hosts) ??
+        sdk.originValidationResponse(request, hosts)
+      if (refused || !(namespace || readerOf)) return refused ?? handler.fetch(request)
+      try {
+        const extra = {
+          ...(namespace ? { namespace: await namespace(request) } : {}),
+          ...(readerOf ? { reader: await readerOf(request) } : {}),
+        }
+        return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })
+      } catch (reason) {
+        const error = reason instanceof ByrefError ? reason.message : 'unauthorized'
+        return Response.json({ error }, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
+      }
+    },
+    async stdio() {
+      const { serveStdio, StdioServerTransport } = await optionalPeer(
+        '@modelcontextprotocol/server/stdio',
+        'createMcpServer',
+      )
+      const transport = new StdioServerTransport()
+      const { close } = serveStdio(connect, { transport })
+      const closed = new Promise<void>((resolve) => process.stdin.once('end', resolve))
+      return { closed: closed.then(close) }
+    },
+    close: () => handler.close(),
+  }
+}
+
+function nameOf({ name }: Agent): string {
+  return name ?? 'ask'
+}
+
+/** The SDK answers params that do not fit with −32603 (internal error); the protocol has −32602 for them. */
+function withInvalidParams(server: McpServer): McpServer {
+  const connect = server.connect.bind(server)
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const isMalformed = 'error' in message && isAboutParams(message.error.message)
+      const error = isMalformed ? { ...message.error, code: INVALID_PARAMS } : null
+      return send(error ? { ...message, error } : message, options)
+    }
+    return connect(transport)
+  }
+  return server
+}
+
+/** Whether an error is the list of issues that the SDK's schemas have with the params of a request. */
+function isAboutParams(message: string): boolean {
+  return /^\[\s*\{[\s\S]*"path": \[\s*"params"/.test(message)
+}

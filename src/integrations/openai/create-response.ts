@@ -1,0 +1,259 @@
+import type { Agent } from '../../agent/agent-contract.ts'
+import type { ApprovalAnswer } from '../../agent/approve.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { type ConversationState, openRun } from '../../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { ToolCall } from '../../core/messages/message.ts'
+import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
+import type { MessageInput } from '../../core/messages/to-message.ts'
+import { newId } from '../../core/new-id.ts'
+import { readAll } from '../../log/conversation-log.ts'
+import type { ModelSettings } from '../../models/model-settings.ts'
+import { jsonOrText } from '../json-in-text.ts'
+import { eventStream } from '../serving/event-stream.ts'
+import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
+import { type Said, say } from '../serving/say.ts'
+import { saveSentFiles } from '../serving/sent-files.ts'
+import { createOutput, type StreamEvent } from './output.ts'
+import type { InputItem, MessageItem, Part, ResponsesRequest } from './request.ts'
+import {
+  formatResponseId,
+  noResponse,
+  parseResponseId,
+  type ResponseId,
+  type ResponseParts,
+  responseOf,
+} from './response.ts'
+
+/** How a response is asked for. */
+interface Asking {
+  request: Request
+  keepRunning: boolean
+  speaker: Speaker
+}
+
+/** Says what a request says, and answers with the response, whole or as it comes. */
+export async function createResponse(
+  agent: Agent,
+  asked: ResponsesRequest,
+  { request, keepRunning, speaker }: Asking,
+): Promise<Response> {
+  const conversation = await conversationOf(agent, asked.previous_response_id)
+  const followed = await followConversation(agent, conversation)
+  const onEnd = (isCut: boolean): void => {
+    followed.close()
+    if (isCut && !keepRunning && !asked.background) agent.cancel(conversation).catch(() => {})
+  }
+  try {
+    const { state } = followed
+    const after = state.position
+    const said = await readInput(asked, { state, speaker, assets: agent.assets })
+    const runId = await tell(agent, asked, { conversation, said, followed })
+    const events = responseEvents(followed, asked, { conversation, after, runId, said })
+    if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
+    return eventStream(events, {
+      frame({ type, ...event }, index) {
+        const data = JSON.stringify({ type, sequence_number: index, ...event })
+        return `event: ${type}\ndata: ${data}\n\n`
+      },
+      failed: (error) => ({
+        ...{ type: 'error', code: 'server_error', message: errorMessage(error), param: null },
+      }),
+      last: 'data: [DONE]\n\n',
+      onEnd,
+    })
+  } catch (error) {
+    followed.close()
+    throw error
+  }
+}
+
+/** The conversation that a request goes on with: a fork, where it went on otherwise since. */
+async function conversationOf(agent: Agent, previous?: string | null): Promise<string> {
+  if (!previous) return newId()
+  const { conversation, after } = parseResponseId(previous)
+  if (!(await agent.log.find(conversation))) throw noResponse(previous)
+  let last = ''
+  let hasAnswered = false
+  for await (const { position, event } of readAll(agent.log, conversation)) {
+    if (position > after && hasAnswered && isSaid(event))
+      return agent.fork(conversation, { at: last })
+    if (event.type === 'NEW_MESSAGE') last = event.payload.id
+    hasAnswered ||= position > after && event.type === 'STEP_FINISHED'
+  }
+  return conversation
+}
+
+/** Whether somebody said something, or answered a call. */
+function isSaid(event: ConversationEvent): boolean {
+  if (event.type === 'APPROVAL_ANSWERED') return true
+  return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
+}
+
+/** Says it; resolves to the run that answers. */
+async function tell(
+  agent: Agent,
+  { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
+  {
+    conversation,
+    said,
+    followed,
+  }: { conversation: string; said: Said; followed: FollowedConversation },
+): Promise<string> {
+  const open = openRun(followed.state)
+  if (open && said.answers.size === 0) {
+    throw new ByrefError('conversation_busy', 'Calls of the response before wait for their outputs')
+  }
+  const given = { temperature, topP, maxOutputTokens }
+  const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  const settings = Object.fromEntries(known) as ModelSettings
+  return say(agent, conversation, { ...said, open, settings, output: text?.format?.schema })
+}
+
+interface Responding extends ResponseId {
+  runId: string
+  said: Said
+}
+
+/** The events of a response; the last one has all of it. */
+async function* responseEvents(
+  followed: FollowedConversation,
+  request: ResponsesRequest,
+  { conversation, after, runId, said }: Responding,
+): AsyncGenerator<StreamEvent> {
+  const { state } = followed
+  const clientTools = new Set(request.tools?.map(({ name }) => name))
+  const output = createOutput((name) => clientTools.has(name), state)
+  const id = { conversation, after }
+  const response = (isWaiting: boolean) => {
+    const run = state.runs.find((one) => one.runId === runId)
+    const parts: ResponseParts = { id: formatResponseId(id), request, output, run, isWaiting }
+    return { ...responseOf(parts), output: output.items.map((item) => ({ ...item })) }
+  }
+  const { answers } = said
+  let began = false
+  for await (const { event, position } of followed.untilDue(runId, answers.keys())) {
+    const isStart = event.type === 'RUN_STARTED' && event.runId === runId
+    if (!began && answers.size === 0 && !isStart) continue
+    if (!began) {
+      if (isStart && position !== undefined) id.after = position
+      yield { type: 'response.created', response: response(false) }
+      yield { type: 'response.in_progress', response: response(false) }
+    }
+    began = true
+    yield* output.take(event)
+  }
+  yield* output.finish()
+  const whole = response(followed.waiting() !== null)
+  yield { type: ENDS[whole.status] ?? 'response.incomplete', response: whole }
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  completed: 'response.completed',
+  failed: 'response.failed',
+}
+
+/** The last event's response; of one in the background, the first's. */
+async function lastResponse(
+  events: AsyncGenerator<StreamEvent>,
+  given: { asked: ResponsesRequest; request: Request; onEnd: (isCut: boolean) => void },
+): Promise<Response> {
+  const { signal } = given.request
+  const cut = (): void => given.onEnd(true)
+  signal.addEventListener('abort', cut, { once: true })
+  if (signal.aborted) cut()
+  try {
+    let last: unknown = null
+    for await (const { response } of events) {
+      last = response ?? last
+      if (given.asked.background) break
+    }
+    return Response.json(last)
+  } finally {
+    signal.removeEventListener('abort', cut)
+    given.onEnd(false)
+  }
+}
+
+/** Reads `input` and `instructions`. Throws ByrefError `forbidden`, `bad_request`; what saving a file throws. */
+async function readInput(
+  { input, instructions }: ResponsesRequest,
+  { state, speaker, assets }: { state: ConversationState; speaker: Speaker; assets: Assets },
+): Promise<Said> {
+  const items: readonly InputItem[] =
+    typeof input === 'string' ? [{ role: 'user', content: input }] : input
+  const answers = new Map<string, ApprovalAnswer>()
+  const messages: MessageInput[] = []
+  if (instructions && instructions !== lastInstructions(state)) {
+    messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
+  }
+  const isWaiting = (id: string): boolean => state.calls[id]?.status === 'waiting'
+  for (const item of items) {
+    if (item.type === 'mcp_approval_response') {
+      const { approval_request_id: id, approve, reason } = item
+      // Clients send what they said before again.
+      if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
+    } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
+      answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
+    } else if (item.type === 'function_call_output') {
+      messages.push(toolResult(item, messages))
+    } else if (item.type === 'function_call') {
+      messages.push(announcement(item))
+    } else if (item.type === undefined || item.type === 'message') {
+      messages.push(await toInput(item as MessageItem, assets))
+    }
+  }
+  return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
+}
+
+/** Who says the instructions of a request. */
+const INSTRUCTIONS = 'instructions'
+
+function lastInstructions({ messages }: ConversationState): unknown {
+  return messages.findLast(({ sender }) => sender.name === INSTRUCTIONS)?.content
+}
+
+type Item<Type> = Extract<InputItem, { type: Type }>
+
+/** A call of a conversation that the client kept itself, as an answer announces it. */
+function announcement({ call_id: id, name, arguments: text }: Item<'function_call'>): MessageInput {
+  const args = jsonOrText(text)
+  const call: ToolCall = { id, name, arguments: isPlainObject(args) ? args : { value: args } }
+  return { role: 'assistant', content: '', metadata: { tool_calls: [call] } }
+}
+
+function toolResult(
+  { call_id: id, output }: Item<'function_call_output'>,
+  before: readonly MessageInput[],
+): MessageInput {
+  const isAnnounced = before.some(({ metadata }) =>
+    (metadata?.tool_calls as ToolCall[] | undefined)?.some((call) => call.id === id),
+  )
+  if (!isAnnounced) throw new ByrefError('bad_request', `No call "${id}" waits for an output`)
+  return {
+    role: 'tool',
+    content: resultOf(output),
+    metadata: { tool_result: { tool_call_id: id } },
+  }
+}
+
+async function toInput({ role, content }: MessageItem, assets: Assets): Promise<MessageInput> {
+  const head = { id: newId(), role: role === 'developer' ? 'system' : role }
+  if (typeof content === 'string') return { ...head, content }
+  const parts = await Promise.all(content.map((part) => named(part, assets)))
+  return { ...head, ...(await saveSentFiles(parts, assets)) }
+}
+
+/** A part whose file was uploaded, and is named by its asset's id, with its reference; any other as it is. */
+async function named(part: Part, assets: Assets): Promise<unknown> {
+  const { type, file_id: id, detail, filename } = part
+  if (typeof id !== 'string') return part
+  const { ref } = await assets.info(id)
+  return { type: type === 'input_image' ? 'image_url' : 'file', url: ref, detail, filename }
+}
+
+function resultOf(output: string | readonly Part[]): unknown {
+  return typeof output === 'string' ? jsonOrText(output) : output
+}

@@ -1,0 +1,45 @@
+import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import type { CallError, TokenUsage } from '../../core/events/events.ts'
+import { redactText } from '../../log/redact.ts'
+import { ATTRIBUTES, EVENTS } from './names.ts'
+
+/** What a step or a run used, as attributes. */
+export function usageAttributes(usage: TokenUsage): Attributes {
+  return {
+    [ATTRIBUTES.inputTokens]: usage.inputTokens ?? undefined,
+    [ATTRIBUTES.outputTokens]: usage.outputTokens ?? undefined,
+    [ATTRIBUTES.cacheReadTokens]: usage.cachedInputTokens,
+    [ATTRIBUTES.cacheWriteTokens]: usage.cacheWriteTokens,
+    [ATTRIBUTES.cost]: usage.cost,
+  }
+}
+
+/** Marks what failed, with its code and what may be said of it. */
+export function markFailed(span: Span, { code, message }: CallError): void {
+  const said = sayable(message)
+  span.setAttribute(ATTRIBUTES.error, code)
+  span.setStatus({ code: SpanStatusCode.ERROR, message: said })
+  span.addEvent(EVENTS.exception, {
+    [ATTRIBUTES.exceptionType]: code,
+    [ATTRIBUTES.exceptionMessage]: said,
+  })
+}
+
+/** What was thrown, as an error with a code. */
+export function thrown(error: unknown): CallError {
+  const code = error instanceof ByrefError ? error.code : 'run_failed'
+  return { code, message: errorMessage(error) }
+}
+
+const MAX_READ = 4_000
+const MAX_SAID = 500
+
+/** A message without what looks like a secret or a body, and short. */
+function sayable(message: string): string {
+  const read = redactText(message.slice(0, MAX_READ))
+  const said = read
+    .replace(/\bdata:[^\s"'<>()]*/gi, 'data:…')
+    .replace(/[A-Za-z0-9+/_=-]{64,}/g, ({ length }) => `[${length} characters]`)
+  return said.length > MAX_SAID ? `${said.slice(0, MAX_SAID - 1).toWellFormed()}…` : said
+}

@@ -1,0 +1,191 @@
+import {
+  type Attributes,
+  context,
+  type Span,
+  SpanKind,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { createAgent } from '../../agent/agent.ts'
+import type { Agent, AgentOptions } from '../../agent/agent-contract.ts'
+import { AGENT_OPTIONS } from '../../agent/agent-options.ts'
+import { messagesOf } from '../../agent/start-run.ts'
+import { namedAssets } from '../../assets/named-assets.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { formatAssetRef } from '../../core/refs/asset-ref.ts'
+import type { AroundWork, CallWork, Work } from '../../engine/around-work.ts'
+import { redactText } from '../../log/redact.ts'
+import { version } from '../../version.ts'
+import { ATTRIBUTES, OPERATIONS, providerName } from './names.ts'
+import { createRunSpans, type RunSpans } from './run-spans.ts'
+import { markFailed, thrown, usageAttributes } from './span-end.ts'
+import { withTraceparent } from './traceparent.ts'
+
+/** Options of {@link createTracedAgent}. */
+export interface TracingOptions {
+  /** Default: that of the global tracer provider, by the name `byref`. */
+  tracer?: Tracer
+  /** Whether the spans of tools name the assets that they used and made, by reference. Default false. */
+  references?: boolean
+}
+
+const TRACING: OptionTable<TracingOptions> = {
+  tracer: is.having<Tracer>('a tracer of OpenTelemetry', 'startSpan'),
+  references: is.boolean,
+}
+
+/**
+ * Makes an agent, as `createAgent` does, whose runs, model calls and tools are spans of OpenTelemetry: a run below the
+ * span that is active where it is asked for, its model calls and tools below it, and what those trace below them. Nothing
+ * that is said, passed or returned is recorded.
+ *
+ * @throws ByrefError as `createAgent`; `config_invalid` for an option that there is not
+ */
+export function createTracedAgent(options: AgentOptions, tracing: TracingOptions = {}): Agent {
+  checkOptions('createTracedAgent', options, AGENT_OPTIONS)
+  checkOptions('createTracedAgent', tracing, TRACING)
+  const { tracer = trace.getTracer('byref', version), references = false } = tracing
+  const { callbacks = {}, name, model } = options
+  const runs = createRunSpans({
+    tracer,
+    name: name === undefined ? OPERATIONS.run : `${OPERATIONS.run} ${name}`,
+    attributes: {
+      [ATTRIBUTES.operation]: OPERATIONS.run,
+      [ATTRIBUTES.provider]: providerName(String(model?.provider)),
+      [ATTRIBUTES.model]: model?.modelId,
+      [ATTRIBUTES.agent]: name,
+    },
+    resume: (conversation, namespace) => agent.resume(conversation, { namespace }),
+  })
+  const spans = workSpans({ tracer, runs, references, within: callbacks })
+  const agent = createAgent({ ...options, callbacks: { ...callbacks, ...spans } })
+  return traced(agent, runs)
+}
+
+function traced(agent: Agent, runs: RunSpans): Agent {
+  const self: Agent = {
+    ...agent,
+    run(options) {
+      const span = runs.begin()
+      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
+      return runs.follow(span, agent.run({ ...options, messages }))
+    },
+    async start(options) {
+      const span = runs.begin()
+      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
+      try {
+        return runs.follow(span, await agent.start({ ...options, messages }))
+      } catch (error) {
+        runs.refuse(span, error)
+        throw error
+      }
+    },
+    send(conversation, messages, options) {
+      const list = Array.isArray(messages) ? messages : [messages]
+      const active = trace.getActiveSpan()?.spanContext() ?? null
+      return agent.send(conversation, withTraceparent(list, active), options)
+    },
+    resume: (conversation, given) => runs.afterSpan(agent.resume(conversation, given)),
+    scoped(namespace) {
+      const other = agent.scoped(namespace)
+      return other === agent ? self : traced(other, runs)
+    },
+    async close() {
+      await agent.close()
+      await runs.settled()
+    },
+  }
+  return self
+}
+
+/** What {@link workSpans} needs. */
+interface WorkSpansOptions {
+  tracer: Tracer
+  runs: RunSpans
+  /** Whether calls say which assets they used and made. */
+  references: boolean
+  /** What else is around the same work, within the spans. */
+  within: AroundWork
+}
+
+/** At most so many references in one attribute. */
+const MAX_REFERENCES = 100
+
+/** A span for each answer of the model and each execution of a tool, below that of their run, in which the work runs. */
+function workSpans(options: WorkSpansOptions): Required<AroundWork> {
+  const { tracer, runs, references, within } = options
+
+  function start(work: Work, kind: SpanKind, name: string, attributes: Attributes): Span {
+    const shared = {
+      [ATTRIBUTES.conversation]: work.conversation,
+      [ATTRIBUTES.run]: work.run.runId,
+    }
+    const parent = trace.setSpan(context.active(), runs.of(work))
+    return tracer.startSpan(name, { kind, attributes: { ...shared, ...attributes } }, parent)
+  }
+
+  return {
+    aroundStep(step, perform) {
+      const { model, messageId } = step
+      const span = start(step, SpanKind.CLIENT, `${OPERATIONS.step} ${model.modelId}`, {
+        [ATTRIBUTES.operation]: OPERATIONS.step,
+        [ATTRIBUTES.provider]: providerName(model.provider),
+        [ATTRIBUTES.model]: model.modelId,
+        [ATTRIBUTES.stream]: true,
+        [ATTRIBUTES.message]: messageId,
+      })
+      const work = () => (within.aroundStep ? within.aroundStep(step, perform) : perform())
+      return during(span, step, work, ({ usage, finishReason }) => {
+        span.setAttribute(ATTRIBUTES.finishReasons, [finishReason])
+        span.setAttributes(usageAttributes(usage))
+      })
+    },
+    aroundCall(call, perform) {
+      const { tool, toolCallId, attempt } = call
+      const span = start(call, SpanKind.INTERNAL, `${OPERATIONS.call} ${tool.id}`, {
+        [ATTRIBUTES.operation]: OPERATIONS.call,
+        [ATTRIBUTES.tool]: tool.id,
+        [ATTRIBUTES.toolType]: 'function',
+        [ATTRIBUTES.toolCall]: toolCallId,
+        [ATTRIBUTES.attempt]: attempt,
+      })
+      if (references) span.setAttribute(ATTRIBUTES.assetsUsed, usedBy(call))
+      const work = () => (within.aroundCall ? within.aroundCall(call, perform) : perform())
+      return during(span, call, work, ({ error, events }) => {
+        if (error) markFailed(span, error)
+        if (references) span.setAttribute(ATTRIBUTES.assetsCreated, madeBy(events))
+      })
+    },
+  }
+}
+
+/** Performs within the span, and ends it. */
+async function during<Outcome>(
+  span: Span,
+  { signal }: Work,
+  perform: () => Promise<Outcome>,
+  end: (outcome: Outcome) => void,
+): Promise<Outcome> {
+  try {
+    const outcome = await context.with(trace.setSpan(context.active(), span), perform)
+    end(outcome)
+    return outcome
+  } catch (error) {
+    const cut = { code: 'interrupted', message: 'The run was over before' }
+    markFailed(span, signal.aborted ? cut : thrown(error))
+    throw error
+  } finally {
+    span.end()
+  }
+}
+
+function usedBy({ arguments: args }: CallWork): string[] {
+  const ids = [...namedAssets(args, { bareIds: false })].slice(0, MAX_REFERENCES)
+  return ids.map((id) => redactText(formatAssetRef({ id }))).filter((ref) => ref.length < 200)
+}
+
+function madeBy(events: readonly ConversationEvent[]): string[] {
+  const refs = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload.ref : []))
+  return refs.slice(0, MAX_REFERENCES)
+}

@@ -1,0 +1,38 @@
+import { isSpanContextValid, type SpanContext } from '@opentelemetry/api'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { Message } from '../../core/messages/message.ts'
+
+/** The metadata of a message that says within which span it was said, in the form of W3C Trace Context. */
+const KEY = 'traceparent'
+
+const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+/**
+ * The messages, of which the first says within which span they are said: whoever runs them, in this process or another,
+ * goes on there. Without a span it says nothing, whatever it said before.
+ */
+export function withTraceparent<Messages>(messages: Messages, span: SpanContext | null): Messages {
+  if (!Array.isArray(messages)) return messages
+  const [first, ...rest] = messages
+  const { metadata = {} } = Object(first)
+  // What is no message is refused by who takes it.
+  if (!isPlainObject(first) || !isPlainObject(metadata)) return messages
+  const { [KEY]: before, ...others } = metadata
+  const said = span && isSpanContextValid(span) ? { [KEY]: formatTraceparent(span) } : {}
+  if (before === undefined && !(KEY in said)) return messages
+  return [{ ...first, metadata: { ...others, ...said } }, ...rest] as Messages
+}
+
+/** The span within which a message was said; null where it does not say. */
+export function traceparentOf(message: Message | undefined): SpanContext | null {
+  const metadata: unknown = message?.metadata
+  const said = isPlainObject(metadata) ? metadata[KEY] : null
+  const [, traceId, spanId, flags] = (typeof said === 'string' && FORM.exec(said)) || []
+  if (!traceId || !spanId || !flags) return null
+  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+  return isSpanContextValid(span) ? span : null
+}
+
+function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
+}

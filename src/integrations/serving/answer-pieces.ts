@@ -1,0 +1,132 @@
+import { textOf } from '../../core/board/render-context.ts'
+import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import type { Message, ToolCall } from '../../core/messages/message.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
+
+/** What an agent says and does, as all protocols tell it. */
+export type AnswerPiece =
+  /** Of a message that goes on behind a call each part is a text of its own. */
+  | { type: 'text-start'; id: string; messageId: string }
+  | { type: 'text-delta'; id: string; messageId: string; delta: string }
+  /** With all of the text; `isCut`: nothing more comes, and nobody knows what would have. */
+  | { type: 'text-end'; id: string; messageId: string; text: string; isCut: boolean }
+  | { type: 'call-start'; id: string; name: string; messageId: string }
+  | { type: 'call-delta'; id: string; delta: string }
+  /** `rest`: the arguments as JSON, where they did not stream; else empty. */
+  | { type: 'call-end'; id: string; call: ToolCall; rest: string }
+  /** A call whose arguments broke off. */
+  | { type: 'call-cut'; id: string }
+  | { type: 'result'; id: string; message: Message; error: CallError | null }
+  /** A whole answer of a model, behind its text. */
+  | { type: 'answer'; message: Message }
+  /** Anything else that happens. */
+  | { type: 'event'; event: ConversationEvent }
+
+/** The pieces of a conversation from some point on. */
+export interface AnswerPieces {
+  take(event: ConversationEvent): AnswerPiece[]
+  /** Ends what is still being written. */
+  finish(): AnswerPiece[]
+}
+
+/** What was told of the text of one message. */
+interface Told {
+  text: string
+  /** A model may speak on behind a call: that is another text. */
+  parts: number
+  writing: { id: string; text: string } | null
+}
+
+/**
+ * Makes pieces of events: each text and each call begins once, goes on, and ends, whether it streamed, is read from the log,
+ * or was in the middle when somebody began to follow.
+ */
+export function createAnswerPieces(): AnswerPieces {
+  const texts = new Map<string, Told>()
+  const calls = new Set<string>()
+
+  function begin(messageId: string): AnswerPiece[] {
+    const told = texts.get(messageId) ?? { text: '', parts: 0, writing: null }
+    if (told.writing) return []
+    const id = told.parts++ === 0 ? messageId : `${messageId}-${told.parts}`
+    texts.set(messageId, told)
+    told.writing = { id, text: '' }
+    return [{ type: 'text-start', id, messageId }]
+  }
+
+  function write(messageId: string, delta: string): AnswerPiece[] {
+    if (delta === '') return []
+    const began = begin(messageId)
+    const told = texts.get(messageId) as Told & { writing: { id: string; text: string } }
+    told.text += delta
+    told.writing.text += delta
+    return [...began, { type: 'text-delta', id: told.writing.id, messageId, delta }]
+  }
+
+  function end(messageId: string, isCut = false): AnswerPiece[] {
+    const told = texts.get(messageId)
+    if (!told?.writing) return []
+    const { id, text } = told.writing
+    told.writing = null
+    return [{ type: 'text-end', id, messageId, text, isCut }]
+  }
+
+  /** What of a whole text was not told. */
+  function restOf(messageId: string, text: string): AnswerPiece[] {
+    const told = texts.get(messageId)?.text ?? ''
+    const rest = text.startsWith(told) ? text.slice(told.length) : ''
+    return [...write(messageId, rest), ...end(messageId)]
+  }
+
+  function keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
+    const { payload: message } = event
+    const { id, sender, content_type: type } = message
+    const { result } = readMetadata(message)
+    if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
+    if (sender.participant_role !== 'assistant' || type === 'data')
+      return [{ type: 'event', event }]
+    return [...restOf(id, textOf(message)), { type: 'answer', message }]
+  }
+
+  return {
+    take(event) {
+      switch (event.type) {
+        case 'TEXT_MESSAGE_START':
+          return begin(event.messageId)
+        case 'TEXT_MESSAGE_CONTENT':
+          // Who did not see it begin is told all of it at its end.
+          return texts.has(event.messageId) ? write(event.messageId, event.delta) : []
+        case 'TEXT_MESSAGE_END':
+          return end(event.messageId)
+        case 'TOOL_CALL_START': {
+          const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
+          if (calls.has(id)) return []
+          calls.add(id)
+          return [{ type: 'call-start', id, name, messageId }]
+        }
+        case 'TOOL_CALL_ARGS': {
+          const { toolCallId: id, delta } = event
+          return calls.has(id) && delta !== '' ? [{ type: 'call-delta', id, delta }] : []
+        }
+        case 'TOOL_CALL_END': {
+          const { toolCallId: id, call, parentMessageId: messageId } = event
+          if (calls.delete(id)) return [{ type: 'call-end', id, call, rest: '' }]
+          const start = { type: 'call-start', id, name: call.name, messageId } as const
+          return [start, { type: 'call-end', id, call, rest: JSON.stringify(call.arguments) }]
+        }
+        case 'TOOL_CALL_RESULT':
+          // The message that is kept says it, in other processes too.
+          return []
+        case 'NEW_MESSAGE':
+          return keep(event)
+        default:
+          return [{ type: 'event', event }]
+      }
+    },
+    finish() {
+      const cut = [...calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
+      calls.clear()
+      return [...[...texts.keys()].flatMap((id) => end(id, true)), ...cut]
+    },
+  }
+}

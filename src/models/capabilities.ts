@@ -1,0 +1,86 @@
+import { is, type OptionTable } from '../core/check-options.ts'
+import { catalogueEntry, type ModelPrice } from './catalogue.ts'
+import type { LanguageModel } from './language-model.ts'
+import type { ModelCapabilities } from './model-capabilities.ts'
+import { providerRules } from './provider-rules.ts'
+import { limitOf, type TakenTypes } from './taken-types.ts'
+
+/** What the application knows better. */
+export interface CapabilityOverrides {
+  /** MIME types such as `image/png` or `image/*`; or with the bytes that one body may have. Replaces the known ones. */
+  takes?: readonly string[] | TakenTypes
+  takesInResults?: readonly string[] | TakenTypes
+  /** Which URLs the model's server fetches by itself. */
+  urls?: ModelCapabilities['urls']
+  contextWindow?: number
+  price?: ModelPrice
+  cacheMarks?: ModelCapabilities['cacheMarks']
+  systemAnywhere?: boolean
+}
+
+const TAKEN = is.either(is.listOf(is.string), is.recordOf(is.positive))
+export const CAPABILITIES: OptionTable<CapabilityOverrides> = {
+  ...is.all(TAKEN, 'takes', 'takesInResults'),
+  urls: is.recordOf(is.listOf(is.having<RegExp>('a RegExp', 'test'))),
+  contextWindow: is.positive,
+  price: is.group({
+    ...is.all(is.required(is.notNegative), 'input', 'output'),
+    ...is.all(is.notNegative, 'cacheRead', 'cacheWrite'),
+  }),
+  cacheMarks: is.nullable(is.oneOf('anthropic', 'bedrock')),
+  systemAnywhere: is.boolean,
+}
+
+/** Of types that are given without a limit, and of all bodies in one call where no limit is known: 20 MB. */
+const DEFAULT_BYTES = 20_000_000
+
+/**
+ * What the model can be sent and costs: by its provider and its id, what the model says itself (`supportedUrls`), and
+ * the overrides, which always win. One of which nothing is known is sent text alone.
+ */
+export async function capabilitiesOf(
+  model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
+  overrides: CapabilityOverrides = {},
+): Promise<ModelCapabilities> {
+  const { provider, modelId } = model
+  const rules = providerRules(provider, modelId)
+  const known = await catalogueEntry(model)
+  const takes = overrides.takes ? withLimits(overrides.takes) : (rules.takes ?? {})
+  const said = { ...rules.urls, ...(await model.supportedUrls) }
+  const { takesInResults } = overrides
+  return {
+    takes,
+    takesInResults: takesInResults ? withLimits(takesInResults) : (rules.takesInResults ?? {}),
+    perCall: { bytes: DEFAULT_BYTES, images: Infinity, files: Infinity, ...rules.perCall },
+    maxImageSide: rules.maxImageSide ?? Infinity,
+    maxPdfPages: rules.maxPdfPages ?? Infinity,
+    urlsInResults: rules.urlsInResults ?? false,
+    urls: overrides.urls ?? usefulUrls(said, takes, rules.byUrl),
+    contextWindow: overrides.contextWindow ?? known?.contextWindow ?? null,
+    price: overrides.price ?? known?.price ?? null,
+    cacheMarks:
+      overrides.cacheMarks === undefined ? (rules.cacheMarks ?? null) : overrides.cacheMarks,
+    systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
+    detailOption: rules.detailOption ?? null,
+  }
+}
+
+function withLimits(types: readonly string[] | TakenTypes): TakenTypes {
+  if (!Array.isArray(types)) return types as TakenTypes
+  return Object.fromEntries(types.map((type) => [type, DEFAULT_BYTES]))
+}
+
+/** A provider fetches what it is told to, also images for a model that sees none: only what the model takes is left. */
+function usefulUrls(
+  urls: ModelCapabilities['urls'],
+  takes: TakenTypes,
+  byUrl: readonly string[] = [],
+): ModelCapabilities['urls'] {
+  const taken = Object.keys(takes)
+  const isUseful = (type: string): boolean => {
+    if (byUrl.includes(type) || limitOf(takes, type) !== null) return true
+    const family = type.replace(/\*.*$/, '')
+    return type.includes('*') && taken.some((mime) => mime.startsWith(family))
+  }
+  return Object.fromEntries(Object.entries(urls).filter(([type]) => isUseful(type)))
+}

@@ -1,0 +1,87 @@
+import type {
+  LanguageModelV3,
+  LanguageModelV3Prompt,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider'
+import { type Check, is } from '../core/check-options.ts'
+
+/** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
+export type LanguageModel = LanguageModelV4 | LanguageModelV3
+
+/** The check of an option that is a model. */
+export const MODEL: Check<LanguageModel> = is.checked(
+  'a model of the AI SDK (provider interface v3 or v4), such as openai("gpt-5-mini") of @ai-sdk/openai',
+  (value) => {
+    const { doStream, specificationVersion } = Object(value) as Partial<LanguageModel>
+    return typeof doStream === 'function' && /^v[34]$/.test(String(specificationVersion))
+  },
+)
+
+/** What one model call is given; the prompt in the shapes of provider interface v4. */
+export type ModelCallOptions = LanguageModelV4CallOptions
+
+/** One part of a model's answer as it streams. */
+export type ModelStreamPart = LanguageModelV4StreamPart
+
+/** Opens the stream of one call, whichever version of the interface the model has. */
+export async function streamModel(
+  model: LanguageModel,
+  options: ModelCallOptions,
+): Promise<ReadableStream<ModelStreamPart>> {
+  if (model.specificationVersion === 'v4') return (await model.doStream(options)).stream
+  const { prompt, ...rest } = options
+  // v3 and v4 differ in how a prompt carries files and in parts that are never sent here; settings and stream parts
+  // that both know are the same.
+  const result = await model.doStream({
+    ...(rest as Omit<Parameters<LanguageModelV3['doStream']>[0], 'prompt'>),
+    prompt: toV3(prompt),
+  })
+  return result.stream as ReadableStream<ModelStreamPart>
+}
+
+function toV3(prompt: LanguageModelV4Prompt): LanguageModelV3Prompt {
+  return prompt.map((message: LanguageModelV4Message) => {
+    if (message.role === 'user') {
+      const content = message.content.map((part) =>
+        part.type === 'file' ? { ...part, data: bareData(part.data) } : part,
+      )
+      return { ...message, content }
+    }
+    if (message.role !== 'tool') return message
+    const content = message.content.map((part) =>
+      part.type === 'tool-result' && part.output.type === 'content'
+        ? { ...part, output: { ...part.output, value: part.output.value.map(resultPart) } }
+        : part,
+    )
+    return { ...message, content }
+  }) as LanguageModelV3Prompt
+}
+
+type FileData = LanguageModelV4FilePart['data']
+
+function bareData(data: FileData): string | Uint8Array | URL {
+  if (data.type === 'data') return data.data
+  if (data.type === 'url') return data.url
+  throw new TypeError(`A file of type "${data.type}" cannot be sent to a v3 model`)
+}
+
+type Content = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number]
+
+/** Within results v3 tells images from other files, and base64 from URLs, by the part's type. */
+function resultPart(part: Content): unknown {
+  if (part.type !== 'file') return part
+  const { data, mediaType, filename, providerOptions } = part
+  const kind = mediaType.startsWith('image') ? 'image' : 'file'
+  const options = providerOptions ? { providerOptions } : {}
+  const bare = bareData(data)
+  if (bare instanceof URL) return { type: `${kind}-url`, url: bare.href, ...options }
+  const text = typeof bare === 'string' ? bare : Buffer.from(bare).toString('base64')
+  const named = kind === 'file' && filename !== undefined ? { filename } : {}
+  return { type: `${kind}-data`, data: text, mediaType, ...named, ...options }
+}

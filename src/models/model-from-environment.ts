@@ -1,0 +1,78 @@
+import { ByrefError } from '../core/errors.ts'
+import { optionalPeer } from '../optional-peer.ts'
+import type { CapabilityOverrides } from './capabilities.ts'
+import type { LanguageModel } from './language-model.ts'
+
+const FOR_MODEL = 'The model that the environment asks for'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The model that environment variables ask for: `OPENAI_BASE_URL` with `BYREF_MODEL` (any server that speaks OpenAI's
+ * chat completions), else the provider whose key is set (OpenAI, Anthropic, Google; `BYREF_MODEL` picks its model),
+ * else null.
+ *
+ * @throws ByrefError `config_invalid` for a base URL without a model, `dependency_missing` for a provider's package
+ *   that is not installed.
+ */
+export async function modelFromEnvironment(env: Environment): Promise<LanguageModel | null> {
+  const model = env.BYREF_MODEL?.trim()
+  if (env.OPENAI_BASE_URL && !model && !env.OPENAI_API_KEY) {
+    throw new ByrefError(
+      'config_invalid',
+      'OPENAI_BASE_URL is set without BYREF_MODEL: name the model that the server runs',
+    )
+  }
+  if (env.OPENAI_BASE_URL && model) {
+    const { createOpenAICompatible } = await optionalPeer('@ai-sdk/openai-compatible', FOR_MODEL)
+    return createOpenAICompatible({
+      name: 'openai-compatible',
+      baseURL: env.OPENAI_BASE_URL,
+      apiKey: env.OPENAI_API_KEY,
+      includeUsage: true,
+    })(model)
+  }
+  if (env.OPENAI_API_KEY) {
+    const { createOpenAI } = await optionalPeer('@ai-sdk/openai', FOR_MODEL)
+    return createOpenAI({
+      apiKey: env.OPENAI_API_KEY,
+      baseURL: env.OPENAI_BASE_URL || undefined,
+    })(model || 'gpt-5-mini')
+  }
+  if (env.ANTHROPIC_API_KEY) {
+    const { createAnthropic } = await optionalPeer('@ai-sdk/anthropic', FOR_MODEL)
+    return createAnthropic({
+      apiKey: env.ANTHROPIC_API_KEY,
+      baseURL: env.ANTHROPIC_BASE_URL || undefined,
+    })(model || 'claude-sonnet-4-5')
+  }
+  if (env.GOOGLE_GENERATIVE_AI_API_KEY) {
+    const { createGoogleGenerativeAI } = await optionalPeer('@ai-sdk/google', FOR_MODEL)
+    return createGoogleGenerativeAI({
+      apiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
+      baseURL: env.GOOGLE_GENERATIVE_AI_BASE_URL || undefined,
+    })(model || 'gemini-2.5-flash')
+  }
+  return null
+}
+
+/**
+ * What `BYREF_MODEL_TAKES` says of the model: MIME types behind commas, such as `image/png,application/pdf` or `image/*`,
+ * which go to it as parts. Nothing where it is not set.
+ *
+ * @throws ByrefError `config_invalid` for a malformed MIME type
+ */
+export function capabilitiesFromEnvironment({
+  BYREF_MODEL_TAKES,
+}: Environment): CapabilityOverrides {
+  const types = (BYREF_MODEL_TAKES ?? '').split(',').map((type) => type.trim().toLowerCase())
+  const takes = types.filter(Boolean)
+  const wrong = takes.find((type) => !/^[a-z]+\/([\w.+-]+|\*)$/.test(type))
+  if (wrong !== undefined) {
+    throw new ByrefError(
+      'config_invalid',
+      `BYREF_MODEL_TAKES has ${JSON.stringify(wrong)}: give MIME types behind commas, such as image/png,application/pdf`,
+    )
+  }
+  return takes.length > 0 ? { takes } : {}
+}

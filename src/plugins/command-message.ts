@@ -1,0 +1,41 @@
+import { isPlainObject } from '../core/json/json.ts'
+import type { Message, ToolCall } from '../core/messages/message.ts'
+import type { Plugin } from './load-plugin.ts'
+
+/** The plugins of an agent, by their names. */
+export type Plugins = ReadonlyMap<string, Plugin>
+
+/** A message that asks a plugin to do something. */
+export interface CommandMessage extends Message {
+  content: { command: string; param?: unknown; [key: string]: unknown }
+}
+
+/** Whether a message is a command for a plugin, which is carried out without a model. */
+export function isCommand(message: Message): message is CommandMessage {
+  const { receiver, content_type, content } = message
+  if (receiver?.participant_role !== 'plugin' || content_type !== 'command') return false
+  return isPlainObject(content) && typeof content.command === 'string' && !('response' in content)
+}
+
+/** The call that carries out a command; of a plugin or command that there is not, one that fails and says so. */
+export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugins): ToolCall {
+  const { command, param } = content
+  const name = receiver?.name ?? receiver?.participant_id ?? ''
+  const found = pluginOf(name, plugins)?.commands.get(command)
+  const given = isPlainObject(param) ? param : {}
+  return {
+    id: commandCallId(id),
+    name: found?.tool.id ?? `${name}.${command}`,
+    arguments: found ? found.argumentsOf(param) : given,
+  }
+}
+
+/** The id of the call that carries out the command of a message. */
+export function commandCallId(messageId: string): string {
+  return `command_${messageId}`
+}
+
+/** By its name or its title. */
+function pluginOf(name: string, plugins: Plugins): Plugin | undefined {
+  return plugins.get(name) ?? [...plugins.values()].find(({ title }) => title === name)
+}

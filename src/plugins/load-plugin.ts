@@ -1,0 +1,173 @@
+import { defineTool, TOOL_OPTIONS, type Tool, type ToolContext } from '../boundary/tool.ts'
+import { schemaIssues } from '../boundary/validate.ts'
+import { checkValue, is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { isAssetRef } from '../core/refs/asset-ref.ts'
+import { readPluginYaml, type YamlCommand } from './plugin-yaml.ts'
+
+/** Does the work of a command: given its parameter, valid and with its references resolved. */
+export type PluginExecute = (param: unknown, context: ToolContext) => unknown
+
+/** What does a command: a function, or one with what `defineTool` takes beside it. */
+export type PluginHandler =
+  | PluginExecute
+  | ({ execute: PluginExecute } & Pick<
+      Tool,
+      | 'needsApproval'
+      | 'idempotent'
+      | 'mappable'
+      | 'timeoutMs'
+      | 'retries'
+      | 'outputPath'
+      | 'outputMethod'
+      | 'maxResultChars'
+      | 'variables'
+    >)
+
+const HANDLER: OptionTable<Exclude<PluginHandler, PluginExecute>> = {
+  ...is.all(is.boolean, 'idempotent', 'mappable', 'variables'),
+  ...is.all(is.positive, 'timeoutMs', 'maxResultChars'),
+  retries: TOOL_OPTIONS.retries,
+  needsApproval: TOOL_OPTIONS.needsApproval,
+  outputPath: TOOL_OPTIONS.outputPath,
+  outputMethod: TOOL_OPTIONS.outputMethod,
+  execute: TOOL_OPTIONS.execute,
+}
+
+/** One command of a plugin. */
+export interface PluginCommand {
+  name: string
+  /** The tool that it is, for models: `plugin_command`. */
+  tool: Tool
+  /** The tool's arguments for the `param` of a command message. */
+  argumentsOf(param: unknown): Record<string, unknown>
+}
+
+/** Commands that belong together, for models as tools and for people as messages. */
+export interface Plugin {
+  /** What command messages call it by: `info.name`, else `info.title`. */
+  name: string
+  title: string
+  description: string
+  commands: ReadonlyMap<string, PluginCommand>
+}
+
+/**
+ * Where a command takes its whole parameter by one reference (`asset_ref_acceptable` on `parameter` itself), the tool has
+ * this parameter for it; a parameter that is no object is under it too.
+ */
+export const WHOLE_PARAM = '_param'
+
+/**
+ * Makes a plugin of its YAML and of what does its commands, by their names.
+ *
+ * @throws ByrefError `config_invalid` for YAML that is none or describes no plugin, with line and column; for a command that
+ *   nobody does, and a handler of no command
+ */
+export async function loadPlugin(
+  yaml: string,
+  handlers: Readonly<Record<string, PluginHandler>>,
+): Promise<Plugin> {
+  checkValue(is.string, yaml, 'The first argument of loadPlugin')
+  checkValue(
+    is.recordOf(is.either(is.callback(), is.group(HANDLER))),
+    handlers,
+    'loadPlugin.handlers',
+  )
+  const { name, title, description, commands } = await readPluginYaml(yaml)
+  const names = commands.map((command) => command.name)
+  for (const handler of Object.keys(handlers)) {
+    if (!names.includes(handler)) {
+      throw invalid(`The plugin "${name}" has no command "${handler}"; it has ${names.join(', ')}`)
+    }
+  }
+  const made = commands.map((command): [string, PluginCommand] => {
+    const handler = Object.hasOwn(handlers, command.name) ? handlers[command.name] : undefined
+    if (!handler) throw invalid(`Nothing does the command "${command.name}": give it a handler`)
+    return [command.name, pluginCommand(name, command, handler)]
+  })
+  return { name, title, description, commands: new Map(made) }
+}
+
+function pluginCommand(
+  plugin: string,
+  command: YamlCommand,
+  handler: PluginHandler,
+): PluginCommand {
+  const { execute, needsApproval, ...options } =
+    typeof handler === 'function' ? { execute: handler } : handler
+  const id = `${plugin}_${command.name}`.replace(/[^A-Za-z0-9_-]+/g, '_')
+  const paramOf = (input: unknown): unknown => checkedParam(command, Object(input))
+  const tool = defineTool({
+    ...options,
+    id,
+    description: descriptionOf(command),
+    inputSchema: toolSchema(command),
+    needsApproval:
+      typeof needsApproval === 'function'
+        ? (input, context) => needsApproval(paramOf(input), context)
+        : needsApproval,
+    execute: (input, context) => execute(paramOf(input), context),
+  })
+  return {
+    name: command.name,
+    tool: tool as Tool,
+    argumentsOf(param) {
+      if (param === undefined || param === null) return {}
+      const isWhole = command.isWhole && isAssetRef(param as string)
+      return isPlainObject(param) && command.isObject && !isWhole ? param : { [WHOLE_PARAM]: param }
+    },
+  }
+}
+
+function descriptionOf({ description, response }: YamlCommand): string {
+  return response === '' ? description : `${description}\nGives: ${response}`
+}
+
+/** What the model fills in. What is required is checked when the whole parameter is there. */
+function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
+  const { description, ...rest } = schema
+  const whole = { ...rest, ...(isWhole ? { asset_ref_acceptable: true } : {}) }
+  if (!isObject) {
+    const properties = {
+      [WHOLE_PARAM]: description === undefined ? whole : { ...whole, description },
+    }
+    return {
+      ...{ type: 'object', properties, additionalProperties: false },
+      ...(isRequired ? { required: [WHOLE_PARAM] } : {}),
+    }
+  }
+  if (!isWhole) return schema
+  // Providers take no choice between sets of parameters: words say what is required without it.
+  const { required = [], ...open } = schema as { required?: readonly string[] }
+  const otherwise =
+    required.length === 0 ? '' : `. Without it, these are required: ${required.join(', ')}`
+  const instead = {
+    type: 'object',
+    asset_ref_acceptable: true,
+    description: `Instead of all others: a reference to an object that holds them${otherwise}`,
+  }
+  return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
+}
+
+/** The parameter as its handler is given it. */
+function checkedParam(
+  { name, schema, isObject, isWhole }: YamlCommand,
+  { [WHOLE_PARAM]: whole, ...fields }: Record<string, unknown>,
+): unknown {
+  if (!isObject) return whole
+  if (!isWhole) return fields
+  const param = isPlainObject(whole) ? { ...whole, ...fields } : fields
+  const issues = schemaIssues(schema, param)
+  if (issues.length === 0) return param
+  const words = issues.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
+  throw new ByrefError(
+    'invalid_arguments',
+    `The parameter of "${name}" does not fit: ${words.join('; ')}`,
+  )
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('config_invalid', message)
+}

@@ -1,0 +1,206 @@
+import type { JsonSchema } from '../boundary/describe-schema.ts'
+import { didYouMean } from '../core/check-options.ts'
+import { isPlainObject, putKey } from '../core/json/json.ts'
+
+export type Path = readonly (string | number)[]
+
+/** Says where in the YAML something is wrong, and throws. */
+export type Fail = (path: Path, what: string) => never
+
+/** What is known of a plugin's types while it is read. */
+export interface TypeReader {
+  fail: Fail
+  /** By the names that `_type_ref` gives. */
+  named: Map<string, JsonSchema>
+}
+
+/** A description as JSON Schema; `required` says whether the value must be there (default true). */
+export interface FieldSchema {
+  schema: JsonSchema
+  isRequired: boolean
+}
+
+/** What is wrong with a name that there is not. */
+export function unknownName(name: string, names: readonly string[]): string {
+  return `is not known: ${JSON.stringify(name)}.${didYouMean(name, names)} Valid: ${names.join(', ')}`
+}
+
+/** Types as they are written in YAML for JSON and for Python, in lower case. */
+const TYPES: Readonly<Record<string, JsonSchema>> = {
+  ...ofType('string', 'string', 'str'),
+  ...ofType('number', 'number', 'float'),
+  ...ofType('integer', 'integer', 'int'),
+  ...ofType('boolean', 'boolean', 'bool'),
+  ...ofType('object', 'object', 'dict', 'mapping'),
+  ...ofType('array', 'array', 'list', 'tuple', 'set', 'sequence'),
+  ...ofType('null', 'null', 'none', 'nonetype'),
+  any: {},
+}
+
+function ofType(type: string, ...names: string[]): Record<string, JsonSchema> {
+  return Object.fromEntries(names.map((name) => [name, { type }]))
+}
+
+/** Keywords of JSON Schema that a description may have beside its own. */
+const KEYWORDS = [
+  ...['type', 'required', 'example', 'description', 'enum', 'asset_ref_acceptable', 'asset_ref_as'],
+  ...['title', 'default', 'examples', 'const', 'format', 'deprecated', 'optional', 'name'],
+  ...[
+    'items',
+    'prefixItems',
+    'contains',
+    'minItems',
+    'maxItems',
+    'uniqueItems',
+    'unevaluatedItems',
+  ],
+  ...['properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'minProperties'],
+  ...['maxProperties', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'pattern', 'contentEncoding', 'contentMediaType'],
+  ...['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', '$ref', '$defs', 'definitions'],
+  ...['$comment', 'readOnly', 'writeOnly'],
+]
+
+/** Reads a description: `example` is one of `examples`, a `type` may be written as Python has it, or be a mapping. */
+export function readField(
+  description: Readonly<Record<string, unknown>>,
+  path: Path,
+  reader: TypeReader,
+): FieldSchema {
+  const { fail } = reader
+  const odd = Object.keys(description).find((key) => !KEYWORDS.includes(key) && !/^x-/.test(key))
+  if (odd !== undefined) fail([...path, odd], unknownName(odd, KEYWORDS))
+  const { type, required, example, optional: _, ...rest } = withoutNull(description)
+  const { description: words, enum: choices, asset_ref_acceptable: flag } = rest
+  if (words !== undefined && typeof words !== 'string') {
+    fail([...path, 'description'], 'must be text')
+  }
+  if (choices !== undefined && !Array.isArray(choices)) fail([...path, 'enum'], 'must be a list')
+  if (flag !== undefined && typeof flag !== 'boolean') {
+    fail([...path, 'asset_ref_acceptable'], 'must be true or false')
+  }
+  // Within an object it may be JSON Schema's list.
+  if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required)) {
+    fail([...path, 'required'], 'must be true or false')
+  }
+  const schema = {
+    ...(type === undefined ? {} : readType(type, [...path, 'type'], reader)),
+    ...rest,
+    ...(Array.isArray(required) ? { required } : {}),
+    ...(example === undefined ? {} : { examples: [example] }),
+  }
+  return { schema, isRequired: required !== false }
+}
+
+/** An empty value says nothing: templates have `enum: null`. */
+function withoutNull(description: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const said = ([key, value]: [string, unknown]) => value !== null || /^(default|const)$/.test(key)
+  return Object.fromEntries(Object.entries(description).filter(said))
+}
+
+/** The schema of fields by their names. */
+export function readFields(
+  fields: Readonly<Record<string, unknown>>,
+  path: Path,
+  reader: TypeReader,
+): JsonSchema {
+  const properties: Record<string, JsonSchema> = {}
+  const required: string[] = []
+  for (const [key, value] of Object.entries(fields)) {
+    if (!isPlainObject(value)) reader.fail([...path, key], 'must be a mapping, with a type')
+    const field = readField(value as Record<string, unknown>, [...path, key], reader)
+    putKey(properties, key, field.schema)
+    if (field.isRequired) required.push(key)
+  }
+  const isOpen = Object.keys(properties).length === 0
+  return { type: 'object', properties, required, additionalProperties: isOpen }
+}
+
+/** A type: a name or an expression, a mapping of fields, a list of the fields of a list's items, or of types. */
+function readType(type: unknown, path: Path, reader: TypeReader): JsonSchema {
+  if (typeof type === 'string') return parseType(type, path, reader)
+  if (isPlainObject(type)) {
+    const { _type_ref: name, ...fields } = type as Record<string, unknown>
+    const schema = readFields(fields, path, reader)
+    if (typeof name === 'string') reader.named.set(name, schema)
+    return schema
+  }
+  if (!Array.isArray(type) || type.length === 0) return reader.fail(path, TYPE_EXPECTED)
+  if (type.every((one) => typeof one === 'string')) {
+    return unionOf(type.map((one) => parseType(one, path, reader)))
+  }
+  return { type: 'array', items: readFields(byName(type, path, reader), path, reader) }
+}
+
+/** Descriptions that have a `name` each, as fields. */
+export function byName(
+  list: readonly unknown[],
+  path: Path,
+  { fail }: TypeReader,
+): Record<string, unknown> {
+  const entries = list.map((item, i): [string, unknown] => {
+    const { name, ...description } = Object(item) as Record<string, unknown>
+    return typeof name === 'string' ? [name, description] : fail([...path, i], 'must have a name')
+  })
+  return Object.fromEntries(entries)
+}
+
+const TYPE_EXPECTED = 'must be a type, a mapping of fields, or a list'
+
+/** Reads a type as Python writes it: `List[int]`, `Union[str, None]`, `str | None`, `numpy.ndarray`. */
+function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
+  const tokens = text.match(/[\w.]+|[^\s\w.]/g) ?? []
+  let at = 0
+
+  function union(): JsonSchema {
+    const options = [one()]
+    while (tokens[at] === '|') {
+      at++
+      options.push(one())
+    }
+    return unionOf(options)
+  }
+
+  function one(): JsonSchema {
+    const name = tokens[at++] ?? ''
+    if (!/^[\w.]+$/.test(name)) return reader.fail(path, `cannot be read: ${JSON.stringify(text)}`)
+    const args: JsonSchema[] = []
+    if (tokens[at] === '[') {
+      do {
+        at++
+        args.push(union())
+      } while (tokens[at] === ',')
+      if (tokens[at++] !== ']') return reader.fail(path, `misses a "]": ${JSON.stringify(text)}`)
+    }
+    return typeOf(name, args)
+  }
+
+  function typeOf(name: string, args: readonly JsonSchema[]): JsonSchema {
+    const simple = name.replace(/^typing\./, '').toLowerCase()
+    if (simple === 'union') return unionOf(args)
+    if (simple === 'optional') return unionOf([...args, { type: 'null' }])
+    const known = reader.named.get(name) ?? (Object.hasOwn(TYPES, simple) ? TYPES[simple] : null)
+    if (known?.type === 'array' && args[0]) return { ...known, items: args[0] }
+    if (known?.type === 'object' && args[1]) return { ...known, additionalProperties: args[1] }
+    if (known) return known
+    // A class of a library, such as numpy.ndarray: anything that JSON or an asset holds.
+    if (name.includes('.')) return {}
+    return reader.fail(path, unknownName(name, [...Object.keys(TYPES), ...reader.named.keys()]))
+  }
+
+  const schema = union()
+  return at === tokens.length
+    ? schema
+    : reader.fail(path, `cannot be read: ${JSON.stringify(text)}`)
+}
+
+/** One of several; where any value is taken, the others say nothing. */
+function unionOf(options: readonly JsonSchema[]): JsonSchema {
+  const [first = {}] = options
+  if (options.length === 1 || options.some((one) => Object.keys(one).length === 0)) {
+    return options.length === 1 ? first : {}
+  }
+  const isPlain = options.every((one) => Object.keys(one).join() === 'type')
+  return isPlain ? { type: [...new Set(options.map((one) => one.type))] } : { anyOf: options }
+}

@@ -1,0 +1,23 @@
+import { ByrefError } from '../../core/errors.ts'
+import { createLineage, type Lineage } from '../../core/labels/lineage.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+
+/**
+ * Where the value of a reference came from and what came of it, from the log alone; null for one that names nothing.
+ *
+ * @throws ByrefError `conversation_not_found`
+ */
+export async function lineageOf(
+  log: ConversationLog,
+  conversation: string,
+  ref: string,
+): Promise<Lineage | null> {
+  const graph = createLineage()
+  let isThere = false
+  for await (const record of readAll(log, conversation)) {
+    isThere = true
+    graph.apply(record)
+  }
+  if (isThere) return graph.lineage(ref)
+  throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
+}
