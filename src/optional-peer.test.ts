@@ -15,7 +15,7 @@ const USES: Record<string, string> = {
   '@duckdb/node-api': '(await use("assets/tables/duckdb")).loadDuckdb()',
   '@modelcontextprotocol/client': "(await use('cli/mcp/http-channel')).httpChannel('http://x', {})",
   '@modelcontextprotocol/server':
-    "(await use('join/mcp/server/mcp-server')).createMcpServer({ agent: { run() {}, approve() {} } })(new Request('http://localhost'))",
+    "(await use('integrations/mcp/server/mcp-server')).createMcpServer({ agent: { run() {}, approve() {} } })(new Request('http://localhost'))",
   '@resvg/resvg-js': "(await use('../demo/bar-chart')).drawBarChart({ title: '', bars: [] })",
   'apache-arrow': "table('arrow-table', 'readArrowTable')",
   mammoth: "document('docx')",
@@ -40,7 +40,7 @@ registerHooks({
 })
 const { default: pg } = await import('pg')
 const use = (path) => import('./src/' + path + '.ts')
-const model = async (env) => (await use('model/model-from-environment')).modelFromEnvironment(env)
+const model = async (env) => (await use('models/model-from-environment')).modelFromEnvironment(env)
 const table = async (file, name) => (await use('assets/tables/' + file))[name]({ name: 'x', path: '/x' }).batches().next()
 const document = async (form) =>
   (await use('assets/documents/write-pages')).documentPages({ form, name: 'x', path: 'package.json' }).next()

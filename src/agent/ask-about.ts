@@ -1,7 +1,6 @@
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { isPlainObject } from '../core/json/json.ts'
 import { isAssetRef } from '../core/refs/asset-ref.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
