@@ -113,7 +113,7 @@ export interface StartedRun<Output = null> {
 /**
  * Begins a run: its messages into the log, with its start where no other is under way.
  *
- * @param toolCallId The call of an agent's tool that begins it: it runs in this process, also where the log has workers.
+ * @param toolCallId The tool call that begins a sub-agent's run. Such a run stays in this process, even if the log has workers.
  */
 export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
@@ -232,7 +232,7 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
-  /** The call of an agent's tool that begins it. */
+  /** The tool call that begins a sub-agent's run. */
   toolCallId?: string
 }
 
@@ -241,8 +241,9 @@ async function appendRun(
   { owner, leaseMs, settings, log }: AgentParts,
   { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
   { events }: Accepted,
-  { runId, context, ask, toolCallId, ifBusy = 'queue', ...others }: Beginning,
+  { ifBusy = 'queue', ...beginning }: Beginning,
 ): Promise<string> {
+  const { runId, context, ask, toolCallId } = beginning
   let taker = runId
   const situation = (): NextSettings => ({
     ...{ limits: settings.limits, tools: settings.tools, board: thread.board, now: thread.now() },
@@ -257,9 +258,7 @@ async function appendRun(
       if (isFree && (!log.queue || toolCallId !== undefined)) {
         const writer = { conversation: thread.id, owner, settings }
         const messages = messagesIn(events)
-        const { parentRunId, attribution } = others
-        const beginning = { runId, messages, context, ask, parentRunId, toolCallId, attribution }
-        const { events: started, debug } = startEntry(writer, state, beginning)
+        const { events: started, debug } = startEntry(writer, state, { ...beginning, messages })
         const first = [...events, ...started]
         const step = followUp(thread.id, state, first, situation())
         begun.messageId = stepIn(step)

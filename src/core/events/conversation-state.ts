@@ -37,7 +37,7 @@ export interface StepState {
 export interface RunState {
   runId: string
   parentRunId?: string
-  /** For a run that a tool of an agent began: the call, which alone continues it. */
+  /** The tool call that began a sub-agent's run. Only that call continues it. */
   toolCallId?: string
   /** What its messages are signed with, after their sender. */
   attribution?: string

@@ -172,7 +172,7 @@ export type ConversationEvent =
       runId: string
       /** The run whose call this one is, for a sub-agent. */
       parentRunId?: string
-      /** For a run that a tool of an agent began: the call, which alone continues it. */
+      /** The tool call that began a sub-agent's run. Only that call continues it. */
       toolCallId?: string
       /** What its messages are signed with, after their sender. */
       attribution?: string
