@@ -314,6 +314,19 @@ describe('client.upload of a large file', () => {
 })
 
 describe('pieces of uploads', () => {
+  it('fail alone where their folder cannot be written', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const file = join(folder, 'file')
+    writeFileSync(file, 'where a folder belongs')
+    const { url, close } = await listening(folder, { uploads: join(file, 'uploads') })
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
+    const create = { method: 'POST', headers: { ...headers, 'upload-length': '9' } }
+    const answer = await fetch(`${url}/api/uploads`, create)
+    expect(await refusal(answer)).toEqual({ status: 500, code: 'internal' })
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
   it('that nobody goes on with are removed after a day', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const uploads = join(folder, 'uploads')

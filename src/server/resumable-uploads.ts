@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { createReadStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileStore } from '@tus/file-store'
@@ -41,46 +40,57 @@ type Made = Awaited<ReturnType<typeof importOne>>
 
 /** Takes uploads in pieces. A piece is on disk before it is answered; the server may end and start meanwhile. */
 export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions): ResumableUploads {
-  const store = new FileStore({ directory: folder, expirationPeriodInMilliseconds: KEEP_MS })
   const callers = new WeakMap<Request, Caller>()
-  const tus = new TusServer({
-    path: '/api/uploads',
-    datastore: store,
-    maxSize: maxBytes,
-    relativeLocation: true,
-    respectForwardedHeaders: false,
-    // Who may ask from elsewhere is said by the server, for all of it.
-    allowedOrigins: [],
-    namingFunction: () => newId(),
-    onUploadCreate: async (request, { metadata }) => {
-      const caller = callers.get(request as Request)
-      return { metadata: { ...metadata, namespace: caller?.namespace ?? null } }
-    },
-    onIncomingRequest: async (request, id) => {
-      if (request.method === 'POST') return
-      const caller = callers.get(request as Request)
-      if (!(await ofNamespace(id, caller?.namespace ?? null))) {
-        throw { status_code: 404, body: 'There is no such upload\n' }
-      }
-    },
-  })
-  const ready = mkdir(folder, { recursive: true })
+  let opened: { store: FileStore; tus: TusServer } | null = null
+
+  /** Opens the folder with the first request. It makes the folder first: a `FileStore` that cannot make it ends the process. */
+  function open() {
+    if (opened) return opened
+    mkdirSync(folder, { recursive: true })
+    const store = new FileStore({ directory: folder, expirationPeriodInMilliseconds: KEEP_MS })
+    const tus = new TusServer({
+      path: '/api/uploads',
+      datastore: store,
+      maxSize: maxBytes,
+      relativeLocation: true,
+      respectForwardedHeaders: false,
+      // Who may ask from elsewhere is said by the server, for all of it.
+      allowedOrigins: [],
+      namingFunction: () => newId(),
+      onUploadCreate: async (request, { metadata }) => {
+        const caller = callers.get(request as Request)
+        return { metadata: { ...metadata, namespace: caller?.namespace ?? null } }
+      },
+      onIncomingRequest: async (request, id) => {
+        if (request.method === 'POST') return
+        const caller = callers.get(request as Request)
+        if (!(await ofNamespace(id, caller?.namespace ?? null))) {
+          throw { status_code: 404, body: 'There is no such upload\n' }
+        }
+      },
+    })
+    opened = { store, tus }
+    return opened
+  }
+
   const answers = new Map<string, Promise<Made>>()
   /** Of assets that are being made, by the upload's id. */
   const making = new Map<string, AbortController>()
   let swept = 0
 
   async function sweep(): Promise<void> {
-    await ready
     if (Date.now() - swept < SWEEP_MS) return
     swept = Date.now()
     // One that another process has just removed is as good as removed here.
+    const { store } = open()
     await store.deleteExpired().catch(() => {})
   }
 
   async function find(id: string): Promise<Upload | null> {
     if (!/^\w+$/.test(id)) return null
-    return store.getUpload(id).catch(() => null)
+    return open()
+      .store.getUpload(id)
+      .catch(() => null)
   }
 
   async function ofNamespace(id: string, namespace: string | null): Promise<boolean> {
@@ -136,7 +146,7 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
         onProgress,
         signal: controller.signal,
       })
-      await store.remove(id)
+      await open().store.remove(id)
       return made
     } finally {
       making.delete(id)
@@ -156,7 +166,7 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
       await sweep()
       callers.set(request, caller)
       if (request.method === 'DELETE') await stopMaking(request, caller)
-      return inOurShape(await tus.handleWeb(request))
+      return inOurShape(await open().tus.handleWeb(request))
     },
     routes: [asset],
   }
