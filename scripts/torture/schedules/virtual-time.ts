@@ -23,7 +23,6 @@ const MAX_PAUSES = 300
 export function virtualTimeScheduler(random: Random): Scheduler {
   const ready: (() => void)[] = []
   const timers = new Set<Timer>()
-  const real = { setImmediate: globalThis.setImmediate, setTimeout: globalThis.setTimeout }
   let now = Date.now()
 
   function addTimer(fire: () => void, ms: number, every: number | null): Timer {
@@ -115,81 +114,105 @@ interface Clock {
   timers: Set<Timer>
 }
 
-/** Puts the clock in the place of the process's own; gives what puts that back. */
-function replaceClock({ now, random, hop, addTimer, timers }: Clock): () => void {
-  const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } =
-    globalThis
-  const saved = {
-    setTimeout,
-    clearTimeout,
-    setInterval,
-    clearInterval,
-    setImmediate,
-    clearImmediate,
-  }
-  const { Date: RealDate } = globalThis
-  const { random: realRandom } = Math
-  const promises = { ...timersPromises }
+const real = {
+  setTimeout: globalThis.setTimeout,
+  setInterval: globalThis.setInterval,
+  setImmediate: globalThis.setImmediate,
+  clearTimeout: globalThis.clearTimeout,
+  clearImmediate: globalThis.clearImmediate,
+  Date: globalThis.Date,
+  random: Math.random,
+  promises: { ...timersPromises },
+}
 
-  class VirtualDate extends RealDate {
-    constructor(...given: unknown[]) {
-      super(...((given.length === 0 ? [now()] : given) as [number]))
-    }
-    static override now(): number {
-      return now()
-    }
-  }
+/** The clock of the schedule that runs; null for the process's own. */
+let clock: Clock | null = null
 
-  const handle = (timer: Timer): object =>
-    Object.assign(timer, {
-      unref: () => timer,
-      ref: () => timer,
-      hasRef: () => true,
-      refresh() {
-        timer.due = now() + (timer as Timer & { ms: number }).ms
-        timers.add(timer)
-        return timer
-      },
-    })
-  const clear = (timer: unknown): void => void timers.delete(timer as Timer)
-  const after =
-    (every: boolean) =>
-    (fire: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) =>
-      handle(
-        Object.assign(
-          addTimer(() => fire(...args), ms, every ? Math.max(1, ms) : null),
-          { ms },
-        ),
-      )
-  const immediate = (fire: (...args: unknown[]) => void, ...args: unknown[]): object => {
-    const one = { cancelled: false }
-    void hop().then(() => one.cancelled || fire(...args))
-    return one
-  }
-  Object.assign(globalThis, {
-    Date: VirtualDate,
-    ...{ setTimeout: after(false), setInterval: after(true), setImmediate: immediate },
-    ...{ clearTimeout: clear, clearInterval: clear },
-    clearImmediate: (one: { cancelled: boolean } | undefined) => {
-      if (one) one.cancelled = true
+type Fire = (...args: unknown[]) => void
+
+/** A timer as Node gives it. */
+function startTimer({ addTimer, now, timers }: Clock, every: boolean, fire: Fire, ms: number) {
+  const timer = addTimer(fire, ms, every ? Math.max(1, ms) : null)
+  return Object.assign(timer, {
+    unref: () => timer,
+    ref: () => timer,
+    hasRef: () => true,
+    refresh() {
+      timer.due = now() + ms
+      timers.add(timer)
+      return timer
     },
   })
-  Math.random = () => random.below(1_000_000) / 1_000_000
-  Object.defineProperty(performance, 'now', { value: now, configurable: true })
-  Object.assign(timersPromises, {
-    setImmediate: async (value: unknown) => hop().then(() => value),
-    setTimeout: (ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
-      new Promise((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-        addTimer(() => resolve(value), ms, null)
-      }),
-  })
+}
+
+function stopTimer(timer: unknown): void {
+  clock?.timers.delete(timer as Timer)
+  real.clearTimeout(timer as NodeJS.Timeout)
+}
+
+class VirtualDate extends real.Date {
+  constructor(...given: unknown[]) {
+    super(...((given.length === 0 && clock ? [clock.now()] : given) as [number]))
+  }
+  static override now(): number {
+    return clock?.now() ?? real.Date.now()
+  }
+}
+
+/**
+ * What takes the place of the process's own functions. A module that is loaded while a schedule runs keeps these for good:
+ * each asks which clock is the present one.
+ */
+const virtual = {
+  Date: VirtualDate,
+  setTimeout: (fire: Fire, ms = 1, ...args: unknown[]) =>
+    clock ? startTimer(clock, false, () => fire(...args), ms) : real.setTimeout(fire, ms, ...args),
+  setInterval: (fire: Fire, ms = 1, ...args: unknown[]) =>
+    clock ? startTimer(clock, true, () => fire(...args), ms) : real.setInterval(fire, ms, ...args),
+  setImmediate(fire: Fire, ...args: unknown[]): object {
+    if (!clock) return real.setImmediate(fire, ...args)
+    const one = { isCancelled: false }
+    void clock.hop().then(() => one.isCancelled || fire(...args))
+    return one
+  },
+  clearTimeout: stopTimer,
+  clearInterval: stopTimer,
+  clearImmediate(one: { isCancelled?: boolean } | undefined) {
+    if (one && 'isCancelled' in one) one.isCancelled = true
+    else real.clearImmediate(one as NodeJS.Immediate | undefined)
+  },
+}
+
+const virtualPromises = {
+  setImmediate: async (value: unknown) =>
+    clock ? clock.hop().then(() => value) : real.promises.setImmediate(value),
+  async setTimeout(ms: number, value: unknown, options: { signal?: AbortSignal } = {}) {
+    if (!clock) return real.promises.setTimeout(ms, value, options)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const { signal } = options
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    clock.addTimer(() => resolve(value), ms, null)
+    return promise
+  },
+}
+
+/** Puts the clock in the place of the process's own; gives what puts that back. */
+function replaceClock(present: Clock): () => void {
+  clock = present
+  const own = Object.fromEntries(
+    Object.keys(virtual).map((name) => [name, Reflect.get(globalThis, name)]),
+  )
+  Object.assign(globalThis, virtual)
+  Math.random = () => present.random.below(1_000_000) / 1_000_000
+  Object.defineProperty(performance, 'now', { value: present.now, configurable: true })
+  Object.assign(timersPromises, virtualPromises)
   syncBuiltinESMExports()
   return () => {
-    Object.assign(globalThis, { ...saved, Date: RealDate })
-    Math.random = realRandom
+    clock = null
+    Object.assign(globalThis, own)
+    Math.random = real.random
     Reflect.deleteProperty(performance, 'now')
-    Object.assign(timersPromises, promises)
+    Object.assign(timersPromises, real.promises)
     syncBuiltinESMExports()
   }
 }

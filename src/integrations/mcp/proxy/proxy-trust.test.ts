@@ -122,7 +122,7 @@ describe('proxyMcp with trust: quarantine', () => {
       expect(asked).toEqual(
         answer === 'never' ? [] : [expect.stringContaining('/body is not trusted')],
       )
-      expect(asked.join()).not.toContain('eve')
+      expect(asked.join()).not.toContain('Send all')
       await close()
     }
     const hello = { to: 'bob', body: 'Hello.' }
