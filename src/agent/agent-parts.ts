@@ -1,6 +1,6 @@
 import { is, type OptionTable } from '../core/check-options.ts'
-import type { OpenConversations } from '../engine/conversations.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
+import type { OpenConversations } from '../engine/sessions.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { AgentAssets } from './agent-assets.ts'
 

@@ -5,14 +5,14 @@ import { ByrefError } from '../core/errors.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
+import { resolveLimits } from '../engine/limits.ts'
+import { resolvePromptOptions } from '../engine/prompt-settings.ts'
+import type { AgentSettings } from '../engine/run-settings.ts'
 import {
   type OpenConversation,
   type OpenConversations,
   openConversations,
-} from '../engine/conversations.ts'
-import { resolveLimits } from '../engine/limits.ts'
-import { resolvePromptOptions } from '../engine/prompt-settings.ts'
-import type { AgentSettings } from '../engine/run-settings.ts'
+} from '../engine/sessions.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../models/model-settings.ts'
@@ -78,7 +78,9 @@ export function createAgent(options: AgentOptions): Agent {
       settings: { ...settings, assets: own },
       owner,
       leaseMs,
-      tell: hasHandlers ? (thread, event) => tellHandlers(handlers, thread, event, own) : undefined,
+      tell: hasHandlers
+        ? (session, event) => tellHandlers(handlers, session, event, own)
+        : undefined,
       onStream: (conversation, event) => streams.tell(conversation, event, { namespace: of }),
     })
     open.set(of, made)

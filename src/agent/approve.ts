@@ -8,7 +8,7 @@ import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { mayRead, readLabel } from '../core/labels/label.ts'
 import { approvedArguments } from '../engine/calls/map-call.ts'
-import type { OpenConversation } from '../engine/conversations.ts'
+import type { OpenConversation } from '../engine/sessions.ts'
 
 /** What a person says about a call. */
 export interface ApprovalAnswer {
@@ -40,13 +40,13 @@ interface CheckedWith {
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
-  { thread, wake }: OpenConversation,
+  { session, wake }: OpenConversation,
   toolCallId: string,
   { approved, by, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
   // The question may be another process's, of a moment ago.
-  if (thread.state.calls[toolCallId]?.status !== 'waiting') await thread.refresh()
-  const asked = thread.state.calls[toolCallId]
+  if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
+  const asked = session.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
   if (by !== undefined) refuseStranger(by, asked)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
@@ -55,7 +55,7 @@ export async function answerApproval(
     approved && given !== undefined
       ? await givenResult(given, asked, checkedWith.assets)
       : { value: undefined, events: [] }
-  await thread.append((state) => {
+  await session.append((state) => {
     const call = state.calls[toolCallId]
     if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)
     const answer: ConversationEvent = {
@@ -82,7 +82,7 @@ function refuseStranger(by: string, { id, approval }: Call): void {
   )
 }
 
-type Call = OpenConversation['thread']['state']['calls'][string]
+type Call = OpenConversation['session']['state']['calls'][string]
 
 /** As a tool's own result: JSON, with its bytes as references. */
 async function givenResult(

@@ -2,7 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { isDeleted } from '../core/messages/tombstone.ts'
 import { appendIdle } from '../engine/append-idle.ts'
-import type { OpenConversation } from '../engine/conversations.ts'
+import type { OpenConversation } from '../engine/sessions.ts'
 
 /**
  * Takes a message's content away, for good: a tombstone keeps its place.
@@ -10,16 +10,16 @@ import type { OpenConversation } from '../engine/conversations.ts'
  * @throws ByrefError `conversation_busy` during a run, and while a message waits for one; `message_not_found`
  */
 export async function deleteMessage(
-  { thread }: OpenConversation,
+  { session }: OpenConversation,
   messageId: string,
 ): Promise<void> {
   // It may be another process's, of a moment ago.
-  if (!thread.state.messages.some(({ id }) => id === messageId)) await thread.refresh()
-  await appendIdle(thread, ({ messages, inbox, runs }) => {
+  if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
+  await appendIdle(session, ({ messages, inbox, runs }) => {
     if (openRun({ runs }) || inbox.length > 0) {
       throw new ByrefError(
         'conversation_busy',
-        `A run is going on in the conversation "${thread.id}": wait for its end, or cancel it`,
+        `A run is going on in the conversation "${session.id}": wait for its end, or cancel it`,
       )
     }
     if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {

@@ -6,7 +6,7 @@ import { type ConversationEvent, isDurable } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { writeLabel } from '../core/labels/label.ts'
 import type { AroundWork } from '../engine/around-work.ts'
-import type { Thread } from '../engine/thread.ts'
+import type { Session } from '../engine/session.ts'
 
 /** Hears of what happens, and wraps what takes time. */
 export interface EventHandlers extends AroundWork {
@@ -52,21 +52,21 @@ const savedBy = new WeakMap<ConversationEvent, Processor>()
 /** Tells handlers, then processors, of one event. */
 export async function tellHandlers(
   { onEvent, processors }: EventHandlers & { processors: readonly Processor[] },
-  thread: Thread,
+  session: Session,
   { event, position }: Foldable,
   assets: Assets,
 ): Promise<void> {
-  await onEvent?.(event, { conversation: thread.id, position })
+  await onEvent?.(event, { conversation: session.id, position })
   for (const processor of processors) {
     if (processor.eventType !== event.type || savedBy.get(event) === processor) continue
-    await runProcessor(processor, thread, event, assets)
+    await runProcessor(processor, session, event, assets)
   }
 }
 
 /** Runs a processor. The assets that it saves are announced before the events that it produces, also where it fails. */
 async function runProcessor(
   processor: Processor,
-  thread: Thread,
+  session: Session,
   event: ConversationEvent,
   assets: Assets,
 ): Promise<void> {
@@ -79,16 +79,16 @@ async function runProcessor(
   })
   let produced: readonly ConversationEvent[] = []
   try {
-    const result = await processor.process(event, { context: contextOf(thread, own) })
+    const result = await processor.process(event, { context: contextOf(session, own) })
     produced = result?.producedEvents ?? []
   } finally {
     const announced = new Set(produced.map(createdRef))
     const events = saved.filter((one) => !announced.has(createdRef(one) ?? ''))
-    const durable = [...events, ...produced.filter(isDurable)].map((one) => seenAll(one, thread))
+    const durable = [...events, ...produced.filter(isDurable)].map((one) => seenAll(one, session))
     for (const one of durable.slice(0, events.length)) savedBy.set(one, processor)
-    if (durable.length > 0) await thread.append(() => ({ events: durable }))
+    if (durable.length > 0) await session.append(() => ({ events: durable }))
   }
-  for (const one of produced) if (!isDurable(one)) thread.stream(one)
+  for (const one of produced) if (!isDurable(one)) session.stream(one)
 }
 
 function createdRef(event: ConversationEvent): string | null {
@@ -96,7 +96,7 @@ function createdRef(event: ConversationEvent): string | null {
 }
 
 /** A processor sees every value: what it makes of them is what all of them are, where it does not say it. */
-function seenAll(event: ConversationEvent, { labels }: Thread): ConversationEvent {
+function seenAll(event: ConversationEvent, { labels }: Session): ConversationEvent {
   if (!labels) return event
   if (event.type === 'NEW_MESSAGE' && event.label === undefined)
     return { ...event, label: writeLabel(labels.everything()) }
@@ -104,7 +104,7 @@ function seenAll(event: ConversationEvent, { labels }: Thread): ConversationEven
   return { ...event, payload: { ...event.payload, label: writeLabel(labels.everything()) } }
 }
 
-function contextOf({ id }: Thread, assets: Assets): ProcessorContext {
+function contextOf({ id }: Session, assets: Assets): ProcessorContext {
   return {
     conversation: id,
     assetStore: toAssetStore(assets),

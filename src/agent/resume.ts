@@ -1,8 +1,8 @@
 import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { cancelRun } from '../engine/cancel.ts'
-import type { OpenConversation, OpenConversations } from '../engine/conversations.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
+import type { OpenConversation, OpenConversations } from '../engine/sessions.ts'
 import { textStream } from './text-stream.ts'
 
 /** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
@@ -21,22 +21,22 @@ export function resumeRun(
   async function begin(): Promise<void> {
     open = await conversations.get(conversation)
     open.follow(follower)
-    const { thread } = open
-    await thread.refresh()
-    const { state } = thread
+    const { session } = open
+    await session.refresh()
+    const { state } = session
     const run = openRun(state)
     const last = state.runs.at(-1)
     if (!run && state.inbox.length === 0) {
       if (!last) throw notFound(conversation)
       runId = last.runId
-      return follower.settle(thread, last)
+      return follower.settle(session, last)
     }
     runId = run?.runId ?? state.inbox[0]?.runId ?? ''
     // Messages that ask for no run of their own begin one whose id is known when it starts.
-    const unwatch = thread.watch(({ event }) => {
+    const unwatch = session.watch(({ event }) => {
       if (runId === '' && event.type === 'RUN_STARTED') runId = event.runId
     })
-    follower.watch(thread, { runId: () => runId })
+    follower.watch(session, { runId: () => runId })
     follower.result.then(unwatch, unwatch)
     if (here) open.wakeHere()
     else await open.resume()
@@ -52,7 +52,7 @@ export function resumeRun(
     messageIds: [],
     result: follower.result,
     get messages() {
-      return open?.thread.state.messages ?? []
+      return open?.session.state.messages ?? []
     },
     cancel() {
       begun.then(() => open && cancelRun(open, runId)).catch(follower.fail)

@@ -10,7 +10,6 @@ import type { MessageInput } from '../core/messages/to-message.ts'
 import { newId } from '../core/new-id.ts'
 import { appendIdle } from '../engine/append-idle.ts'
 import { cancelRun } from '../engine/cancel.ts'
-import type { OpenConversation } from '../engine/conversations.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
 import { followUp } from '../engine/follow-up.ts'
 import type { NextSettings } from '../engine/next.ts'
@@ -23,8 +22,9 @@ import {
 import { startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import { stepIn } from '../engine/run-writer.ts'
+import type { Decide, Session } from '../engine/session.ts'
+import type { OpenConversation } from '../engine/sessions.ts'
 import { announced } from '../engine/steps/command-step.ts'
-import type { Decide, Thread } from '../engine/thread.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
@@ -147,15 +147,15 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const context = options.context === undefined ? undefined : copyJson(options.context)
     open = await parts.conversations(namespace).get(conversation)
     open.follow(follower)
-    const { thread } = open
+    const { session } = open
     const { label } = options
-    const input = await acceptFor(parts, thread, options.messages, { namespace, label })
+    const input = await acceptFor(parts, session, options.messages, { namespace, label })
     const ask = askOf(options, input)
-    follower.watch(thread, { runId: () => runId, isIncoming: incoming(input) })
+    follower.watch(session, { runId: () => runId, isIncoming: incoming(input) })
     const beginning = { ...options, context, ask, runId, toolCallId }
     runId = await appendRun(parts, open, input, beginning)
     messageIds.push(...input.messageIds)
-    follower.look(thread, runId)
+    follower.look(session, runId)
     if (toolCallId !== undefined) open.wakeHere()
     else open.wake()
   }
@@ -178,7 +178,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
       return textStream(follower.events)
     },
     get messages() {
-      return open?.thread.state.messages ?? []
+      return open?.session.state.messages ?? []
     },
     cancel,
     [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
@@ -199,7 +199,7 @@ function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
 /** The events of messages for a conversation, which has noted some assets already. */
 async function acceptFor(
   { assets, settings }: AgentParts,
-  { state }: Thread,
+  { state }: Session,
   said: Said,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
@@ -239,14 +239,14 @@ interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribu
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
 async function appendRun(
   { owner, leaseMs, settings, log }: AgentParts,
-  { thread, begun }: Pick<OpenConversation, 'thread' | 'begun'>,
+  { session, begun }: Pick<OpenConversation, 'session' | 'begun'>,
   { events }: Accepted,
   { ifBusy = 'queue', ...beginning }: Beginning,
 ): Promise<string> {
   const { runId, context, ask, toolCallId } = beginning
   let taker = runId
   const situation = (): NextSettings => ({
-    ...{ limits: settings.limits, tools: settings.tools, board: thread.board, now: thread.now() },
+    ...{ limits: settings.limits, tools: settings.tools, board: session.board, now: session.now() },
   })
   const decide =
     (isHeld: boolean): Decide =>
@@ -256,17 +256,17 @@ async function appendRun(
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0
       if (isFree && (!log.queue || toolCallId !== undefined)) {
-        const writer = { conversation: thread.id, owner, settings }
+        const writer = { conversation: session.id, owner, settings }
         const messages = messagesIn(events)
         const { events: started, debug } = startEntry(writer, state, { ...beginning, messages })
         const first = [...events, ...started]
-        const step = followUp(thread.id, state, first, situation())
+        const step = followUp(session.id, state, first, situation())
         begun.messageId = stepIn(step)
         // An end is left to who performs, with the lease.
         const all = begun.messageId === null ? first : [...first, ...step]
         return { events: all, debug, lease: { owner, ms: leaseMs } }
       }
-      if (!isFree && ifBusy === 'refuse') throw busy(thread.id)
+      if (!isFree && ifBusy === 'refuse') throw busy(session.id)
       const steers = ifBusy === 'steer' && run !== null
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
@@ -283,11 +283,11 @@ async function appendRun(
       }
     }
   try {
-    await appendIdle(thread, decide(false))
+    await appendIdle(session, decide(false))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error
-    await appendIdle(thread, decide(true))
+    await appendIdle(session, decide(true))
   }
   return taker
 }
@@ -361,13 +361,13 @@ export async function sendMessages(
   messages: Said,
   { mode = 'queue', namespace = parts.namespace, label }: SendOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  const { thread, wake } = await parts.conversations(namespace).get(conversation)
-  const accepted = await acceptFor(parts, thread, messages, { namespace, label })
+  const { session, wake } = await parts.conversations(namespace).get(conversation)
+  const accepted = await acceptFor(parts, session, messages, { namespace, label })
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
   const own = { ...(mode === 'steer' ? {} : saidTo(parts.settings)), ...(ask ? { ask } : {}) }
-  await thread.append((state) => {
+  await session.append((state) => {
     refuseKnown(state, events)
     return { events: events.map((event) => queued(event, deliver, own)) }
   })
@@ -386,9 +386,9 @@ export async function addMessages(
   messages: Said,
   { namespace = parts.namespace, label }: AddOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  const { thread } = await parts.conversations(namespace).get(conversation)
-  const { events, messageIds } = await acceptFor(parts, thread, messages, { namespace, label })
-  await appendIdle(thread, (state) => {
+  const { session } = await parts.conversations(namespace).get(conversation)
+  const { events, messageIds } = await acceptFor(parts, session, messages, { namespace, label })
+  await appendIdle(session, (state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }

@@ -18,7 +18,7 @@ import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
 import { RunLostError } from '../engine/run-lost-error.ts'
-import type { Thread } from '../engine/thread.ts'
+import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { copyAsset } from './copy-asset.ts'
@@ -85,8 +85,8 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
       const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
       const { namespace } = context
       const conversations = parts.conversations(namespace)
-      const { thread } = await conversations.get(conversation)
-      if (thread.state.position > 0) {
+      const { session } = await conversations.get(conversation)
+      if (session.state.position > 0) {
         const run = resumeRun(conversations, conversation, { here: true })
         return await outcome(run, { parts, context, attribution })
       }
@@ -113,7 +113,7 @@ async function outcome(
   { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
 ): Promise<unknown> {
   const { signal, namespace, progress } = context
-  const { thread, wakeHere } = await parts.conversations(namespace).get(run.conversation)
+  const { session, wakeHere } = await parts.conversations(namespace).get(run.conversation)
   const cancel = (): void => {
     if (!goesOn(signal.reason)) run.cancel()
   }
@@ -129,13 +129,13 @@ async function outcome(
     }
     const { text, output, reason, usage, assets } = await run.result
     context.addUsage(usage)
-    if (thread.labels) context.trust?.mark(thread.labels.context())
+    if (session.labels) context.trust?.mark(session.labels.context())
     const own = parts.assets.in(namespace)
     for (const { ref } of assets) {
       // A copy announces itself.
       if (await copyAsset(ref, own, context.assets)) await context.announce(ref)
     }
-    if (reason === 'done') return output ?? (await handedOver(text, thread, context))
+    if (reason === 'done') return output ?? (await handedOver(text, session, context))
     throw new ByrefError(
       'tool_failed',
       `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
@@ -161,13 +161,13 @@ const MAX_INLINE = 2000
  * An answer without variables, which name other values in the conversation of its caller. An answer that is one variable
  * becomes its value; within a longer text, short values are written out and long ones become assets.
  */
-async function handedOver(text: string, thread: Thread, context: ToolContext): Promise<unknown> {
+async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
   const { assets, trust } = context
-  const reader = createDataReader({ thread, assets }, { id: '' })
+  const reader = createDataReader({ session, assets }, { id: '' })
   const read = async (variable: string): Promise<unknown> => {
     const value = await reader.read(variable)
     // Its model may never have seen the value.
-    if (thread.labels) trust?.mark(thread.labels.everything())
+    if (session.labels) trust?.mark(session.labels.everything())
     return value
   }
   const whole = text.trim()

@@ -36,7 +36,7 @@ export interface DataReader {
 
 /** What there is to read. */
 export interface ReadableData {
-  thread: {
+  session: {
     readonly board: Board
     readonly results: Pick<Results, 'at' | 'count'>
     readonly state: Pick<ConversationState, 'calls'>
@@ -61,11 +61,11 @@ class Kept {
  * @param own Names of its own, such as `item` and `index`.
  */
 export function createDataReader(
-  { thread, assets, hasOutputs = true }: ReadableData,
+  { session, assets, hasOutputs = true }: ReadableData,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,
   own: Readonly<Record<string, unknown>> = {},
 ): DataReader {
-  const { board } = thread
+  const { board } = session
   const isOwn = (ref: VariableRef): boolean =>
     ref.instance === undefined && Object.hasOwn(own, ref.kind)
 
@@ -104,7 +104,7 @@ export function createDataReader(
   }
 
   function resultOf({ instance: name }: VariableRef): unknown {
-    const { results, state } = thread
+    const { results, state } = session
     const result = results.at(Number(name))
     if (!result) {
       const there = results.count > 0 ? `†result#1 to ${resultName(results.count)}` : 'none yet'
@@ -179,7 +179,7 @@ export function createDataReader(
     },
     knows(ref) {
       if (isOwn(ref)) return true
-      if (ref.kind === RESULT) return thread.results.at(Number(ref.instance)) !== null
+      if (ref.kind === RESULT) return session.results.at(Number(ref.instance)) !== null
       return placesOf(ref).some((place) => board.has(formatVariable(place, [])))
     },
   }

@@ -3,7 +3,7 @@ import { createAssets } from '../assets/assets.ts'
 import { createBoard } from '../core/board/board.ts'
 import { createResults } from '../core/messages/results.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import type { Thread } from '../engine/thread.ts'
+import type { Session } from '../engine/session.ts'
 import { createDataReader } from './data-reader.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { resolveAssets } from './resolve-assets.ts'
@@ -53,7 +53,7 @@ results.add(
   }),
 )
 const calls = { c2: { parentMessageId: 'answer' }, now: { parentMessageId: 'answer' } }
-const thread = { board, results, state: { calls } } as unknown as Thread
+const session = { board, results, state: { calls } } as unknown as Session
 
 /** A tool with one parameter `p` of this schema. */
 function toolOf(schema: JsonSchema, variables = true): Tool {
@@ -64,7 +64,7 @@ function toolOf(schema: JsonSchema, variables = true): Tool {
 
 /** What `p` becomes in a call of a tool with a parameter of this schema. */
 async function given(p: unknown, schema: JsonSchema = {}, instance?: string): Promise<unknown> {
-  const reader = createDataReader({ thread, assets }, { id: 'now', instance })
+  const reader = createDataReader({ session, assets }, { id: 'now', instance })
   return (await resolveVariables(toolOf(schema), { p }, { reader, assets: () => assets })).p
 }
 
@@ -104,7 +104,7 @@ describe('resolveVariables', () => {
 
   it('leaves everything alone where the tool forbids variables', async () => {
     const args = { p: ['†state.n', '\\†state.n', 'a †state.n', '<|†state.n|>'] }
-    const reader = createDataReader({ thread, assets }, { id: 'now' })
+    const reader = createDataReader({ session, assets }, { id: 'now' })
     const source = { reader, assets: () => assets }
     expect(await resolveVariables(toolOf({}, false), args, source)).toBe(args)
   })

@@ -5,7 +5,7 @@ import { createBoard } from '../core/board/board.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { Asset } from '../core/messages/asset.ts'
 import { createResults } from '../core/messages/results.ts'
-import type { Thread } from '../engine/thread.ts'
+import type { Session } from '../engine/session.ts'
 import { createDataReader } from './data-reader.ts'
 import { resolveVariables } from './resolve-variables.ts'
 import { defineTool, type Tool } from './tool.ts'
@@ -20,18 +20,18 @@ const table = await assets.saveAsset({
 const picture = await assets.save(PNG, 'image/png', { name: 'p.png' })
 const ref = `${table.ref}/content/rows`
 
-const thread = {
+const session = {
   board: createBoard([{ type: 'state', state: { rows: [{ n: 2 }], ref, picture: picture.ref } }]),
   results: createResults(),
   state: { calls: {} },
-} as unknown as Thread
+} as unknown as Session
 
 type Inputs = Parameters<Tool['execute']>[0]
 
 /** What `execute` is given for these arguments, by the way of all calls. */
 async function inputOf(inputSchema: Tool['inputSchema'], args: object): Promise<Inputs> {
   const tool = { id: 't', description: '', inputSchema, execute: () => null } as Tool
-  const reader = createDataReader({ thread, assets }, { id: 'c' })
+  const reader = createDataReader({ session, assets }, { id: 'c' })
   const source = { reader, assets: () => assets }
   const resolved = await resolveVariables(tool, args as Record<string, unknown>, source)
   return withInput(tool, { args: resolved, assets: () => assets }, (input) => input)
@@ -165,7 +165,7 @@ describe('withInput', () => {
       },
     }
     const tool = { id: 't', description: '', inputSchema: schema, execute: () => null } as Tool
-    const reader = createDataReader({ thread, assets }, { id: 'c' })
+    const reader = createDataReader({ session, assets }, { id: 'c' })
     const source = { reader, assets: () => assets }
     expect(await resolveVariables(tool, { p: `<|${ref}|>` }, source)).toEqual({ p: '[{"n":1}]' })
   })
@@ -211,7 +211,7 @@ describe('asset_ref_as', () => {
     })
     const p = picture.ref
     const args = { bytes: '†state.picture', blob: p, stream: p, asset: `${table.ref}/content` }
-    const reader = createDataReader({ thread, assets }, { id: 'c' })
+    const reader = createDataReader({ session, assets }, { id: 'c' })
     const given = await resolveVariables(tool as Tool, args, { reader, assets: () => assets })
     const read = await withInput(
       tool as Tool,

@@ -1,6 +1,6 @@
 import { openRun } from '../core/events/conversation-state.ts'
-import type { OpenConversation } from './conversations.ts'
 import { runEnd } from './follow-up.ts'
+import type { OpenConversation } from './sessions.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
 
@@ -9,16 +9,16 @@ import { commandReplies } from './steps/command-step.ts'
  * this process heard it, stays. False where no run is open, or not the one of this id.
  */
 export async function cancelRun(
-  { thread, wake }: OpenConversation,
+  { session, wake }: OpenConversation,
   runId?: string,
 ): Promise<boolean> {
   // The run may be another process's, of a moment ago.
-  if (!openRun(thread.state)) await thread.refresh()
-  const records = await thread.append((state) => {
+  if (!openRun(session.state)) await session.refresh()
+  const records = await session.append((state) => {
     const run = openRun(state)
     if (!run || (runId !== undefined && run.runId !== runId)) return null
     const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
-    return { events: [...said, runEnd(thread.id, run, 'cancelled')] }
+    return { events: [...said, runEnd(session.id, run, 'cancelled')] }
   })
   // What waited for the end of the run goes on.
   if (records.length > 0) wake()

@@ -7,7 +7,7 @@ import { eventQueue } from './event-queue.ts'
 import { isRunEnd } from './follow-up.ts'
 import type { OutputSchema } from './output/output-schema.ts'
 import { type RunResult, runResult } from './run-result.ts'
-import type { Thread } from './thread.ts'
+import type { Session } from './session.ts'
 
 /**
  * One run, which goes on whether or not anybody watches, in this process or another. Iterating it gives its events, from
@@ -38,11 +38,11 @@ export interface RunFollower {
   readonly events: AsyncIterable<ConversationEvent>
   readonly result: Promise<RunResult<unknown>>
   /** Begins to watch, for the run of this id and, before it starts, what comes in for it. */
-  watch(thread: Thread, target: FollowedRun): void
+  watch(session: Session, target: FollowedRun): void
   /** Looks whether the run has ended: to be called where its id became known after the watch began. */
-  look(thread: Thread, runId: string): void
+  look(session: Session, runId: string): void
   /** The run has ended before. */
-  settle(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void
+  settle(session: Pick<Session, 'id' | 'state'>, run: RunState): void
   /** There is nothing to follow, or not any more. */
   fail(error: unknown): void
 }
@@ -79,52 +79,52 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
     act()
   }
 
-  async function end(thread: Thread, runId: string): Promise<void> {
+  async function end(session: Session, runId: string): Promise<void> {
     unwatch()
     queue.end()
     // The handlers of the last event may still fail.
-    await thread.settled()
+    await session.settled()
     const failure = takeFailure(runId)
-    const run = runOf(thread, runId)
+    const run = runOf(session, runId)
     finish(() => {
-      if (failure || !run) reject(failure ?? gone(thread.id))
-      else settleWith(thread, run)
+      if (failure || !run) reject(failure ?? gone(session.id))
+      else settleWith(session, run)
     })
   }
 
-  function endSoon(thread: Thread, runId: string): void {
+  function endSoon(session: Session, runId: string): void {
     if (isEnding) return
     isEnding = true
-    end(thread, runId).catch(reject)
+    end(session, runId).catch(reject)
   }
 
-  function settleWith(thread: Pick<Thread, 'id' | 'state'>, run: RunState): void {
-    runResult<unknown>(thread, run, output).then(resolve, reject)
+  function settleWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
+    runResult<unknown>(session, run, output).then(resolve, reject)
   }
 
   return {
     events: queue,
     result,
-    watch(thread, { runId, isIncoming }) {
-      const isUnderWay = (): boolean => thread.state.runs.at(-1)?.runId === runId()
-      unwatch = thread.watch(({ event, position }: Foldable) => {
+    watch(session, { runId, isIncoming }) {
+      const isUnderWay = (): boolean => session.state.runs.at(-1)?.runId === runId()
+      unwatch = session.watch(({ event, position }: Foldable) => {
         const keep = position !== undefined
         const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
         if (!started && !isFirst && isIncoming?.(event)) return queue.push(event, keep)
         started ||= isFirst || isUnderWay()
         if (!started) return
         queue.push(event, keep)
-        if (isRunEnd(event) && event.runId === runId()) endSoon(thread, event.runId)
+        if (isRunEnd(event) && event.runId === runId()) endSoon(session, event.runId)
       })
       started = isUnderWay()
     },
-    look(thread, runId) {
-      const run = runOf(thread, runId)
-      if (run && run.status !== 'running') endSoon(thread, runId)
+    look(session, runId) {
+      const run = runOf(session, runId)
+      if (run && run.status !== 'running') endSoon(session, runId)
     },
-    settle(thread, run) {
+    settle(session, run) {
       queue.end()
-      finish(() => settleWith(thread, run))
+      finish(() => settleWith(session, run))
     },
     fail(error) {
       if (started) queue.end()
@@ -134,7 +134,7 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
   }
 }
 
-function runOf({ state }: Thread, runId: string): RunState | undefined {
+function runOf({ state }: Session, runId: string): RunState | undefined {
   return state.runs.findLast((one) => one.runId === runId)
 }
 

@@ -8,10 +8,10 @@ import type { Next } from './next.ts'
 import { outputNotice, outputRequest } from './output/output-words.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
+import type { Entry } from './session.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies, commandStep } from './steps/command-step.ts'
 import { keepSettings } from './steps/kept-settings.ts'
-import type { Entry } from './thread.ts'
 
 /** Who appends, where. */
 export interface RunWriter {

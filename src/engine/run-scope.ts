@@ -4,11 +4,11 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import type { Work } from './around-work.ts'
 import type { Slots } from './calls/slots.ts'
 import type { AgentSettings } from './run-settings.ts'
-import type { Entry, Thread } from './thread.ts'
+import type { Entry, Session } from './session.ts'
 
 /** What the parts of one run work with: its conversation, its right to append, its end. */
 export interface RunScope {
-  readonly thread: Thread
+  readonly session: Session
   readonly settings: AgentSettings
   readonly runId: string
   readonly namespace: string | null
@@ -38,13 +38,13 @@ export interface RunScope {
 }
 
 /** The work of a run that is under way. */
-export function workOf({ thread, runId, namespace, signal }: RunScope): Work {
-  const run = thread.state.runs.findLast((one) => one.runId === runId) as RunState
+export function workOf({ session, runId, namespace, signal }: RunScope): Work {
+  const run = session.state.runs.findLast((one) => one.runId === runId) as RunState
   return {
-    ...{ conversation: thread.id, namespace, run, signal },
+    ...{ conversation: session.id, namespace, run, signal },
     messages() {
       const given = new Set(run.messageIds)
-      return thread.state.messages.filter(({ id }) => given.has(id))
+      return session.state.messages.filter(({ id }) => given.has(id))
     },
   }
 }

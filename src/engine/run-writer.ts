@@ -7,7 +7,7 @@ import { isRefusal } from './calls/record-call.ts'
 import { isRunEnd } from './follow-up.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { RunLostError } from './run-lost-error.ts'
-import type { Entry, Thread } from './thread.ts'
+import type { Entry, Session } from './session.ts'
 import type { Turn } from './turn.ts'
 
 /** How a run's own entries are appended. */
@@ -37,7 +37,7 @@ export interface RunWriter {
 
 /** What a writer needs. */
 export interface RunWriterOptions {
-  thread: Thread
+  session: Session
   owner: string
   leaseMs: number
   lease: LeaseKeeper
@@ -51,7 +51,7 @@ export interface RunWriterOptions {
 
 /** Makes a writer. */
 export function createRunWriter(options: RunWriterOptions): RunWriter {
-  const { thread, owner, leaseMs, lease, activity, hasHandlers, begun, followUp } = options
+  const { session, owner, leaseMs, lease, activity, hasHandlers, begun, followUp } = options
 
   /** The events with what follows from them, noting the step that begins with it. */
   function withFollowUp(
@@ -67,7 +67,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
     async append(turn, make, { claims = false, followed = false, patient = false } = {}) {
       let frees = false
       try {
-        await thread.append(
+        await session.append(
           (now, before) => {
             if (!claims && openRun(now)?.owner !== owner) throw new RunLostError()
             if (!turn.mayAppend) throw new RunLostError()
@@ -85,7 +85,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
         turn.abort(isLoss(error) ? 'lost' : 'log', error)
         throw error
       }
-      if (hasHandlers) await activity.during(thread.told)
+      if (hasHandlers) await activity.during(session.told)
     },
     get begun() {
       return openStep()
@@ -98,7 +98,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   }
 
   function openStep(): string | null {
-    const open = openRun(thread.state)?.steps.at(-1)?.messageId
+    const open = openRun(session.state)?.steps.at(-1)?.messageId
     return open === begun.messageId ? begun.messageId : null
   }
 }

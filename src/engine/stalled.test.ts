@@ -4,12 +4,12 @@ import { defineTool, type Tool } from '../boundary/tool.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { perform } from './conversation-runner.ts'
 import { resolveLimits } from './limits.ts'
-import { perform } from './performer.ts'
 import { resolvePromptOptions } from './prompt-settings.ts'
 import type { AgentSettings } from './run-settings.ts'
+import { openSession, type Session } from './session.ts'
 import { stalledRuns } from './stalled-runs.ts'
-import { openThread, type Thread } from './thread.ts'
 
 const LEASE_MS = 40
 
@@ -31,12 +31,12 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
   }
 }
 
-/** A thread with a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
-function forgetful(thread: Thread): Thread {
+/** A session with a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
+function forgetful(session: Session): Session {
   let forgotten = false
-  const append: Thread['append'] = (decide, options) =>
+  const append: Session['append'] = (decide, options) =>
     new Promise((resolve, reject) => {
-      const append = thread.append
+      const append = session.append
       append((state, before) => {
         const entry = decide(state, before)
         const isResult = entry?.events.some(
@@ -49,7 +49,7 @@ function forgetful(thread: Thread): Thread {
         if (records.length > 0 || !forgotten) resolve(records)
       }, reject)
     })
-  return Object.create(thread, { append: { value: append } }) as Thread
+  return Object.create(session, { append: { value: append } }) as Session
 }
 
 describe('a run that makes no progress though it waits for nothing', () => {
@@ -74,11 +74,11 @@ describe('a run that makes no progress though it waits for nothing', () => {
     const model = scriptedModel([{ calls: [{ name: 'work', arguments: {} }] }, 'done'])
     const message = toMessage({ role: 'user', content: 'go' })
     await log.append('c', [{ type: 'NEW_MESSAGE', payload: message, deliver: 'next_run' }])
-    const thread = forgetful(
-      await openThread({ log, id: 'c', onHandlerError: (error) => expect.fail(String(error)) }),
+    const session = forgetful(
+      await openSession({ log, id: 'c', onHandlerError: (error) => expect.fail(String(error)) }),
     )
     const performer = perform({
-      thread,
+      session,
       log,
       settings: settingsOf(model, tool),
       owner: 'host',

@@ -36,13 +36,13 @@ export function createApprovalDesk(
   scope: RunScope,
   { held, answered, argumentsOf }: ApprovalDeskOptions,
 ): ApprovalDesk {
-  const { thread, runId, assets } = scope
-  const { labels } = thread
+  const { session, runId, assets } = scope
+  const { labels } = session
   const asked = new Map<string, CallPlan>()
-  const close = thread.watch(({ event }) => {
+  const close = session.watch(({ event }) => {
     if (event.type !== 'APPROVAL_ANSWERED') return
     const plan = asked.get(event.toolCallId)
-    if (!plan || thread.state.calls[plan.id]?.status === 'waiting') return
+    if (!plan || session.state.calls[plan.id]?.status === 'waiting') return
     asked.delete(plan.id)
     answered(plan)
   })

@@ -54,11 +54,11 @@ export interface AcceptedCall {
 
 /** Begins with an answer that is to come, or goes on with the calls that the log has of one. */
 export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
-  const { thread, settings, runId } = scope
+  const { session, settings, runId } = scope
   const { tools } = settings
-  const { labels } = thread
+  const { labels } = session
   const graph = logged
-    ? graphOf(logged, { tools, board: thread.board })
+    ? graphOf(logged, { tools, board: session.board })
     : createCallGraph((read, plan) => createDataReader(scope, plan).has(read.text))
   const ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
     takeTurn: graph.takeTurn,
@@ -127,7 +127,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   /** Runs a call as far as it goes: to its outcome, or null where a person is asked. */
   async function run(plan: CallPlan, begun: boolean): Promise<CallOutcome | null> {
-    const { attempts, items, approval } = thread.state.calls[plan.id] as CallState
+    const { attempts, items, approval } = session.state.calls[plan.id] as CallState
     const isNew = begun || (attempts === 0 && !items)
     const answer = approval?.answer
     if (answer && !answer.approved) return failed(denied(answer.reason))
@@ -163,7 +163,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
     const outcome = { value, events: [] }
     if (!labels || !plan.tool) return outcome
     const all = join(callLabels(labels, plan).all, shownLabel(plan))
-    const input = thread.state.calls[plan.id]?.approval?.arguments
+    const input = session.state.calls[plan.id]?.approval?.arguments
     const about = { tool: plan.tool, callId: plan.id, input, result: value }
     return { ...outcome, labels: resultLabels(labels, { ...about, given: all, read: TRUSTED }) }
   }
@@ -200,7 +200,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   /** Of what a person was shown of a call: since then other values may have come to the same names. */
   function shownLabel({ id }: CallPlan): Label {
-    return readLabel(thread.state.calls[id]?.approval?.label ?? {})
+    return readLabel(session.state.calls[id]?.approval?.label ?? {})
   }
 
   /** The labels of what a call was given, before and after it was read; null where trust is off. */

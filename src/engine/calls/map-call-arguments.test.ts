@@ -34,7 +34,7 @@ const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
   // What a mapped call's arguments are made of.
   const scope = {
-    thread: { board },
+    session: { board },
     assets,
     during: (work: () => unknown) => work(),
   } as unknown as RunScope

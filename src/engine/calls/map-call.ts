@@ -80,7 +80,7 @@ export async function runMapped(
   items: readonly MappedArguments[],
   labels: CallLabels | null,
 ): Promise<CallOutcome> {
-  const state = scope.thread.state.calls[plan.id]
+  const state = scope.session.state.calls[plan.id]
   if (!state?.attempts) {
     const started = { toolCallId: plan.id, runId: scope.runId, attempt: 1, items: items.length }
     await scope.append({ events: [{ type: 'TOOL_STARTED', ...started }] })
@@ -93,7 +93,7 @@ export async function runMapped(
       return placed(outcome, index)
     }),
   )
-  const each = scope.thread.labels?.items(plan.id).values()
+  const each = scope.session.labels?.items(plan.id).values()
   return {
     events: [],
     value: results,

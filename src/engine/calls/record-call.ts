@@ -122,11 +122,11 @@ async function appendOutcome(
  *
  * @throws ByrefError `invalid_data`
  */
-function refuseWithinAsset({ thread }: RunScope, { path, ...place }: OutputTarget): void {
+function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarget): void {
   for (let length = 0; length < path.length; length++) {
     const name = formatVariable(place, path.slice(0, length))
-    if (!thread.board.has(name)) return
-    if (!isSpilled(thread.board.read(name))) continue
+    if (!session.board.has(name)) return
+    if (!isSpilled(session.board.read(name))) continue
     throw new ByrefError(
       'invalid_data',
       `${name} is kept as an asset, which never changes: write the whole of ${name} anew, or somewhere else`,
@@ -186,13 +186,13 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
  * Whether an asset may stand for the value: among the data not for one that is merged with others, nor for one that a
  * schema binds.
  */
-function maySpill(result: CallResult, { thread }: RunScope): boolean {
+function maySpill(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
   const targets = targetsOf(result)
   if (targets.length === 0 || 'error' in outcome || !isTooLong(outcome.value, plan)) return true
   if (plan.outputMethod !== 'set' && plan.outputMethod !== 'push') return false
   const kinds = new Set(targets.map(({ kind }) => kind))
-  return !thread.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
+  return !session.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
 }
 
 /** What the tool wants the model to be shown, of a mapped call for each item; undefined where it wants nothing. */

@@ -29,7 +29,7 @@ export function openContext(
   { plan, toolCallId, attempt }: Omit<Execution, 'labels'>,
   { assets, events, reads }: ContextParts,
 ): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
-  const { thread, runId, namespace, settings } = scope
+  const { session, runId, namespace, settings } = scope
   const { signal, stop } = withTimeout(
     scope.signal,
     plan.tool as Tool,
@@ -41,7 +41,7 @@ export function openContext(
   const context: ToolContext = {
     toolCallId,
     attempt,
-    conversation: thread.id,
+    conversation: session.id,
     runId,
     namespace,
     context: scope.context,
@@ -65,7 +65,7 @@ export function openContext(
     },
     async announce(ref) {
       const info = await assets().info(ref)
-      if (over || thread.state.assets.some((known) => known.ref === info.ref)) return info
+      if (over || session.state.assets.some((known) => known.ref === info.ref)) return info
       const meta = info.structured ? await assets().meta(info.ref) : null
       const payload = createdPayload(info, { by: 'tool', tool: plan.name, toolCallId }, meta)
       const label = info.label ? { label: info.label } : {}

@@ -37,7 +37,7 @@ export async function askModel(
   const { settings, signal } = scope
   const { model, tools, retry, limits } = settings
   const prompt = await promptOf(scope, prompts)
-  const shown = toolsForModel(tools, laterTools(settings, scope.thread.state))
+  const shown = toolsForModel(tools, laterTools(settings, scope.session.state))
   const answer = createAnswer(scope, messageId)
   try {
     const response = await around(scope, messageId, async () => {
@@ -88,7 +88,7 @@ function around(
 /** The prompt of the step, compacted first where bodies that it showed are gone. What could not be read is logged. */
 async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
   const derive = async () => {
-    const derived = await scope.during(() => prompts.next(scope.thread))
+    const derived = await scope.during(() => prompts.next(scope.session))
     if (derived.unread.size > 0) await scope.append({ events: unreadEvents(derived.unread) })
     return derived
   }
@@ -113,8 +113,8 @@ export async function compactPrompt(
   reason: CompactionReason,
   { followed }: { followed: boolean },
 ): Promise<void> {
-  const { thread, runId } = scope
-  const compaction = await scope.during(() => prompts.plan(thread, reason))
+  const { session, runId } = scope
+  const compaction = await scope.during(() => prompts.plan(session, reason))
   if (!compaction) return
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
   await scope.append({ events }, { followed })
@@ -122,17 +122,17 @@ export async function compactPrompt(
 
 /** What the call is given beside prompt and tools. */
 function optionsOf(
-  { thread, settings }: RunScope,
+  { session, settings }: RunScope,
   hasTools: boolean,
 ): Omit<ModelCallOptions, 'prompt'> {
-  const { settings: ofRun, output } = openRun(thread.state)?.ask ?? {}
+  const { settings: ofRun, output } = openRun(session.state)?.ask ?? {}
   const own = callSettings(settings.modelSettings, ofRun, { hasTools })
   return output ? { ...own, ...jsonAnswer(output, own) } : own
 }
 
 /** The answer that streams, and the calls in it. */
 function createAnswer(scope: RunScope, messageId: string) {
-  const { thread } = scope
+  const { session } = scope
   let calls: CallRunner | null = null
   let accepting: Promise<void> | null = null
   let speaking = false
@@ -145,7 +145,7 @@ function createAnswer(scope: RunScope, messageId: string) {
     await calls.accept({ ...extracted, messageId })
   }
 
-  const reader = createResponseReader((id) => freshCallId(thread.state.calls, id), {
+  const reader = createResponseReader((id) => freshCallId(session.state.calls, id), {
     text(delta) {
       if (!speaking) {
         speaking = true
@@ -180,7 +180,7 @@ function createAnswer(scope: RunScope, messageId: string) {
 }
 
 /** Assets whose records say that they are the model's: of all that it was shown. */
-function modelAssets({ assets, thread: { labels } }: RunScope, messageId: string): Assets {
+function modelAssets({ assets, session: { labels } }: RunScope, messageId: string): Assets {
   if (!labels) return assets
   return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
 }
@@ -190,7 +190,7 @@ async function logAnswer(
   messageId: string,
   response: ModelResponse,
 ): Promise<void> {
-  const { thread, runId, signal } = scope
+  const { session, runId, signal } = scope
   const { usage, finishReason } = response
   const { events, attachments, text }: SavedAnswer =
     response.files.length > 0 || mayBecomeAsset(response.text)
@@ -201,9 +201,9 @@ async function logAnswer(
       : { events: [], attachments: [], text: response.text }
   await scope.append(
     () => {
-      const { step, stepName } = openStep(thread.state, messageId)
-      const calls = step ? loggedCalls(thread.state, step) : []
-      const attribution = openRun(thread.state)?.attribution
+      const { step, stepName } = openStep(session.state, messageId)
+      const calls = step ? loggedCalls(session.state, step) : []
+      const attribution = openRun(session.state)?.attribution
       const made = { calls, attachments, attribution }
       const payload = assistantMessage(messageId, { ...response, text }, made)
       return {
@@ -221,12 +221,14 @@ async function logAnswer(
 
 /** Keeps an answer that broke off after calls of it were logged: what was said and called until then. */
 export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
-  const { thread, runId } = scope
+  const { session, runId } = scope
   await scope.append(() => {
-    const run = openRun(thread.state) as RunState
-    const { stepName } = openStep(thread.state, messageId)
+    const run = openRun(session.state) as RunState
+    const { stepName } = openStep(session.state, messageId)
     const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
-    return { events: [...unfinishedMessage(thread.state, run), { type: 'STEP_FINISHED', ...step }] }
+    return {
+      events: [...unfinishedMessage(session.state, run), { type: 'STEP_FINISHED', ...step }],
+    }
   })
 }
 

@@ -16,7 +16,7 @@ import { redact } from '../../log/redact.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
-import { boardOf } from '../thread-values.ts'
+import { boardOf } from '../session-values.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { createStepPrompts, laterTools } from './step-prompts.ts'
 

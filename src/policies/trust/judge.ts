@@ -25,12 +25,12 @@ interface ResolvedCall {
 
 /** Looks at a call before it begins (spec Q6): by what its tool takes, then by the agent's policy. */
 export async function judge(
-  { thread, settings }: RunScope,
+  { session, settings }: RunScope,
   plan: CallPlan,
   { before, all }: ResolvedCall,
 ): Promise<Verdict> {
   const { trust } = settings
-  const { labels } = thread
+  const { labels } = session
   const tool = plan.tool as Tool
   if (!trust || !labels) return { decision: 'allow', violations: [], labels: before }
   const resolved = all.map((one) => one.arguments)
@@ -40,7 +40,7 @@ export async function judge(
   )
   const args = plan.each === undefined ? resolved[0] : resolved
   const said = await askPolicy(trust, {
-    ...{ toolCallId: plan.id, tool: tool.id, conversation: thread.id, arguments: args },
+    ...{ toolCallId: plan.id, tool: tool.id, conversation: session.id, arguments: args },
     ...{ label: given.all, context: given.context, violations },
   })
   const usual = violations.length > 0 ? trust.onViolation : 'allow'

@@ -27,7 +27,7 @@ export function labelExecution(
   events: readonly ConversationEvent[],
 ): LabelExecution | null {
   const { plan, labels: given } = execution
-  const { labels } = scope.thread
+  const { labels } = scope.session
   if (!labels || !given) return null
   const { all } = given
   const reads = noteReads(labels, events, { instance: plan.instance, given: all })
@@ -95,10 +95,10 @@ function declassified(
 }
 
 /** Takes bits from a run's budget; false where there are not so many left. */
-function promise({ thread, runId }: RunScope, bits: number, budget: number): boolean {
-  const runs = promised.get(thread) ?? new Map<string, number>()
-  promised.set(thread, runs)
-  const before = Math.max(runs.get(runId) ?? 0, thread.labels?.declassified(runId) ?? 0)
+function promise({ session, runId }: RunScope, bits: number, budget: number): boolean {
+  const runs = promised.get(session) ?? new Map<string, number>()
+  promised.set(session, runs)
+  const before = Math.max(runs.get(runId) ?? 0, session.labels?.declassified(runId) ?? 0)
   if (before + bits > budget) return false
   runs.set(runId, before + bits)
   return true

@@ -13,10 +13,10 @@ export function earlierResults(messages: readonly ModelMessage[], assets: Assets
     const result = results[number - 1]
     return result ? { callId: result.toolCallId, value: outputValue(result.output) } : null
   }
-  const thread = {
+  const session = {
     board: createBoard([]),
     results: { count: results.length, at },
     state: { calls: {} },
   }
-  return { thread, assets, hasOutputs: false }
+  return { session, assets, hasOutputs: false }
 }

@@ -5,16 +5,16 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
+import type { Performer, perform, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
-import type { Performer, perform, Release } from './performer.ts'
 import { runFailure } from './run-failure.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { BegunStep } from './run-writer.ts'
-import type { Thread } from './thread.ts'
+import type { Session } from './session.ts'
 
 /** A conversation that is open in this process. */
 export interface OpenConversation {
-  readonly thread: Thread
+  readonly session: Session
   /** Adds somebody who waits for the end of a run; fails it at once where the conversation is closed or deleted. */
   follow(follower: RunFollower): void
   unfollow(follower: RunFollower): void
@@ -60,7 +60,7 @@ export interface OpenConversationsOptions {
   owner: string
   leaseMs: number
   /** Handlers of what happens here; absent where there are none. */
-  tell?(thread: Thread, event: Foldable): Promise<void>
+  tell?(session: Session, event: Foldable): Promise<void>
   /** Hears of what only streams and comes from here. */
   onStream(conversation: string, event: ConversationEvent): void
 }
@@ -104,10 +104,10 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   function changed({ conversation, records, deleted, streamed }: LogChange): void {
     const slot = slots.get(conversation)
     if (!slot) return
-    for (const event of streamed ?? []) slot.open?.thread.hear(event)
+    for (const event of streamed ?? []) slot.open?.session.hear(event)
     if (streamed) return
     if (deleted) drop(conversation, slot)
-    else if (slot.open) slot.open.thread.receive(records)
+    else if (slot.open) slot.open.session.receive(records)
     else slot.missed = true
   }
 
@@ -122,34 +122,34 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   function end(slot: Slot, error: ByrefError): void {
     slot.ended = error
-    slot.open?.thread.close()
+    slot.open?.session.close()
     for (const follower of slot.followers) follower.fail(error)
   }
 
   async function open(conversation: string, slot: Slot): Promise<OpenConversation> {
     unsubscribe ??= log.subscribe(changed, { wants: (id) => slots.has(id) })
-    const [{ openThread }, performer] = await Promise.all([
-      import('./thread.ts'),
-      import('./performer.ts'),
+    const [{ openSession }, performer] = await Promise.all([
+      import('./session.ts'),
+      import('./conversation-runner.ts'),
     ])
     slot.perform = performer.perform
-    const thread: Thread = await openThread({
+    const session: Session = await openSession({
       log,
       id: conversation,
       labelled: settings.trust !== null,
-      tell: tell && ((event) => tell(thread, event)),
+      tell: tell && ((event) => tell(session, event)),
       onStream: (event) => onStream(conversation, event),
       onHandlerError(error) {
-        const runId = thread.state.runs.at(-1)?.runId
+        const runId = session.state.runs.at(-1)?.runId
         if (runId !== undefined) keepFailure(runId, runFailure(error))
         if (slot.performer) slot.performer.fail(error)
         else slot.handlerError = { error }
       },
     })
-    if (slot.missed) await thread.refresh()
-    for (const created of thread.state.assets) settings.assets.remember(created)
+    if (slot.missed) await session.refresh()
+    for (const created of session.state.assets) settings.assets.remember(created)
     slot.open = {
-      thread,
+      session,
       begun: { messageId: null },
       follow(follower) {
         if (slot.ended) follower.fail(slot.ended)
@@ -159,16 +159,16 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
         slot.followers.delete(follower)
       },
       wake() {
-        if (log.queue || isSubRun(thread)) slot.performer?.wake()
-        else wakeHere(slot, thread)
+        if (log.queue || isSubRun(session)) slot.performer?.wake()
+        else wakeHere(slot, session)
       },
-      wakeHere: () => wakeHere(slot, thread),
+      wakeHere: () => wakeHere(slot, session),
       async resume() {
-        if (isSubRun(thread)) slot.performer?.wake()
+        if (isSubRun(session)) slot.performer?.wake()
         else if (log.queue) await log.enqueue?.(conversation)
-        else wakeHere(slot, thread)
+        else wakeHere(slot, session)
       },
-      advance: (how) => advance(slot, thread, how),
+      advance: (how) => advance(slot, session, how),
     }
     return slot.open
   }
@@ -180,21 +180,21 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (failures.size > MAX_FAILURES && oldest !== undefined) failures.delete(oldest)
   }
 
-  function wakeHere(slot: Slot, thread: Thread): void {
+  function wakeHere(slot: Slot, session: Session): void {
     if (closed || !slot.open) return
     // It was closed for want of room since it was asked for: only who is open now may work on it.
-    if (slots.get(thread.id) !== slot) {
-      inBackground(`Opening ${thread.id} again`, wakeOpen(thread.id))
+    if (slots.get(session.id) !== slot) {
+      inBackground(`Opening ${session.id} again`, wakeOpen(session.id))
       return
     }
     if (slot.performer?.wake()) return
-    const { released } = begin(slot, thread, slot.open)
+    const { released } = begin(slot, session, slot.open)
     const retried = released.then((release) => {
-      if (release.type === 'held') retryLater(slot, thread, release.expiresIn)
-      if (release.type === 'later') retryLater(slot, thread, release.ms)
-      if (release.type === 'failed' && !log.queue) retryLater(slot, thread, leaseMs)
+      if (release.type === 'held') retryLater(slot, session, release.expiresIn)
+      if (release.type === 'later') retryLater(slot, session, release.ms)
+      if (release.type === 'failed' && !log.queue) retryLater(slot, session, leaseMs)
     })
-    inBackground(`Running ${thread.id}`, retried)
+    inBackground(`Running ${session.id}`, retried)
   }
 
   async function wakeOpen(conversation: string): Promise<void> {
@@ -204,16 +204,16 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   async function advance(
     slot: Slot,
-    thread: Thread,
+    session: Session,
     { leave, signal, onTaken }: AdvanceOptions,
   ): Promise<Release> {
     // What made it due may not have been heard of yet.
-    await thread.refresh()
-    if (closed || !slot.open || slots.get(thread.id) !== slot) return { type: 'stopped' }
+    await session.refresh()
+    if (closed || !slot.open || slots.get(session.id) !== slot) return { type: 'stopped' }
     const known = slot.performer?.wake() ? slot.performer : null
-    if (!known && isSubRun(thread)) return { type: 'idle' }
+    if (!known && isSubRun(session)) return { type: 'idle' }
     if (known) onTaken?.()
-    const performer = known ?? begin(slot, thread, slot.open, onTaken)
+    const performer = known ?? begin(slot, session, slot.open, onTaken)
     leave?.addEventListener('abort', performer.leave, { once: true })
     signal?.addEventListener('abort', performer.stop, { once: true })
     if (leave?.aborted) performer.leave()
@@ -228,14 +228,14 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
 
   function begin(
     slot: Slot,
-    thread: Thread,
+    session: Session,
     { begun }: OpenConversation,
     onTaken?: () => void,
   ): Performer {
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
     const performer = (slot.perform as typeof perform)({
-      ...{ thread, log, settings, owner, leaseMs, namespace: log.namespace },
+      ...{ session, log, settings, owner, leaseMs, namespace: log.namespace },
       ...{ begun, onTaken },
       hasHandlers: tell !== undefined,
       onFailure: keepFailure,
@@ -250,14 +250,14 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
       }
       if (release.type === 'idle') tidy()
     })
-    inBackground(`Running ${thread.id}`, ended)
+    inBackground(`Running ${session.id}`, ended)
     return performer
   }
 
-  function retryLater(slot: Slot, thread: Thread, expiresIn: number): void {
+  function retryLater(slot: Slot, session: Session, expiresIn: number): void {
     if (closed) return
     const delay = Math.max(0, expiresIn) + TAKE_OVER_DELAY * (1 + Math.random())
-    slot.retry = setTimeout(() => wakeHere(slot, thread), delay)
+    slot.retry = setTimeout(() => wakeHere(slot, session), delay)
   }
 
   /** Closes what nobody needs, the longest unused first. */
@@ -265,12 +265,12 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
     if (slots.size <= MAX_OPEN.conversations && ++untidy < 100) return
     untidy = 0
     let records = 0
-    for (const { open } of slots.values()) records += open?.thread.state.position ?? 0
+    for (const { open } of slots.values()) records += open?.session.state.position ?? 0
     for (const [id, { open, performer, retry, followers }] of slots) {
       if (slots.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
       if (!open || performer || retry || followers.size > 0) continue
-      records -= open.thread.state.position
-      open.thread.close()
+      records -= open.session.state.position
+      open.session.close()
       slots.delete(id)
     }
   }
@@ -333,6 +333,6 @@ export function openConversations(options: OpenConversationsOptions): OpenConver
   }
 }
 
-function isSubRun({ state }: Thread): boolean {
+function isSubRun({ state }: Session): boolean {
   return openRun(state)?.toolCallId !== undefined
 }

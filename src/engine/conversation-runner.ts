@@ -14,12 +14,12 @@ import { runFailure } from './run-failure.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { type BegunStep, createRunWriter, type RunAppendOptions } from './run-writer.ts'
+import type { Entry, Session } from './session.ts'
 import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
-import type { Entry, Thread } from './thread.ts'
 import { Turn } from './turn.ts'
 
 /** Why a performer let go of a conversation. */
@@ -51,7 +51,7 @@ export interface Performer {
 
 /** What a performer needs. */
 export interface PerformerOptions {
-  thread: Thread
+  session: Session
   log: ConversationLog
   settings: AgentSettings
   /** This agent, unique over all processes. */
@@ -68,7 +68,7 @@ export interface PerformerOptions {
 }
 
 /** The prompts of conversations that are open in this process. */
-const promptsOf = new WeakMap<Thread, StepPrompts>()
+const promptsOf = new WeakMap<Session, StepPrompts>()
 
 /** Turns in which nothing was appended, after which a run is given up: each should append something. */
 const MAX_STALLED = 100
@@ -78,18 +78,18 @@ const RETRY_MS = 1000
 
 /** Begins to do what is due. */
 export function perform(options: PerformerOptions): Performer {
-  const { thread, log, settings, owner, leaseMs, namespace, onFailure } = options
+  const { session, log, settings, owner, leaseMs, namespace, onFailure } = options
   const { limits } = settings
-  const { state } = thread
-  const writer = { conversation: thread.id, owner, settings }
+  const { state } = session
+  const writer = { conversation: session.id, owner, settings }
   const prompts =
-    promptsOf.get(thread) ?? createStepPrompts(settings, { assets: settings.assets, namespace })
-  promptsOf.set(thread, prompts)
-  const { activity } = thread
+    promptsOf.get(session) ?? createStepPrompts(settings, { assets: settings.assets, namespace })
+  promptsOf.set(session, prompts)
+  const { activity } = session
   let turn = new Turn()
   const lease = keepLease({
     log,
-    conversation: thread.id,
+    conversation: session.id,
     owner,
     ms: leaseMs,
     activity,
@@ -98,28 +98,28 @@ export function perform(options: PerformerOptions): Performer {
     onStalled: () => turn.abort('stalled'),
   })
   const writing = createRunWriter({
-    thread,
+    session,
     owner,
     leaseMs,
     lease,
     activity,
     hasHandlers: options.hasHandlers,
     begun: options.begun,
-    followUp: (events) => followUp(thread.id, state, events, situation()),
+    followUp: (events) => followUp(session.id, state, events, situation()),
   })
   let runId: string | null = null
   let woken = false
   let over = false
   let stopping = false
 
-  const compaction: NextSettings['compaction'] = (after) => prompts.compaction(thread, after)
+  const compaction: NextSettings['compaction'] = (after) => prompts.compaction(session, after)
 
   function situation(): NextSettings {
     return {
       limits,
       tools: settings.tools,
-      board: thread.board,
-      now: thread.now(),
+      board: session.board,
+      now: session.now(),
       compaction,
     }
   }
@@ -131,7 +131,7 @@ export function perform(options: PerformerOptions): Performer {
   function scopeOf(run: RunState): RunScope {
     const own = turn
     return {
-      thread,
+      session,
       settings,
       runId: run.runId,
       namespace,
@@ -146,8 +146,8 @@ export function perform(options: PerformerOptions): Performer {
       stream(event) {
         if (own.reason) return undefined
         activity.note()
-        thread.stream(event)
-        return options.hasHandlers ? activity.during(thread.told) : undefined
+        session.stream(event)
+        return options.hasHandlers ? activity.during(session.told) : undefined
       },
     }
   }
@@ -179,7 +179,7 @@ export function perform(options: PerformerOptions): Performer {
           events: [
             ...unfinishedMessage(state, what.run),
             ...commandReplies(state, what.run),
-            runEnd(thread.id, what.run, what.reason),
+            runEnd(session.id, what.run, what.reason),
           ],
         }))
     }
@@ -208,7 +208,7 @@ export function perform(options: PerformerOptions): Performer {
     if (what.do === 'nothing' || what.do === 'wait') return { type: 'idle' }
     turn = new Turn(turn)
     const own = turn
-    const left = run && deadlineOf(run, limits) - thread.now()
+    const left = run && deadlineOf(run, limits) - session.now()
     const timer = left === null ? null : deadlineTimer(left, () => own.abort('time'))
     try {
       // The log refuses while another's lease lasts.
@@ -229,7 +229,7 @@ export function perform(options: PerformerOptions): Performer {
   async function afterFailure(error: unknown): Promise<Release | null> {
     const { reason } = turn
     // What was on its way to the log when the turn was aborted comes first.
-    if (reason) await thread.written()
+    if (reason) await session.written()
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
@@ -252,7 +252,7 @@ export function perform(options: PerformerOptions): Performer {
 
   /** Begins again with what is due, and says so in the log: a turn without progress is a defect. */
   async function startOver(): Promise<Release | null> {
-    reportStalledRun(thread.id)
+    reportStalledRun(session.id)
     turn = new Turn(turn)
     try {
       await append(() => claimEntry(writer, state, { stalled: true }), { claims: true })
@@ -271,7 +271,7 @@ export function perform(options: PerformerOptions): Performer {
       })
       stalled = state.position === position ? stalled + 1 : 0
       if (!release && stalled < MAX_STALLED) continue
-      if (!release) return { type: 'failed', runId, error: stuck(thread.id) }
+      if (!release) return { type: 'failed', runId, error: stuck(session.id) }
       if (release.type === 'later') await lease.free(release.ms)
       const leaves = release.type === 'idle' || release.type === 'stopped'
       const looked = !leaves || (await giveUp())
@@ -289,14 +289,14 @@ export function perform(options: PerformerOptions): Performer {
     if (!lease.isOurs && openRun(state)?.owner !== owner) return true
     if (!(await lease.free())) return true
     try {
-      await thread.refresh()
+      await session.refresh()
       return true
     } catch {
       return false
     }
   }
 
-  const unwatch = thread.watch(({ event }) => {
+  const unwatch = session.watch(({ event }) => {
     if (event.type === 'RUN_CLAIMED' && event.owner !== owner) turn.abort('lost')
     else if (isRunEnd(event) && event.runId === runId) turn.abort('over')
   })

@@ -15,7 +15,7 @@ import {
 } from '../log/conversation-log.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity } from './activity.ts'
-import { createThreadValues } from './thread-values.ts'
+import { createSessionValues } from './session-values.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
@@ -36,8 +36,8 @@ export type Decide = (
   before: readonly ConversationEvent[],
 ) => Entry | null
 
-/** Options of {@link Thread.append}. */
-export interface ThreadAppendOptions {
+/** Options of {@link Session.append}. */
+export interface SessionAppendOptions {
   /** May share an append with others of its kind: it decides nothing that they could change. */
   joins?: boolean
   /** Goes with the next append, or at the next turn of the event loop if none comes until then. */
@@ -45,7 +45,7 @@ export interface ThreadAppendOptions {
 }
 
 /** A conversation as this process knows it: the fold of its log, kept up to date by every append, whoever made it. */
-export interface Thread {
+export interface Session {
   readonly id: string
   /** Changes in place as events come. */
   readonly state: ConversationState
@@ -63,7 +63,7 @@ export interface Thread {
    *
    * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
    */
-  append(decide: Decide, options?: ThreadAppendOptions): Promise<readonly LogRecord[]>
+  append(decide: Decide, options?: SessionAppendOptions): Promise<readonly LogRecord[]>
   /** Tells of an event that is not durable, also those who watch in other processes. */
   stream(event: ConversationEvent): void
   /** Takes such an event that another process tells of. */
@@ -86,8 +86,8 @@ export interface Thread {
   close(): void
 }
 
-/** What a thread needs. */
-export interface ThreadOptions {
+/** What a session needs. */
+export interface SessionOptions {
   log: ConversationLog
   id: string
   /** Whether values have labels. Default false. */
@@ -100,7 +100,7 @@ export interface ThreadOptions {
   onHandlerError(error: unknown): void
 }
 
-interface Waiting extends ThreadAppendOptions {
+interface Waiting extends SessionAppendOptions {
   decide: Decide
   resolve(records: readonly LogRecord[]): void
   reject(error: unknown): void
@@ -116,13 +116,13 @@ const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 5000
 
 /** Reads a conversation from its log. */
-export async function openThread(options: ThreadOptions): Promise<Thread> {
+export async function openSession(options: SessionOptions): Promise<Session> {
   const { log, id, tell, onStream, onHandlerError, labelled = false } = options
   await loadValidator()
   const watchers = new Set<(event: Foldable) => void>()
   const queue: Waiting[] = []
   const labels = labelled ? createLabels() : null
-  const values = createThreadValues(() => folding.state.messages, labels)
+  const values = createSessionValues(() => folding.state.messages, labels)
   const folding = createFold(undefined, { onMessage: values.add })
   const { state } = folding
   /** Ends when nothing waits; null while nothing does. */

@@ -14,7 +14,7 @@ import {
   readAll,
 } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import { openThread, type Thread, type ThreadOptions } from './thread.ts'
+import { openSession, type Session, type SessionOptions } from './session.ts'
 
 const ID = 'c'
 
@@ -30,8 +30,8 @@ const counted = { type: 'object', properties: { n: { type: 'number' } } }
 const textsOf = ({ messages }: { messages: readonly Message[] }) =>
   messages.map(({ content }) => content)
 
-function open(log: ConversationLog, more: Partial<ThreadOptions> = {}): Promise<Thread> {
-  return openThread({
+function open(log: ConversationLog, more: Partial<SessionOptions> = {}): Promise<Session> {
+  return openSession({
     ...{ log, id: ID },
     onHandlerError(error) {
       throw error
@@ -40,15 +40,15 @@ function open(log: ConversationLog, more: Partial<ThreadOptions> = {}): Promise<
   })
 }
 
-const add = (thread: Thread, ...events: ConversationEvent[]): Promise<readonly LogRecord[]> =>
-  thread.append(() => ({ events }))
+const add = (session: Session, ...events: ConversationEvent[]): Promise<readonly LogRecord[]> =>
+  session.append(() => ({ events }))
 
-/** Thread and log say the same, the board too. */
-async function expectInStep(thread: Thread, log: ConversationLog): Promise<void> {
+/** Session and log say the same, the board too. */
+async function expectInStep(session: Session, log: ConversationLog): Promise<void> {
   const records: LogRecord[] = []
   for await (const record of readAll(log, ID)) records.push(record)
-  expect(thread.state).toEqual(foldAll(emptyConversation, records))
-  expect(thread.board.snapshot()).toEqual(boardOf(records))
+  expect(session.state).toEqual(foldAll(emptyConversation, records))
+  expect(session.board.snapshot()).toEqual(boardOf(records))
 }
 
 function boardOf(records: readonly LogRecord[]): BoardSnapshot {
@@ -89,15 +89,15 @@ function watchedLog() {
   }
 }
 
-describe('openThread', () => {
+describe('openSession', () => {
   it('begins with what the log has', async () => {
     const log = createMemoryLog()
     await log.append(ID, [said('a'), wrote({ n: 1 }), said('b')])
-    const thread = await open(log)
-    expect(thread.id).toBe(ID)
-    expect(thread.state.position).toBe(3)
-    expect(thread.board.read('†state.n')).toBe(1)
-    await expectInStep(thread, log)
+    const session = await open(log)
+    expect(session.id).toBe(ID)
+    expect(session.state.position).toBe(3)
+    expect(session.board.read('†state.n')).toBe(1)
+    await expectInStep(session, log)
   })
 
   it('reads more than a page', async () => {
@@ -111,63 +111,63 @@ describe('openThread', () => {
 
   it('begins a conversation that is not there with its first append', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     expect(await log.find(ID)).toBeNull()
-    expect(await add(thread, said('a'))).toMatchObject([{ position: 1 }])
-    await expectInStep(thread, log)
+    expect(await add(session, said('a'))).toMatchObject([{ position: 1 }])
+    await expectInStep(session, log)
   })
 
   it('has a conversation on it whose data break their schema', async () => {
     const log = createMemoryLog()
     await log.append(ID, [wrote({ n: 1 }, { schema: counted }), wrote({ n: 'x' }), wrote({ m: 2 })])
-    const thread = await open(log)
-    expect(thread.state.messages).toHaveLength(3)
-    expect(thread.board.read('†state')).toEqual({ n: 1, m: 2 })
+    const session = await open(log)
+    expect(session.state.messages).toHaveLength(3)
+    expect(session.board.read('†state')).toEqual({ n: 1, m: 2 })
   })
 })
 
-describe('Thread.append', () => {
+describe('Session.append', () => {
   it('appends what is decided, and gives the records', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
-    const records = await thread.append((state, before) => {
+    const session = await open(log)
+    const records = await session.append((state, before) => {
       expect([state.position, before]).toEqual([0, []])
       return { events: [said('a'), wrote({ n: 1 })], debug: { a: { seen: true } } }
     })
     expect(records).toEqual(await log.read(ID))
     expect(await log.debug(ID, 'a')).toEqual({ seen: true })
-    await expectInStep(thread, log)
+    await expectInStep(session, log)
   })
 
   it('appends nothing where nothing is decided', async () => {
     const { log, appends } = watchedLog()
-    const thread = await open(log)
-    expect(await thread.append(() => null)).toEqual([])
-    expect(await thread.append(() => ({ events: [] }))).toEqual([])
+    const session = await open(log)
+    expect(await session.append(() => null)).toEqual([])
+    expect(await session.append(() => ({ events: [] }))).toEqual([])
     expect(appends).toEqual([])
   })
 
   it('rejects with what decides', async () => {
-    const thread = await open(createMemoryLog())
+    const session = await open(createMemoryLog())
     const no = new Error('no')
     await expect(
-      thread.append(() => {
+      session.append(() => {
         throw no
       }),
     ).rejects.toBe(no)
-    await add(thread, said('a'))
-    expect(thread.state.position).toBe(1)
+    await add(session, said('a'))
+    expect(session.state.position).toBe(1)
   })
 
   it('appends in the order in which it was called', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const texts = ['a', 'b', 'c', 'd']
     await Promise.all(
-      texts.map((text, i) => thread.append(() => ({ events: [said(text)] }), { joins: i > 1 })),
+      texts.map((text, i) => session.append(() => ({ events: [said(text)] }), { joins: i > 1 })),
     )
-    expect(textsOf(thread.state)).toEqual(texts)
-    await expectInStep(thread, log)
+    expect(textsOf(session.state)).toEqual(texts)
+    await expectInStep(session, log)
   })
 
   it('decides again where another writer was first, and both end up equal', async () => {
@@ -190,10 +190,10 @@ describe('Thread.append', () => {
   it('may decide for nothing, or against it, once it knows more', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log)])
-    const ifFirst = (thread: Thread, text: string) =>
-      thread.append(({ position }) => (position === 0 ? { events: [said(text)] } : null))
-    const unlessLate = (thread: Thread) =>
-      thread.append(({ position }) => {
+    const ifFirst = (session: Session, text: string) =>
+      session.append(({ position }) => (position === 0 ? { events: [said(text)] } : null))
+    const unlessLate = (session: Session) =>
+      session.append(({ position }) => {
         if (position > 1) throw new ByrefError('conversation_busy', 'late')
         return { events: [said('late')] }
       })
@@ -208,30 +208,30 @@ describe('Thread.append', () => {
     const log = createMemoryLog()
     const threads = await Promise.all(Array.from({ length: 5 }, () => open(log)))
     await Promise.all(
-      threads.flatMap((thread, i) =>
+      threads.flatMap((session, i) =>
         Array.from({ length: 10 }, (_, k) =>
-          add(thread, said(`${i}.${k}`), wrote({ [`${i}`]: k })),
+          add(session, said(`${i}.${k}`), wrote({ [`${i}`]: k })),
         ),
       ),
     )
-    for (const thread of threads) {
-      await thread.refresh()
-      await expectInStep(thread, log)
-      expect(new Set(textsOf(thread.state))).toHaveLength(100)
-      const own = textsOf(thread.state).filter((text) => String(text).startsWith('3.'))
+    for (const session of threads) {
+      await session.refresh()
+      await expectInStep(session, log)
+      expect(new Set(textsOf(session.state))).toHaveLength(100)
+      const own = textsOf(session.state).filter((text) => String(text).startsWith('3.'))
       expect(own).toEqual(Array.from({ length: 10 }, (_, k) => `3.${k}`))
     }
   })
 
   it('lets those that join share an append, and no others', async () => {
     const { log, appends } = watchedLog()
-    const thread = await open(log)
+    const session = await open(log)
     const joining = (text: string) =>
-      thread.append(() => ({ events: [said(text)] }), { joins: true })
+      session.append(() => ({ events: [said(text)] }), { joins: true })
     const [first, second, third] = await Promise.all([
       ...['1', '2', '3'].map(joining),
-      add(thread, said('4')),
-      add(thread, said('5')),
+      add(session, said('4')),
+      add(session, said('5')),
       ...['6', '7'].map(joining),
     ])
     // The first goes at once, before another has come.
@@ -240,15 +240,15 @@ describe('Thread.append', () => {
       records?.map(({ position }) => position),
     )
     expect(positions).toEqual([[1], [2], [3]])
-    expect(textsOf(thread.state)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
+    expect(textsOf(session.state)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
   })
 
   it('tells those that join what goes before them, and keeps the last lease', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const seen: unknown[] = []
     const joining = (text: string, ms?: number) =>
-      thread.append(
+      session.append(
         ({ position }, before) => {
           seen.push([text, position, before.length])
           return {
@@ -272,12 +272,12 @@ describe('Thread.append', () => {
 
   it('refuses data that break their schema, and appends what came with them from others', async () => {
     const { log, appends } = watchedLog()
-    const thread = await open(log)
-    await add(thread, wrote({ n: 1 }, { schema: counted }))
+    const session = await open(log)
+    await add(session, wrote({ n: 1 }, { schema: counted }))
     const joining = (...events: ConversationEvent[]) =>
-      thread.append(() => ({ events }), { joins: true })
+      session.append(() => ({ events }), { joins: true })
     const [, ...results] = await Promise.allSettled([
-      add(thread, said('alone')),
+      add(session, said('alone')),
       joining(said('first')),
       joining(wrote({ a: 1 })),
       joining(said('lost'), wrote({ b: 2 }), wrote({ n: 'two' })),
@@ -288,42 +288,42 @@ describe('Thread.append', () => {
     ])
     expect(results[2]).toMatchObject({ reason: { code: 'schema_violation' } })
     expect(appends).toEqual([1, 1, 4])
-    expect(thread.board.read('†state')).toEqual({ n: 3, a: 1 })
-    expect(textsOf(thread.state)).not.toContain('lost')
-    await expectInStep(thread, log)
+    expect(session.board.read('†state')).toEqual({ n: 3, a: 1 })
+    expect(textsOf(session.state)).not.toContain('lost')
+    await expectInStep(session, log)
   })
 
   it('checks data against those before them in one append', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const schema = wrote({ n: 1 }, { schema: counted })
-    await expect(add(thread, schema, wrote({ n: 'x' }))).rejects.toMatchObject({
+    await expect(add(session, schema, wrote({ n: 'x' }))).rejects.toMatchObject({
       code: 'schema_violation',
     })
-    expect(thread.board.entries()).toEqual([])
+    expect(session.board.entries()).toEqual([])
     expect(await log.find(ID)).toBeNull()
-    await add(thread, wrote({ n: 'x' }))
-    await expectInStep(thread, log)
+    await add(session, wrote({ n: 'x' }))
+    await expectInStep(session, log)
   })
 
   it('does not check messages that wait, which come to the board when they are delivered', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const waiting = { ...wrote({ n: 1 }), deliver: 'next_run' } as ConversationEvent
-    await add(thread, waiting)
-    expect(thread.board.has('†state')).toBe(false)
-    const messageIds = thread.state.inbox.map(({ message }) => message.id)
-    await add(thread, {
+    await add(session, waiting)
+    expect(session.board.has('†state')).toBe(false)
+    const messageIds = session.state.inbox.map(({ message }) => message.id)
+    await add(session, {
       ...{ type: 'RUN_STARTED', threadId: ID, runId: 'r', owner: 'o', messageIds },
     })
-    expect(thread.board.read('†state.n')).toBe(1)
+    expect(session.board.read('†state.n')).toBe(1)
   })
 
   it('rejects all of an append that failed, and goes on with the next', async () => {
     const { log, failNext } = watchedLog()
-    const thread = await open(log)
+    const session = await open(log)
     const joining = (state: unknown, fails = false) =>
-      thread.append(
+      session.append(
         () => {
           if (fails) failNext('before')
           return { events: [wrote(state)] }
@@ -331,7 +331,7 @@ describe('Thread.append', () => {
         { joins: true },
       )
     const results = await Promise.allSettled([
-      add(thread, wrote({ n: 1 })),
+      add(session, wrote({ n: 1 })),
       joining({ a: 1 }),
       joining({ b: 2 }, true),
     ])
@@ -341,43 +341,43 @@ describe('Thread.append', () => {
         reason: { code: 'log_failed', cause: { message: 'the disk is gone' } },
       })
     }
-    expect(thread.board.read('†state')).toEqual({ n: 1 })
-    await expectInStep(thread, log)
-    await add(thread, wrote({ d: 4 }))
-    await expectInStep(thread, log)
+    expect(session.board.read('†state')).toEqual({ n: 1 })
+    await expectInStep(session, log)
+    await add(session, wrote({ d: 4 }))
+    await expectInStep(session, log)
   })
 
   it('says nothing twice where an append failed and was stored all the same', async () => {
     const { log, failNext } = watchedLog()
-    const thread = await open(log)
-    await add(thread, wrote([1]))
+    const session = await open(log)
+    await add(session, wrote([1]))
     failNext('after')
     const push = wrote([2], { _outputMethod: 'concat' })
-    await expect(add(thread, push, said('a'))).rejects.toMatchObject({ code: 'log_failed' })
-    expect(thread.board.read('†state')).toEqual([1])
+    await expect(add(session, push, said('a'))).rejects.toMatchObject({ code: 'log_failed' })
+    expect(session.board.read('†state')).toEqual([1])
     const known: number[] = []
-    const again = thread.append(({ position, messages }) => {
+    const again = session.append(({ position, messages }) => {
       known.push(position)
       return messages.some(({ content }) => content === 'a') ? null : { events: [push, said('a')] }
     })
     expect(await again).toEqual([])
     expect(known).toEqual([1, 3])
-    expect(thread.board.read('†state')).toEqual([1, 2])
-    await add(thread, said('b'))
-    await expectInStep(thread, log)
+    expect(session.board.read('†state')).toEqual([1, 2])
+    await add(session, said('b'))
+    await expectInStep(session, log)
   })
 
   it('says nothing twice either where it had heard of it', async () => {
     const { log, failNext } = watchedLog()
-    const thread = await open(log)
-    log.subscribe(({ records }) => thread.receive(records))
-    await add(thread, wrote([1]))
+    const session = await open(log)
+    log.subscribe(({ records }) => session.receive(records))
+    await add(session, wrote([1]))
     failNext('after')
     const push = wrote([2], { _outputMethod: 'concat' })
-    await expect(add(thread, push)).rejects.toMatchObject({ code: 'log_failed' })
-    expect(thread.board.read('†state')).toEqual([1, 2])
-    await add(thread, said('b'))
-    await expectInStep(thread, log)
+    await expect(add(session, push)).rejects.toMatchObject({ code: 'log_failed' })
+    expect(session.board.read('†state')).toEqual([1, 2])
+    await add(session, said('b'))
+    await expectInStep(session, log)
   })
 
   it('is right where it hears of records while it appends', async () => {
@@ -389,14 +389,14 @@ describe('Thread.append', () => {
       add(i % 2 ? one : other, wrote({ [`k${i % 3}`]: [i] }), said(`${i}`)),
     )
     await Promise.all(work)
-    for (const thread of [one, other]) await expectInStep(thread, log)
+    for (const session of [one, other]) await expectInStep(session, log)
   })
 
   it('passes on why the log refused', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log)])
-    const claim = (thread: Thread, owner: string) =>
-      thread.append(() => ({ events: [said(owner)], lease: { owner, ms: 60_000 } }))
+    const claim = (session: Session, owner: string) =>
+      session.append(() => ({ events: [said(owner)], lease: { owner, ms: 60_000 } }))
     await claim(one, 'host-1')
     await expect(claim(other, 'host-2')).rejects.toBeInstanceOf(LeaseHeldError)
     expect(other.state.position).toBe(1)
@@ -406,13 +406,13 @@ describe('Thread.append', () => {
 
   it('rejects with log_failed what is no JSON', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const payload = { ...toMessage({ content: 'x' }), content: 1n }
-    await expect(add(thread, { type: 'NEW_MESSAGE', payload })).rejects.toMatchObject({
+    await expect(add(session, { type: 'NEW_MESSAGE', payload })).rejects.toMatchObject({
       code: 'log_failed',
     })
-    await add(thread, said('a'))
-    await expectInStep(thread, log)
+    await add(session, said('a'))
+    await expectInStep(session, log)
   })
 
   it('gives up on nobody but a log that contradicts itself', async () => {
@@ -422,40 +422,40 @@ describe('Thread.append', () => {
       if (left-- > 0) throw new LogConflictError(id, [])
       return log.append(id, events, options)
     }
-    const thread = await open({ ...log, append })
-    await add(thread, said('a'))
+    const session = await open({ ...log, append })
+    await add(session, said('a'))
     expect(left).toBe(-1)
   })
 })
 
-describe('Thread.receive', () => {
+describe('Session.receive', () => {
   it('takes records of others, each once', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const heard: number[] = []
-    thread.watch(({ position }) => heard.push(position ?? 0))
+    session.watch(({ position }) => heard.push(position ?? 0))
     const records = await log.append(ID, [said('a'), wrote({ n: 1 })])
-    thread.receive(records)
-    thread.receive(records)
+    session.receive(records)
+    session.receive(records)
     expect(heard).toEqual([1, 2])
-    expect(thread.board.read('†state.n')).toBe(1)
-    await expectInStep(thread, log)
+    expect(session.board.read('†state.n')).toBe(1)
+    await expectInStep(session, log)
   })
 
   it('catches up behind a gap', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     const heard: number[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
-    thread.watch(({ position = 0 }) => {
+    session.watch(({ position = 0 }) => {
       heard.push(position)
       if (position === 3) resolve()
     })
     await log.append(ID, [said('a'), said('b')])
-    thread.receive(await log.append(ID, [said('c')]))
+    session.receive(await log.append(ID, [said('c')]))
     await promise
     expect(heard).toEqual([1, 2, 3])
-    await expectInStep(thread, log)
+    await expectInStep(session, log)
   })
 
   it('is harmless where the log cannot be read just then', async () => {
@@ -465,50 +465,50 @@ describe('Thread.receive', () => {
       reads++
       return reads === 2 ? Promise.reject(new Error('the disk is gone')) : log.read(...args)
     }
-    const thread = await open({ ...log, read })
+    const session = await open({ ...log, read })
     await log.append(ID, [said('a')])
-    thread.receive(await log.append(ID, [said('b')]))
+    session.receive(await log.append(ID, [said('b')]))
     await new Promise((resolve) => setImmediate(resolve))
-    expect([reads, thread.state.position]).toEqual([2, 0])
-    await add(thread, said('c'))
-    await expectInStep(thread, log)
+    expect([reads, session.state.position]).toEqual([2, 0])
+    await add(session, said('c'))
+    await expectInStep(session, log)
   })
 })
 
-describe('Thread.refresh', () => {
+describe('Session.refresh', () => {
   it('reads what is new, and rejects where the log fails', async () => {
     const log = createMemoryLog()
-    const thread = await open(log)
+    const session = await open(log)
     await log.append(ID, [said('a')])
-    await thread.refresh()
-    await thread.refresh()
-    await expectInStep(thread, log)
+    await session.refresh()
+    await session.refresh()
+    await expectInStep(session, log)
     await log.close()
-    await expect(thread.refresh()).rejects.toThrow()
+    await expect(session.refresh()).rejects.toThrow()
   })
 })
 
-describe('Thread.watch', () => {
+describe('Session.watch', () => {
   it('hears of everything in order, whoever appended it, until it leaves', async () => {
     const log = createMemoryLog()
-    const [thread, other] = await Promise.all([open(log), open(log)])
+    const [session, other] = await Promise.all([open(log), open(log)])
     const heard: string[] = []
-    const leave = thread.watch(({ event, position }) => heard.push(`${position} ${event.type}`))
+    const leave = session.watch(({ event, position }) => heard.push(`${position} ${event.type}`))
     await add(other, said('theirs'))
-    await add(thread, said('own'))
-    thread.stream({ type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
+    await add(session, said('own'))
+    session.stream({ type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
     leave()
     leave()
-    await add(thread, said('after'))
+    await add(session, said('after'))
     expect(heard).toEqual(['1 NEW_MESSAGE', '2 NEW_MESSAGE', 'undefined TEXT_MESSAGE_START'])
   })
 
   it('hears of an event when the state has it', async () => {
-    const thread = await open(createMemoryLog())
+    const session = await open(createMemoryLog())
     const seen: unknown[] = []
-    thread.watch(() => seen.push([thread.state.messages.length, { ...thread.state.streaming }]))
-    await add(thread, said('a'))
-    thread.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x' })
+    session.watch(() => seen.push([session.state.messages.length, { ...session.state.streaming }]))
+    await add(session, said('a'))
+    session.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x' })
     expect(seen).toEqual([
       [1, {}],
       [1, { m: 'x' }],
@@ -516,7 +516,7 @@ describe('Thread.watch', () => {
   })
 })
 
-describe('Thread.told', () => {
+describe('Session.told', () => {
   it('resolves when the handlers of what was said here have ended, one after the other', async () => {
     const log = createMemoryLog()
     const order: string[] = []
@@ -525,11 +525,11 @@ describe('Thread.told', () => {
       await new Promise((resolve) => setImmediate(resolve))
       order.push(`end ${position ?? event.type}`)
     }
-    const thread = await open(log, { tell })
-    thread.receive(await log.append(ID, [said('theirs')]))
-    await add(thread, said('a'), said('b'))
-    thread.stream({ type: 'TEXT_MESSAGE_END', messageId: 'm' })
-    await thread.told()
+    const session = await open(log, { tell })
+    session.receive(await log.append(ID, [said('theirs')]))
+    await add(session, said('a'), said('b'))
+    session.stream({ type: 'TEXT_MESSAGE_END', messageId: 'm' })
+    await session.told()
     expect(order).toEqual(
       ['2', '3', 'TEXT_MESSAGE_END'].flatMap((one) => [`begin ${one}`, `end ${one}`]),
     )
@@ -537,14 +537,14 @@ describe('Thread.told', () => {
 
   it('gives handlers an asset as it came, whose bytes can be read, and all else as it is stored', async () => {
     const told: ConversationEvent[] = []
-    const thread = await open(createMemoryLog(), {
+    const session = await open(createMemoryLog(), {
       tell: async ({ event }) => void told.push(event),
     })
     const payload = { assetId: 'a', ref: 'asset://a', mime: 'text/plain', kind: 'file', by: 'user' }
     const asset = { type: 'ASSET_CREATED', payload } as ConversationEvent
     const message = said('a')
-    await add(thread, asset, message)
-    await thread.told()
+    await add(session, asset, message)
+    await session.told()
     expect(told[0]).toBe(asset)
     expect(told[1]).toEqual(message)
     expect(told[1]).not.toBe(message)
@@ -554,36 +554,36 @@ describe('Thread.told', () => {
     const log = createMemoryLog()
     const tell = async ({ event }: Foldable): Promise<void> => {
       if (event.type !== 'NEW_MESSAGE' || event.payload.content === 'reply') return
-      await add(thread, {
+      await add(session, {
         ...said('reply'),
         payload: toMessage({ content: 'reply' }),
       } as ConversationEvent)
     }
-    const thread: Thread = await open(log, { tell })
-    await Promise.all([add(thread, said('a')), add(thread, said('b'))])
-    await thread.told()
-    expect(textsOf(thread.state)).toEqual(expect.arrayContaining(['a', 'b', 'reply', 'reply']))
-    await expectInStep(thread, log)
+    const session: Session = await open(log, { tell })
+    await Promise.all([add(session, said('a')), add(session, said('b'))])
+    await session.told()
+    expect(textsOf(session.state)).toEqual(expect.arrayContaining(['a', 'b', 'reply', 'reply']))
+    await expectInStep(session, log)
   })
 
   it('tells of a handler that fails, and goes on', async () => {
     const errors: unknown[] = []
     const told: string[] = []
-    const thread = await open(createMemoryLog(), {
+    const session = await open(createMemoryLog(), {
       async tell({ event }) {
         told.push(event.type)
         if (told.length === 1) throw new Error('handler')
       },
       onHandlerError: (error) => errors.push(error),
     })
-    await add(thread, said('a'), said('b'))
-    await thread.told()
+    await add(session, said('a'), said('b'))
+    await session.told()
     expect([told.length, errors]).toEqual([2, [new Error('handler')]])
   })
 
   it('resolves at once without handlers', async () => {
-    const thread = await open(createMemoryLog())
-    await add(thread, said('a'))
-    await expect(thread.told()).resolves.toBeUndefined()
+    const session = await open(createMemoryLog())
+    await add(session, said('a'))
+    await expect(session.told()).resolves.toBeUndefined()
   })
 })

@@ -8,7 +8,7 @@ import type { Message } from '../core/messages/message.ts'
 import { createResults, type Results } from '../core/messages/results.ts'
 
 /** The data and the results of a conversation's messages, as values. */
-export interface ThreadValues {
+export interface SessionValues {
   readonly board: Board
   readonly results: Results
   /** Takes a message of the log. */
@@ -25,10 +25,10 @@ export interface ThreadValues {
  * Begins with no messages; `messages` gives those that there are. What is put on the board ahead of the log has its labels
  * there too.
  */
-export function createThreadValues(
+export function createSessionValues(
   messages: () => readonly Message[],
   labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
-): ThreadValues {
+): SessionValues {
   /** Data messages that are on the board and not yet in the log. */
   const ahead = new Set<string>()
   let board = boardOf([])
