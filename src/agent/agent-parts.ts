@@ -1,6 +1,6 @@
 import { is, type OptionTable } from '../core/check-options.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
-import type { OpenConversations } from '../engine/sessions.ts'
+import type { Sessions } from '../engine/sessions.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { AgentAssets } from './agent-assets.ts'
 
@@ -13,8 +13,8 @@ export interface AgentParts {
   /** This agent, unique over all processes. */
   owner: string
   leaseMs: number
-  /** The open conversations of a namespace. */
-  conversations(namespace: string | null): OpenConversations
+  /** The conversations of a namespace that are open in this process. */
+  sessions(namespace: string | null): Sessions
 }
 
 /** What names a conversation beside its id. */

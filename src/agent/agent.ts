@@ -8,11 +8,8 @@ import { cancelRun } from '../engine/cancel.ts'
 import { resolveLimits } from '../engine/limits.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
-import {
-  type OpenConversation,
-  type OpenConversations,
-  openConversations,
-} from '../engine/sessions.ts'
+import type { Session } from '../engine/session.ts'
+import { Sessions } from '../engine/sessions.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../models/model-settings.ts'
@@ -63,17 +60,17 @@ export function createAgent(options: AgentOptions): Agent {
   })
   const settings = settingsOf(options, assets)
   const owner = `${hostname()}:${process.pid}:${newId()}`
-  const open = new Map<string | null, OpenConversations>()
+  const open = new Map<string | null, Sessions>()
   let closed = false
   const logOf = (of: string | null): ConversationLog =>
     of === log.namespace ? log : log.scoped(of)
 
-  function conversations(of: string | null): OpenConversations {
+  function sessions(of: string | null): Sessions {
     const known = open.get(of)
     if (known) return known
     if (closed) throw new ByrefError('interrupted', 'The agent is closed')
     const own = assets.in(of)
-    const made = openConversations({
+    const made = new Sessions({
       log: logOf(of),
       settings: { ...settings, assets: own },
       owner,
@@ -92,7 +89,7 @@ export function createAgent(options: AgentOptions): Agent {
     model: settings.model,
     tools: [...settings.tools.values()],
     trust: settings.trust?.mode ?? 'off',
-    resumeAll: () => resumeAll(log, settings.name, conversations),
+    resumeAll: () => resumeAll(log, settings.name, sessions),
     onStream: streams.add,
     async close() {
       closed = true
@@ -106,7 +103,7 @@ export function createAgent(options: AgentOptions): Agent {
     assets,
     owner,
     leaseMs,
-    conversations,
+    sessions,
     settings,
     methods,
   })
@@ -150,15 +147,15 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
 async function resumeAll(
   log: ConversationLog,
   name: string | null,
-  conversations: Core['conversations'],
+  sessionsOf: Core['sessions'],
 ): Promise<number> {
   let count = 0
   if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     if (name !== null && agent !== null && agent !== name) continue
     try {
-      const { wake } = await conversations(namespace).get(id)
-      wake()
+      const sessions = sessionsOf(namespace)
+      sessions.wake(await sessions.get(id))
       count++
     } catch (error) {
       // Set aside, for lists to show: the others go on.
@@ -169,7 +166,7 @@ async function resumeAll(
 }
 
 function agentIn(namespace: string | null, core: Core): Agent {
-  const { settings, assets, conversations, logOf, methods } = core
+  const { settings, assets, sessions, logOf, methods } = core
   const parts: AgentParts = {
     ...core,
     settings: { ...settings, assets: assets.in(namespace) },
@@ -177,8 +174,8 @@ function agentIn(namespace: string | null, core: Core): Agent {
   }
   const of = (given: InNamespace = {}): string | null =>
     given.namespace === undefined ? namespace : given.namespace
-  const get = async (id: string, given?: InNamespace): Promise<OpenConversation> =>
-    conversations(of(given)).get(id)
+  const get = async (id: string, given?: InNamespace): Promise<Session> =>
+    sessions(of(given)).get(id)
 
   const agent: Agent = {
     ...methods,
@@ -198,15 +195,21 @@ function agentIn(namespace: string | null, core: Core): Agent {
       await deleteMessage(await get(conversation, given), messageId)
     },
     async advance(conversation, { namespace: its, ...how } = {}) {
-      return (await get(conversation, { namespace: its })).advance(how)
+      const own = sessions(of({ namespace: its }))
+      return own.advance(await own.get(conversation), how)
     },
-    resume: (conversation, given) => resumeRun(conversations(of(given)), conversation),
+    resume: (conversation, given) => resumeRun(sessions(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {
       const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
       const { answerApproval } = await import('./approve.ts')
-      await answerApproval(checkedWith, await get(conversation, given), toolCallId, answer)
+      const session = await get(conversation, given)
+      await answerApproval(checkedWith, session, toolCallId, answer)
+      sessions(of(given)).wake(session)
     },
-    cancel: async (conversation, given) => cancelRun(await get(conversation, given)),
+    async cancel(conversation, given) {
+      const own = sessions(of(given))
+      return cancelRun(own, await own.get(conversation))
+    },
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     async lineage(conversation, ref, given) {
       const { lineageOf } = await import('../policies/trust/lineage.ts')

@@ -8,7 +8,7 @@ import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { mayRead, readLabel } from '../core/labels/label.ts'
 import { approvedArguments } from '../engine/calls/map-call.ts'
-import type { OpenConversation } from '../engine/sessions.ts'
+import type { Session } from '../engine/session.ts'
 
 /** What a person says about a call. */
 export interface ApprovalAnswer {
@@ -40,7 +40,7 @@ interface CheckedWith {
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
-  { session, wake }: OpenConversation,
+  session: Session,
   toolCallId: string,
   { approved, by, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
@@ -70,7 +70,6 @@ export async function answerApproval(
     }
     return { events: [...result.events, answer] }
   })
-  wake()
 }
 
 /** What a call was given is shown to who answers about it. */
@@ -82,7 +81,7 @@ function refuseStranger(by: string, { id, approval }: Call): void {
   )
 }
 
-type Call = OpenConversation['session']['state']['calls'][string]
+type Call = Session['state']['calls'][string]
 
 /** As a tool's own result: JSON, with its bytes as references. */
 async function givenResult(

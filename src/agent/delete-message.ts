@@ -1,21 +1,17 @@
 import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { isDeleted } from '../core/messages/tombstone.ts'
-import { appendIdle } from '../engine/append-idle.ts'
-import type { OpenConversation } from '../engine/sessions.ts'
+import type { Session } from '../engine/session.ts'
 
 /**
  * Takes a message's content away, for good: a tombstone keeps its place.
  *
  * @throws ByrefError `conversation_busy` during a run, and while a message waits for one; `message_not_found`
  */
-export async function deleteMessage(
-  { session }: OpenConversation,
-  messageId: string,
-): Promise<void> {
+export async function deleteMessage(session: Session, messageId: string): Promise<void> {
   // It may be another process's, of a moment ago.
   if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
-  await appendIdle(session, ({ messages, inbox, runs }) => {
+  await session.appendIdle(({ messages, inbox, runs }) => {
     if (openRun({ runs }) || inbox.length > 0) {
       throw new ByrefError(
         'conversation_busy',

@@ -2,26 +2,27 @@ import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
-import type { OpenConversation, OpenConversations } from '../engine/sessions.ts'
+import type { Session } from '../engine/session.ts'
+import type { Sessions } from '../engine/sessions.ts'
 import { textStream } from './text-stream.ts'
 
 /** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
 export function resumeRun(
-  conversations: OpenConversations,
+  sessions: Sessions,
   conversation: string,
   { here = false }: { here?: boolean } = {},
 ): Run<unknown> {
-  let open: OpenConversation | null = null
+  let open: Session | null = null
   let runId = ''
   const follower = followRun({
-    takeFailure: conversations.takeFailure,
-    onEnd: () => open?.unfollow(follower),
+    takeFailure: (id) => sessions.takeFailure(id),
+    onEnd: () => open && sessions.unfollow(open, follower),
   })
 
   async function begin(): Promise<void> {
-    open = await conversations.get(conversation)
-    open.follow(follower)
-    const { session } = open
+    const session = await sessions.get(conversation)
+    open = session
+    sessions.follow(session, follower)
     await session.refresh()
     const { state } = session
     const run = openRun(state)
@@ -38,8 +39,8 @@ export function resumeRun(
     })
     follower.watch(session, { runId: () => runId })
     follower.result.then(unwatch, unwatch)
-    if (here) open.wakeHere()
-    else await open.resume()
+    if (here) sessions.wakeHere(session)
+    else await sessions.resume(session)
   }
 
   const begun = begin()
@@ -52,10 +53,10 @@ export function resumeRun(
     messageIds: [],
     result: follower.result,
     get messages() {
-      return open?.session.state.messages ?? []
+      return open?.state.messages ?? []
     },
     cancel() {
-      begun.then(() => open && cancelRun(open, runId)).catch(follower.fail)
+      begun.then(() => open && cancelRun(sessions, open, runId)).catch(follower.fail)
     },
     get textStream() {
       return textStream(follower.events)

@@ -8,11 +8,8 @@ import { LABEL_OPTIONS, type LabelInput } from '../core/labels/label.ts'
 import type { Message } from '../core/messages/message.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
 import { newId } from '../core/new-id.ts'
-import { appendIdle } from '../engine/append-idle.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
-import { followUp } from '../engine/follow-up.ts'
-import type { NextSettings } from '../engine/next.ts'
 import { inputOutput } from '../engine/output/input-output.ts'
 import {
   type OutputOf,
@@ -21,9 +18,7 @@ import {
 } from '../engine/output/output-schema.ts'
 import { startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
-import { stepIn } from '../engine/run-writer.ts'
 import type { Decide, Session } from '../engine/session.ts'
-import type { OpenConversation } from '../engine/sessions.ts'
 import { announced } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
@@ -125,39 +120,42 @@ export function startRun<Schema extends OutputSchema | undefined>(
   const { conversation = newId(), namespace = parts.namespace, signal } = given
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
-  let open: OpenConversation | null = null
+  let open: Session | null = null
   let runId = newId()
   const messageIds: string[] = []
   const follower = followRun({
     output: given.output,
-    takeFailure: (id) => parts.conversations(namespace).takeFailure(id),
+    takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
     onEnd() {
-      open?.unfollow(follower)
+      if (open) parts.sessions(namespace).unfollow(open, follower)
       signal?.removeEventListener('abort', cancel)
     },
   })
 
   function cancel(): void {
     const target = accepted.promise.then(() => open)
-    target.then((one) => one && cancelRun(one, runId)).catch(follower.fail)
+    target
+      .then((one) => one && cancelRun(parts.sessions(namespace), one, runId))
+      .catch(follower.fail)
   }
 
   async function begin(): Promise<void> {
     if (refused) throw refused
     const context = options.context === undefined ? undefined : copyJson(options.context)
-    open = await parts.conversations(namespace).get(conversation)
-    open.follow(follower)
-    const { session } = open
+    const sessions = parts.sessions(namespace)
+    const session = await sessions.get(conversation)
+    open = session
+    sessions.follow(session, follower)
     const { label } = options
     const input = await acceptFor(parts, session, options.messages, { namespace, label })
     const ask = askOf(options, input)
     follower.watch(session, { runId: () => runId, isIncoming: incoming(input) })
     const beginning = { ...options, context, ask, runId, toolCallId }
-    runId = await appendRun(parts, open, input, beginning)
+    runId = await appendRun(parts, session, input, beginning)
     messageIds.push(...input.messageIds)
     follower.look(session, runId)
-    if (toolCallId !== undefined) open.wakeHere()
-    else open.wake()
+    if (toolCallId !== undefined) sessions.wakeHere(session)
+    else sessions.wake(session)
   }
 
   signal?.addEventListener('abort', cancel, { once: true })
@@ -178,7 +176,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
       return textStream(follower.events)
     },
     get messages() {
-      return open?.session.state.messages ?? []
+      return open?.state.messages ?? []
     },
     cancel,
     [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
@@ -238,16 +236,13 @@ interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribu
 
 /** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
 async function appendRun(
-  { owner, leaseMs, settings, log }: AgentParts,
-  { session, begun }: Pick<OpenConversation, 'session' | 'begun'>,
+  { owner, settings, log }: AgentParts,
+  session: Session,
   { events }: Accepted,
   { ifBusy = 'queue', ...beginning }: Beginning,
 ): Promise<string> {
   const { runId, context, ask, toolCallId } = beginning
   let taker = runId
-  const situation = (): NextSettings => ({
-    ...{ limits: settings.limits, tools: settings.tools, board: session.board, now: session.now() },
-  })
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
@@ -259,12 +254,7 @@ async function appendRun(
         const writer = { conversation: session.id, owner, settings }
         const messages = messagesIn(events)
         const { events: started, debug } = startEntry(writer, state, { ...beginning, messages })
-        const first = [...events, ...started]
-        const step = followUp(session.id, state, first, situation())
-        begun.messageId = stepIn(step)
-        // An end is left to who performs, with the lease.
-        const all = begun.messageId === null ? first : [...first, ...step]
-        return { events: all, debug, lease: { owner, ms: leaseMs } }
+        return { events: [...events, ...started], debug, leased: true }
       }
       if (!isFree && ifBusy === 'refuse') throw busy(session.id)
       const steers = ifBusy === 'steer' && run !== null
@@ -283,11 +273,11 @@ async function appendRun(
       }
     }
   try {
-    await appendIdle(session, decide(false))
+    await session.appendIdle(decide(false))
   } catch (error) {
     // Another process has just ended a run here, or is about to begin one.
     if (!(error instanceof LeaseHeldError)) throw error
-    await appendIdle(session, decide(true))
+    await session.appendIdle(decide(true))
   }
   return taker
 }
@@ -361,7 +351,8 @@ export async function sendMessages(
   messages: Said,
   { mode = 'queue', namespace = parts.namespace, label }: SendOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  const { session, wake } = await parts.conversations(namespace).get(conversation)
+  const sessions = parts.sessions(namespace)
+  const session = await sessions.get(conversation)
   const accepted = await acceptFor(parts, session, messages, { namespace, label })
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
@@ -371,7 +362,7 @@ export async function sendMessages(
     refuseKnown(state, events)
     return { events: events.map((event) => queued(event, deliver, own)) }
   })
-  wake()
+  sessions.wake(session)
   return { messageIds }
 }
 
@@ -386,9 +377,9 @@ export async function addMessages(
   messages: Said,
   { namespace = parts.namespace, label }: AddOptions = {},
 ): Promise<{ messageIds: string[] }> {
-  const { session } = await parts.conversations(namespace).get(conversation)
+  const session = await parts.sessions(namespace).get(conversation)
   const { events, messageIds } = await acceptFor(parts, session, messages, { namespace, label })
-  await appendIdle(session, (state) => {
+  await session.appendIdle((state) => {
     refuseKnown(state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }

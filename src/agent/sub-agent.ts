@@ -84,10 +84,10 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     async execute(input, context) {
       const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
       const { namespace } = context
-      const conversations = parts.conversations(namespace)
-      const { session } = await conversations.get(conversation)
+      const sessions = parts.sessions(namespace)
+      const session = await sessions.get(conversation)
       if (session.state.position > 0) {
-        const run = resumeRun(conversations, conversation, { here: true })
+        const run = resumeRun(sessions, conversation, { here: true })
         return await outcome(run, { parts, context, attribution })
       }
       const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
@@ -113,7 +113,8 @@ async function outcome(
   { parts, context, attribution }: { parts: AgentParts; context: ToolContext; attribution: string },
 ): Promise<unknown> {
   const { signal, namespace, progress } = context
-  const { session, wakeHere } = await parts.conversations(namespace).get(run.conversation)
+  const sessions = parts.sessions(namespace)
+  const session = await sessions.get(run.conversation)
   const cancel = (): void => {
     if (!goesOn(signal.reason)) run.cancel()
   }
@@ -125,7 +126,7 @@ async function outcome(
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for a person, in ${run.conversation}`)
       // The answer may come through any agent on this log.
-      if (event.type === 'APPROVAL_ANSWERED') wakeHere()
+      if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
     }
     const { text, output, reason, usage, assets } = await run.result
     context.addUsage(usage)

@@ -1,6 +1,7 @@
 import { openRun } from '../core/events/conversation-state.ts'
 import { runEnd } from './follow-up.ts'
-import type { OpenConversation } from './sessions.ts'
+import type { Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
 
@@ -9,7 +10,8 @@ import { commandReplies } from './steps/command-step.ts'
  * this process heard it, stays. False where no run is open, or not the one of this id.
  */
 export async function cancelRun(
-  { session, wake }: OpenConversation,
+  sessions: Sessions,
+  session: Session,
   runId?: string,
 ): Promise<boolean> {
   // The run may be another process's, of a moment ago.
@@ -21,6 +23,6 @@ export async function cancelRun(
     return { events: [...said, runEnd(session.id, run, 'cancelled')] }
   })
   // What waited for the end of the run goes on.
-  if (records.length > 0) wake()
+  if (records.length > 0) sessions.wake(session)
   return records.length > 0
 }

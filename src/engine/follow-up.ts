@@ -1,39 +1,71 @@
-import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
+import {
+  type ConversationState,
+  openRun,
+  type RunState,
+} from '../core/events/conversation-state.ts'
 import type { ConversationEvent, FinishReason } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
-import { type NextSettings, next, type QueuedForStep } from './next.ts'
+import { type Next, type NextSettings, next } from './next.ts'
 import { outputComplaint, outputNotice } from './output/output-words.ts'
+import type { AgentSettings } from './run-settings.ts'
+import type { Session } from './session.ts'
+import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
 
+/** What decides about what is due in a conversation, beside its state. */
+export function situationOf(session: Session, { limits, tools }: AgentSettings): NextSettings {
+  const { board, prompts, begunStep } = session
+  return {
+    limits,
+    tools,
+    board,
+    begunStep,
+    now: session.now(),
+    compaction: (after) => prompts?.compaction(session, after) ?? null,
+  }
+}
+
 /**
- * What is due after these events, as far as that is a matter of appending alone: the beginning of the next step, or the
- * end of the run. It then goes into the same append as the events.
+ * What is due after these events, if that is only an append: the beginning of the next step, or the end of the run. It then
+ * goes into the same transaction as the events.
  */
 export function followUp(
-  conversation: string,
-  state: ConversationState,
+  session: Session,
+  settings: AgentSettings,
   events: readonly ConversationEvent[],
-  settings: NextSettings,
-): ConversationEvent[] {
+): readonly ConversationEvent[] {
+  const { id, state } = session
   if (isCallOpen(state, events)) return []
   // Of the conversation only what `next` looks at, so that it costs the same at any length.
   const after = foldAll(
-    { ...state, runs: state.runs.slice(-1), messages: [], assets: [], calls: ofLastStep(state) },
+    {
+      ...state,
+      runs: state.runs.slice(-1),
+      messages: [],
+      assets: [],
+      calls: ofLastStep(state),
+    },
     events.map((event) => ({ event })),
   )
-  const then = next(after, settings)
-  if (then.do !== 'end' && then.do !== 'ask') return []
-  const replies = then.run.steps.at(-1)?.commandIds
-    ? commandReplies(
-        { messages: [...state.messages, ...after.messages], calls: after.calls },
-        then.run,
-      )
-    : []
-  const follows =
-    then.do === 'end' ? [runEnd(conversation, then.run, then.reason)] : stepStart(then)
-  return [...replies, ...follows]
+  const last = openRun(after)?.steps.at(-1)
+  // The model is being asked, or the step was cut off: the loop goes on with that.
+  if (last && last.finishedAt === undefined) return []
+  const messages = last?.commandIds ? [...state.messages, ...after.messages] : after.messages
+  return appendsDue(id, { ...after, messages }, next(after, situationOf(session, settings)))
+}
+
+/** The events of something due that is only an append; none for all else. */
+export function appendsDue(
+  conversation: string,
+  state: ConversationState,
+  due: Next,
+): readonly ConversationEvent[] {
+  if (due.do === 'begin') return [...commandReplies(state, due.run), ...stepStart(due)]
+  if (due.do !== 'end') return []
+  const said = [...unfinishedMessage(state, due.run), ...commandReplies(state, due.run)]
+  return [...said, runEnd(conversation, due.run, due.reason)]
 }
 
 /** The end of a run. */
@@ -45,14 +77,11 @@ export function runEnd(
   return { type: 'RUN_FINISHED', threadId, runId, result: { reason, usage } }
 }
 
-/** Whether the event ends a run. */
-export function isRunEnd(
-  event: ConversationEvent | undefined,
-): event is Extract<ConversationEvent, { type: 'RUN_FINISHED' | 'RUN_ERROR' }> {
-  return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
-}
-
-function stepStart({ run, messages, problem }: QueuedForStep): ConversationEvent[] {
+function stepStart({
+  run,
+  messages,
+  problem,
+}: Extract<Next, { do: 'begin' }>): ConversationEvent[] {
   const messageIds = messages.map(({ message }) => message.id)
   const started: ConversationEvent = {
     type: 'STEP_STARTED',

@@ -1,18 +1,6 @@
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { Activity } from './activity.ts'
 
-/** The lease of one process on a conversation, kept alive between its appends. */
-export interface LeaseKeeper {
-  /** An append has renewed the lease, or given it back. */
-  appended(how: { frees: boolean }): void
-  /** Whether this process has the lease by an append of its own. */
-  readonly isOurs: boolean
-  /** Gives it back, at once or in so many milliseconds; whether it was ours until then. */
-  free(ms?: number): Promise<boolean>
-  /** Keeps it alive no more. */
-  stop(): void
-}
-
 /** What a lease is kept with. */
 export interface LeaseKeeperOptions {
   log: ConversationLog
@@ -20,6 +8,10 @@ export interface LeaseKeeperOptions {
   owner: string
   ms: number
   activity: Activity
+}
+
+/** What happens to a lease while it is kept. */
+export interface LeaseListener {
   /** Another process has it. */
   onLost(): void
   /** It is ours. */
@@ -31,47 +23,72 @@ export interface LeaseKeeperOptions {
 /** Beats in each lease. */
 const BEATS = 4
 
-/** Keeps a lease from its first append on. */
-export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
-  const { log, conversation, owner, ms, activity, onLost, onTaken, onStalled } = options
+/** The lease of one process on a conversation, which its appends take and renew, kept alive between them. */
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions
+  #listener: LeaseListener | null = null
   /** When it was renewed last, by a clock that nobody sets; null while it is not ours. */
-  let renewed: number | null = null
-  let seen = activity.changes
+  #renewed: number | null = null
+  #changesSeen = 0
   /** Beats in a row without progress. Each is a turn of the event loop of its own, so a process that slept is not stalled. */
-  let quiet = 0
+  #quietBeats = 0
 
-  const heartbeat = setInterval(() => {
-    const isQuiet = renewed !== null && activity.pending === 0 && activity.changes === seen
-    quiet = isQuiet ? quiet + 1 : 0
-    seen = activity.changes
-    if (quiet > BEATS) {
-      quiet = 0
-      onStalled()
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options
+  }
+
+  /** Whether this process has the lease by an append of its own. */
+  get isOurs(): boolean {
+    return this.#renewed !== null
+  }
+
+  /** Keeps it alive from now on. Returns what ends that. */
+  keep(listener: LeaseListener): () => void {
+    this.#listener = listener
+    this.#changesSeen = this.#options.activity.changes
+    this.#quietBeats = 0
+    const heartbeat = setInterval(() => this.#beat(), this.#options.ms / BEATS)
+    heartbeat.unref?.()
+    if (this.isOurs) listener.onTaken?.()
+    return () => {
+      clearInterval(heartbeat)
+      // The next runner may keep it already.
+      if (this.#listener !== listener) return
+      this.#listener = null
+      this.#renewed = null
     }
-    if (renewed === null || performance.now() - renewed < ms / 3) return
+  }
+
+  /** An append has renewed the lease, or given it back. */
+  appended({ frees }: { frees: boolean }): void {
+    if (!this.isOurs) this.#listener?.onTaken?.()
+    this.#renewed = frees ? null : performance.now()
+  }
+
+  /** Gives it back, at once or in so many milliseconds; whether it was ours until then. */
+  async free(ms = 0): Promise<boolean> {
+    const { log, conversation, owner } = this.#options
+    this.#renewed = null
+    return log.renew(conversation, { owner, ms }).catch(() => false)
+  }
+
+  #beat(): void {
+    const { log, conversation, owner, ms, activity } = this.#options
+    const isQuiet = this.isOurs && activity.pending === 0 && activity.changes === this.#changesSeen
+    this.#quietBeats = isQuiet ? this.#quietBeats + 1 : 0
+    this.#changesSeen = activity.changes
+    if (this.#quietBeats > BEATS) {
+      this.#quietBeats = 0
+      this.#listener?.onStalled()
+    }
+    if (this.#renewed === null || performance.now() - this.#renewed < ms / 3) return
     log.renew(conversation, { owner, ms }).then(
       (isOurs) => {
-        if (isOurs) renewed = performance.now()
-        else onLost()
+        if (isOurs) this.#renewed = performance.now()
+        else this.#listener?.onLost()
       },
       // A log that fails now may not at the next append, which is what counts.
       () => {},
     )
-  }, ms / BEATS)
-  heartbeat.unref?.()
-
-  return {
-    appended({ frees }) {
-      if (renewed === null) onTaken?.()
-      renewed = frees ? null : performance.now()
-    },
-    get isOurs() {
-      return renewed !== null
-    },
-    free(ms = 0) {
-      renewed = null
-      return log.renew(conversation, { owner, ms }).catch(() => false)
-    },
-    stop: () => clearInterval(heartbeat),
   }
 }

@@ -54,8 +54,10 @@ function inShort(due: Next): unknown {
       return 'nothing'
     case 'start':
       return { start: due.runId, messages: due.messages.map(({ message }) => message.id) }
+    case 'begin':
+      return { begin: due.run.runId, messages: due.messages.map(({ message }) => message.id) }
     case 'ask':
-      return { ask: due.run.runId, messages: due.messages.map(({ message }) => message.id) }
+      return { ask: due.step.messageId }
     case 'mend':
       return { mend: due.step.messageId }
     case 'call':
@@ -180,38 +182,42 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
     { start: 'r2', messages: ['q'] },
   ],
 
-  ['ask at the beginning of a run', begun, { ask: 'r', messages: [] }],
+  ['ask at the beginning of a run', begun, { begin: 'r', messages: [] }],
   [
     'ask with messages that steer',
     [...begun, steers('s'), queues('q')],
-    { ask: 'r', messages: ['s'] },
+    { begin: 'r', messages: ['s'] },
   ],
   [
     'ask after the calls of an answer',
     [...called(calls('1')), results('1')],
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
   ],
   [
     'ask after a call that failed',
     [...called(calls('1')), results('1', { code: 'x', message: '' })],
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
   ],
   [
     'ask where a message came instead of an end',
     [...asked, ...answers(), steers('s')],
-    { ask: 'r', messages: ['s'] },
+    { begin: 'r', messages: ['s'] },
   ],
-  ['ask again where nothing is known of an answer', [...asked, claims], { ask: 'r', messages: [] }],
+  [
+    'ask again where nothing is known of an answer',
+    [...asked, claims],
+    { begin: 'r', messages: [] },
+  ],
   [
     'ask again, though the step was the last one',
     asked,
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
     { limits: { steps: 1 } },
   ],
   [
     'ask again with what steers now',
     [...asked, steers('s'), claims],
-    { ask: 'r', messages: ['s'] },
+    { begin: 'r', messages: ['s'] },
   ],
   [
     'fail where the process ended again and again while the model was asked',
@@ -328,7 +334,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   [
     'go on after calls, though the answer was cut',
     [...asked, calls('1'), ...answers('length'), results('1')],
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
   ],
   [
     'end by steps',
@@ -351,7 +357,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   [
     'ask below the limit of tokens',
     [...called(calls('1')), results('1')],
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
     { limits: { tokens: 21 } },
   ],
   [
@@ -363,7 +369,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   [
     'ask where the price is not known',
     [...called(calls('1')), results('1')],
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
     { limits: { cost: 0.00003 } },
   ],
   [
@@ -375,7 +381,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
   [
     'ask until the very moment',
     begun,
-    { ask: 'r', messages: [] },
+    { begin: 'r', messages: [] },
     { limits: { runTimeoutMs: 98_001 }, at: 99 },
   ],
   [
@@ -452,7 +458,7 @@ describe('next', () => {
       }
     }
     expect([...seen].sort()).toEqual([
-      ...['ask', 'call', 'content_filter', 'cost_limit', 'done', 'length', 'mend', 'nothing'],
+      ...['begin', 'call', 'content_filter', 'cost_limit', 'done', 'length', 'mend', 'nothing'],
       ...['start', 'step_limit', 'time_limit', 'token_limit', 'wait'],
     ])
   })

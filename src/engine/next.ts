@@ -22,7 +22,8 @@ import { outputProblem } from './output/run-output.ts'
  * - `nothing`: no run is under way and no message waits.
  * - `start` a run with the messages that wait for one.
  * - `compact` the prompt before the model is asked.
- * - `ask` the model; `messages` are those that waited for this step, `problem` says what is wrong with the answer before, which is to be mended.
+ * - `begin` a step; `messages` are those that waited for it, `problem` says what is wrong with the answer before, which is to be mended.
+ * - `ask` the model, in a step that has begun.
  * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
  * - `call`: there are calls of the last answer that nothing holds up.
  * - `wait` for people's answers about these calls: nothing else can go on.
@@ -32,15 +33,13 @@ export type Next =
   | { do: 'nothing' }
   | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
   | { do: 'compact'; run: RunState; reason: CompactionReason }
-  | { do: 'ask'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
+  | { do: 'begin'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
+  | { do: 'ask'; run: RunState; step: StepState }
   | { do: 'mend'; run: RunState; step: StepState }
   | { do: 'call'; run: RunState; step: StepState }
   | { do: 'wait'; run: RunState; calls: readonly CallState[] }
   | { do: 'end'; run: RunState; reason: FinishReason }
   | { do: 'fail'; run: RunState; code: ByrefErrorCode; message: string }
-
-/** That the model is due to be asked, with the messages that waited for it. */
-export type QueuedForStep = Extract<Next, { do: 'ask' }>
 
 /** What `next` looks at beside the state. */
 export interface NextSettings {
@@ -50,6 +49,8 @@ export interface NextSettings {
   board: Pick<Board, 'has'>
   /** The time, in milliseconds since 1970. */
   now: number
+  /** The step that began in this process and whose model was not asked yet, by its `messageId`. Default: none. */
+  begunStep?: string | null
   /** Why the prompt is to be compacted before the next step; null where it is not. Default: never. */
   compaction?(state: ConversationState): CompactionReason | null
 }
@@ -62,10 +63,14 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   const run = openRun(state)
   if (!run) return startOf(state.inbox)
   const step = run.steps.at(-1)
-  if (!step) return askOrEnd(state, run, settings)
+  if (!step) return beginOrEnd(state, run, settings)
   const calls = callsOf(state, step)
   if (step.finishedAt === undefined) {
-    return calls.length > 0 ? { do: 'mend', run, step } : askOrEnd(state, run, settings)
+    if (calls.length > 0) return { do: 'mend', run, step }
+    const due = beginOrEnd(state, run, settings)
+    return due.do === 'begin' && step.messageId === settings.begunStep
+      ? { do: 'ask', run, step }
+      : due
   }
   const open = calls.filter(isOpen)
   if (open.length > 0) {
@@ -80,7 +85,7 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   if (step.commandIds && !steering && isDoneWith(run, step.commandIds)) {
     return { do: 'end', run, reason: 'done' }
   }
-  if (calls.length > 0 || steering) return askOrEnd(state, run, settings)
+  if (calls.length > 0 || steering) return beginOrEnd(state, run, settings)
   const reason = reasonOf(step.finishReason)
   const problem = reason === 'done' ? outputProblem(state, run) : null
   return problem === null ? { do: 'end', run, reason } : mendOutput(state, run, settings, problem)
@@ -97,8 +102,8 @@ function mendOutput(
     const message = `The answer does not fit the output's schema, also when asked again: ${problem}`
     return { do: 'fail', run, code: 'output_invalid', message }
   }
-  const due = askOrEnd(state, run, settings)
-  return due.do === 'ask' ? { ...due, problem } : due
+  const due = beginOrEnd(state, run, settings)
+  return due.do === 'begin' ? { ...due, problem } : due
 }
 
 /** The complete calls of a step, in the order of the answer. */
@@ -147,7 +152,7 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
 /** Maximum number of consecutive interrupted answers: more means a prompt that ends processes, or a provider that is always busy. */
 const MAX_CUT_OFF = 100
 
-function askOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
+function beginOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
   if (isAlwaysCutOff(run)) {
     const message = `The model was asked ${MAX_CUT_OFF} times in a row and no answer came to its end, since the process ended or the provider was busy: find out why before you go on`
     return { do: 'fail', run, code: 'interrupted', message }
@@ -157,7 +162,7 @@ function askOrEnd(state: ConversationState, run: RunState, settings: NextSetting
   const reason = settings.compaction?.(state) ?? null
   if (reason) return { do: 'compact', run, reason }
   const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
-  return { do: 'ask', run, messages }
+  return { do: 'begin', run, messages }
 }
 
 function limitOf(run: RunState, settings: NextSettings): FinishReason | null {

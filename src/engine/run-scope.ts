@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import type { RunState } from '../core/events/conversation-state.ts'
+import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Work } from './around-work.ts'
 import type { Slots } from './calls/slots.ts'
@@ -23,14 +23,9 @@ export interface RunScope {
   /**
    * Appends as whoever runs the conversation, and waits for the handlers of events.
    *
-   * `followed`: what is due after it may go into the same append. `patient`: it may wait for the next append.
-   *
    * @throws RunLostError where the run is not this one's any more; what the log throws
    */
-  append(
-    entry: Entry | (() => Entry),
-    options?: { followed?: boolean; patient?: boolean },
-  ): Promise<void>
+  append(entry: Entry | ((state: ConversationState) => Entry)): Promise<void>
   /** Does what may take any time: a model's, a tool's or a store's work, a handler's. All else is expected to end by itself. */
   during<T>(work: () => T | Promise<T>): Promise<T>
   /** Tells of an event that only streams, unless the run is over. Waits for its handlers, where there are any. */
@@ -41,7 +36,10 @@ export interface RunScope {
 export function workOf({ session, runId, namespace, signal }: RunScope): Work {
   const run = session.state.runs.findLast((one) => one.runId === runId) as RunState
   return {
-    ...{ conversation: session.id, namespace, run, signal },
+    conversation: session.id,
+    namespace,
+    run,
+    signal,
     messages() {
       const given = new Set(run.messageIds)
       return session.state.messages.filter(({ id }) => given.has(id))

@@ -14,7 +14,7 @@ import {
   readAll,
 } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
-import { openSession, type Session, type SessionOptions } from './session.ts'
+import { Session, type SessionOptions } from './session.ts'
 
 const ID = 'c'
 
@@ -31,9 +31,12 @@ const textsOf = ({ messages }: { messages: readonly Message[] }) =>
   messages.map(({ content }) => content)
 
 function open(log: ConversationLog, more: Partial<SessionOptions> = {}): Promise<Session> {
-  return openSession({
-    ...{ log, id: ID },
-    onHandlerError(error) {
+  return Session.open({
+    log,
+    id: ID,
+    owner: 'host',
+    leaseMs: 60_000,
+    onHandlerError(_, error) {
       throw error
     },
     ...more,
@@ -89,7 +92,7 @@ function watchedLog() {
   }
 }
 
-describe('openSession', () => {
+describe('Session.open', () => {
   it('begins with what the log has', async () => {
     const log = createMemoryLog()
     await log.append(ID, [said('a'), wrote({ n: 1 }), said('b')])
@@ -130,8 +133,8 @@ describe('Session.append', () => {
   it('appends what is decided, and gives the records', async () => {
     const log = createMemoryLog()
     const session = await open(log)
-    const records = await session.append((state, before) => {
-      expect([state.position, before]).toEqual([0, []])
+    const records = await session.append(({ position }) => {
+      expect(position).toBe(0)
       return { events: [said('a'), wrote({ n: 1 })], debug: { a: { seen: true } } }
     })
     expect(records).toEqual(await log.read(ID))
@@ -163,9 +166,7 @@ describe('Session.append', () => {
     const log = createMemoryLog()
     const session = await open(log)
     const texts = ['a', 'b', 'c', 'd']
-    await Promise.all(
-      texts.map((text, i) => session.append(() => ({ events: [said(text)] }), { joins: i > 1 })),
-    )
+    await Promise.all(texts.map((text) => session.append(() => ({ events: [said(text)] }))))
     expect(textsOf(session.state)).toEqual(texts)
     await expectInStep(session, log)
   })
@@ -223,19 +224,15 @@ describe('Session.append', () => {
     }
   })
 
-  it('lets those that join share an append, and no others', async () => {
+  it('puts the appends of one turn of the event loop into one transaction', async () => {
     const { log, appends } = watchedLog()
     const session = await open(log)
-    const joining = (text: string) =>
-      session.append(() => ({ events: [said(text)] }), { joins: true })
-    const [first, second, third] = await Promise.all([
-      ...['1', '2', '3'].map(joining),
-      add(session, said('4')),
-      add(session, said('5')),
-      ...['6', '7'].map(joining),
-    ])
-    // The first goes at once, before another has come.
-    expect(appends).toEqual([1, 2, 1, 1, 2])
+    const [first, second, third] = await Promise.all(
+      ['1', '2', '3', '4'].map((text) => add(session, said(text))),
+    )
+    const [fifth] = await Promise.all(['5', '6', '7'].map((text) => add(session, said(text))))
+    expect(fifth?.map(({ position }) => position)).toEqual([5])
+    expect(appends).toEqual([4, 3])
     const positions = [first, second, third].map((records) =>
       records?.map(({ position }) => position),
     )
@@ -243,51 +240,61 @@ describe('Session.append', () => {
     expect(textsOf(session.state)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
   })
 
-  it('tells those that join what goes before them, and keeps the last lease', async () => {
+  it('has each of them decide on the state with those before it, and takes the lease for all', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const seen: unknown[] = []
-    const joining = (text: string, ms?: number) =>
-      session.append(
-        ({ position }, before) => {
-          seen.push([text, position, before.length])
-          return {
-            events: [said(text)],
-            debug: { [text]: text },
-            ...(ms === undefined ? {} : { lease: { owner: 'host-1', ms } }),
-          }
-        },
-        { joins: true },
-      )
-    await Promise.all([joining('1'), joining('2', 60_000), joining('3', 0), joining('4')])
+    const append = (text: string, leased = false) =>
+      session.append((state) => {
+        seen.push([text, state.position, textsOf(state)])
+        return { events: [said(text)], debug: { [text]: text }, leased }
+      })
+    await Promise.all([append('1'), append('2', true), append('3')])
     expect(seen).toEqual([
-      ['1', 0, 0],
-      ['2', 1, 0],
-      ['3', 1, 1],
-      ['4', 1, 2],
+      ['1', 0, []],
+      ['2', 1, ['1']],
+      ['3', 2, ['1', '2']],
     ])
-    expect((await log.find(ID))?.lease).toBeNull()
+    expect((await log.find(ID))?.lease?.owner).toBe('host')
+    expect(session.lease.isOurs).toBe(true)
     expect(await log.debug(ID, '3')).toBe('3')
+  })
+
+  it('appends the others where the log refuses one of them', async () => {
+    const log = createMemoryLog()
+    const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
+    await one.append(() => ({ events: [said('a')], leased: true }))
+    const broken = { type: 'NEW_MESSAGE', payload: {} } as ConversationEvent
+    const results = await Promise.allSettled([
+      add(other, said('b')),
+      other.append(() => ({ events: [said('c')], leased: true })),
+      add(other, broken),
+      add(other, said('d')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    ])
+    expect(results[1]).toMatchObject({ reason: expect.any(LeaseHeldError) })
+    expect(results[2]).toMatchObject({ reason: { code: 'bad_request' } })
+    expect(textsOf(other.state)).toEqual(['a', 'b', 'd'])
+    await expectInStep(other, log)
   })
 
   it('refuses data that break their schema, and appends what came with them from others', async () => {
     const { log, appends } = watchedLog()
     const session = await open(log)
     await add(session, wrote({ n: 1 }, { schema: counted }))
-    const joining = (...events: ConversationEvent[]) =>
-      session.append(() => ({ events }), { joins: true })
-    const [, ...results] = await Promise.allSettled([
-      add(session, said('alone')),
-      joining(said('first')),
-      joining(wrote({ a: 1 })),
-      joining(said('lost'), wrote({ b: 2 }), wrote({ n: 'two' })),
-      joining(wrote({ n: 3 }), said('last')),
+    const results = await Promise.allSettled([
+      add(session, said('first')),
+      add(session, wrote({ a: 1 })),
+      add(session, said('lost'), wrote({ b: 2 }), wrote({ n: 'two' })),
+      add(session, wrote({ n: 3 }), said('last')),
     ])
     expect(results.map(({ status }) => status)).toEqual([
       ...['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
     ])
     expect(results[2]).toMatchObject({ reason: { code: 'schema_violation' } })
-    expect(appends).toEqual([1, 1, 4])
+    expect(appends).toEqual([1, 4])
     expect(session.board.read('†state')).toEqual({ n: 3, a: 1 })
     expect(textsOf(session.state)).not.toContain('lost')
     await expectInStep(session, log)
@@ -322,21 +329,13 @@ describe('Session.append', () => {
   it('rejects all of an append that failed, and goes on with the next', async () => {
     const { log, failNext } = watchedLog()
     const session = await open(log)
-    const joining = (state: unknown, fails = false) =>
-      session.append(
-        () => {
-          if (fails) failNext('before')
-          return { events: [wrote(state)] }
-        },
-        { joins: true },
-      )
+    await add(session, wrote({ n: 1 }))
+    failNext('before')
     const results = await Promise.allSettled([
-      add(session, wrote({ n: 1 })),
-      joining({ a: 1 }),
-      joining({ b: 2 }, true),
+      add(session, wrote({ a: 1 })),
+      add(session, wrote({ b: 2 })),
     ])
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
-    for (const result of results.slice(1)) {
+    for (const result of results) {
       expect(result).toMatchObject({
         reason: { code: 'log_failed', cause: { message: 'the disk is gone' } },
       })
@@ -394,9 +393,9 @@ describe('Session.append', () => {
 
   it('passes on why the log refused', async () => {
     const log = createMemoryLog()
-    const [one, other] = await Promise.all([open(log), open(log)])
+    const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
     const claim = (session: Session, owner: string) =>
-      session.append(() => ({ events: [said(owner)], lease: { owner, ms: 60_000 } }))
+      session.append(() => ({ events: [said(owner)], leased: true }))
     await claim(one, 'host-1')
     await expect(claim(other, 'host-2')).rejects.toBeInstanceOf(LeaseHeldError)
     expect(other.state.position).toBe(1)
@@ -520,7 +519,7 @@ describe('Session.told', () => {
   it('resolves when the handlers of what was said here have ended, one after the other', async () => {
     const log = createMemoryLog()
     const order: string[] = []
-    const tell = async ({ event, position }: Foldable): Promise<void> => {
+    const tell = async (_: Session, { event, position }: Foldable): Promise<void> => {
       order.push(`begin ${position ?? event.type}`)
       await new Promise((resolve) => setImmediate(resolve))
       order.push(`end ${position ?? event.type}`)
@@ -538,7 +537,7 @@ describe('Session.told', () => {
   it('gives handlers an asset as it came, whose bytes can be read, and all else as it is stored', async () => {
     const told: ConversationEvent[] = []
     const session = await open(createMemoryLog(), {
-      tell: async ({ event }) => void told.push(event),
+      tell: async (_, { event }) => void told.push(event),
     })
     const payload = { assetId: 'a', ref: 'asset://a', mime: 'text/plain', kind: 'file', by: 'user' }
     const asset = { type: 'ASSET_CREATED', payload } as ConversationEvent
@@ -552,7 +551,7 @@ describe('Session.told', () => {
 
   it('lets a handler append', async () => {
     const log = createMemoryLog()
-    const tell = async ({ event }: Foldable): Promise<void> => {
+    const tell = async (_: Session, { event }: Foldable): Promise<void> => {
       if (event.type !== 'NEW_MESSAGE' || event.payload.content === 'reply') return
       await add(session, {
         ...said('reply'),
@@ -570,11 +569,11 @@ describe('Session.told', () => {
     const errors: unknown[] = []
     const told: string[] = []
     const session = await open(createMemoryLog(), {
-      async tell({ event }) {
+      async tell(_, { event }) {
         told.push(event.type)
         if (told.length === 1) throw new Error('handler')
       },
-      onHandlerError: (error) => errors.push(error),
+      onHandlerError: (_, error) => errors.push(error),
     })
     await add(session, said('a'), said('b'))
     await session.told()

@@ -1,21 +1,23 @@
 import { loadValidator } from '../boundary/validate.ts'
 import type { Board } from '../core/board/board.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import type { ConversationState } from '../core/events/conversation-state.ts'
+import { type ConversationState, isRunEnd, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { createFold, type Foldable } from '../core/events/fold.ts'
+import { createFold, type Fold, type Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import { createLabels, type Labels } from '../core/labels/labels.ts'
 import type { Results } from '../core/messages/results.ts'
 import {
   type ConversationLog,
-  type Lease,
+  LeaseHeldError,
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity } from './activity.ts'
-import { createSessionValues } from './session-values.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import { createSessionValues, type SessionValues } from './session-values.ts'
+import type { StepPrompts } from './steps/step-prompts.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
@@ -23,302 +25,388 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 export interface Entry {
   events: readonly ConversationEvent[]
   debug?: Readonly<Record<string, unknown>>
-  /** Of whoever runs the conversation. */
-  lease?: Lease
+  /** Written by whoever runs the conversation: takes the lease, or renews it. */
+  leased?: boolean
 }
 
 /**
- * Decides what to append, given the state that it will follow and the events that go before it in the same append;
- * called again when the log turns out to be ahead. Null is nothing; what it throws is the writer's.
+ * Decides what to append, given the state that it will follow. Called again when the log turns out to be ahead. Null
+ * appends nothing. An error that it throws rejects its own append only.
  */
-export type Decide = (
-  state: ConversationState,
-  before: readonly ConversationEvent[],
-) => Entry | null
+export type Decide = (state: ConversationState) => Entry | null
 
-/** Options of {@link Session.append}. */
-export interface SessionAppendOptions {
-  /** May share an append with others of its kind: it decides nothing that they could change. */
-  joins?: boolean
-  /** Goes with the next append, or at the next turn of the event loop if none comes until then. */
-  patient?: boolean
-}
-
-/** A conversation as this process knows it: the fold of its log, kept up to date by every append, whoever made it. */
-export interface Session {
-  readonly id: string
-  /** Changes in place as events come. */
-  readonly state: ConversationState
-  /** The data messages among them, as values. */
-  readonly board: Board
-  /** The results among them, by number. */
-  readonly results: Results
-  /** What the run in it waits for. */
-  readonly activity: Activity
-  /** The labels of what is in it; null where trust is off. */
-  readonly labels: Labels | null
-  /**
-   * Appends behind what is known, and decides again where the log is ahead. Data messages go to the board first: one
-   * that breaks its schema throws, and nothing is logged. Resolves to the records, none where nothing was decided.
-   *
-   * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
-   */
-  append(decide: Decide, options?: SessionAppendOptions): Promise<readonly LogRecord[]>
-  /** Tells of an event that is not durable, also those who watch in other processes. */
-  stream(event: ConversationEvent): void
-  /** Takes such an event that another process tells of. */
-  hear(event: ConversationEvent): void
-  /** Hears of every event from now on, in order: records of the log whoever appended them, and what streams here. */
-  watch(listener: (event: Foldable) => void): () => void
-  /** Takes records that the log tells of. */
-  receive(records: readonly LogRecord[]): void
-  /** Reads what the log has and this does not know. */
-  refresh(): Promise<void>
-  /** The time in milliseconds since 1970 by the log's clock, as far as an append from here has told: a host's own may be wrong. */
-  now(): number
-  /** Resolves when the handlers of what was appended and streamed so far have ended. */
-  told(): Promise<void>
-  /** As `told`, also of what is being appended now. */
-  settled(): Promise<void>
-  /** Resolves when nothing waits to be appended. */
-  written(): Promise<void>
-  /** Reads no further. */
-  close(): void
-}
-
-/** What a session needs. */
+/** Options of {@link Session.open}. */
 export interface SessionOptions {
   log: ConversationLog
   id: string
+  /** Who takes the lease: an id that is unique over all processes. */
+  owner: string
+  leaseMs: number
   /** Whether values have labels. Default false. */
   labelled?: boolean
+  /** What is due after these events, if that is only an append: it then goes into the same transaction. */
+  followUp?(session: Session, events: readonly ConversationEvent[]): readonly ConversationEvent[]
   /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
-  tell?(event: Foldable): Promise<void>
-  /** Hears of what is streamed here, when it is folded. */
+  tell?(session: Session, event: Foldable): Promise<void>
+  /** Called with what is streamed here, after it is folded. */
   onStream?(event: ConversationEvent): void
-  /** Hears of a handler that failed. */
-  onHandlerError(error: unknown): void
+  /** Called when a handler fails. */
+  onHandlerError(session: Session, error: unknown): void
 }
 
-interface Waiting extends SessionAppendOptions {
+interface Waiting {
   decide: Decide
   resolve(records: readonly LogRecord[]): void
   reject(error: unknown): void
 }
 
 interface Decided {
-  waiting: Waiting
+  /** Null for what follows from the others. */
+  waiting: Waiting | null
   entry: Entry
 }
 
-/** Between attempts to read what is missing, in milliseconds: doubled each time, up to a second one. */
+/** Between attempts to read what is missing, in milliseconds: doubled each time, up to a limit. */
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 5000
 
-/** Reads a conversation from its log. */
-export async function openSession(options: SessionOptions): Promise<Session> {
-  const { log, id, tell, onStream, onHandlerError, labelled = false } = options
-  await loadValidator()
-  const watchers = new Set<(event: Foldable) => void>()
-  const queue: Waiting[] = []
-  const labels = labelled ? createLabels() : null
-  const values = createSessionValues(() => folding.state.messages, labels)
-  const folding = createFold(undefined, { onMessage: values.add })
-  const { state } = folding
-  /** Ends when nothing waits; null while nothing does. */
-  let writing: Promise<void> | null = null
-  /** Ends the wait for the next turn of the event loop. */
-  let hurry = (): void => {}
-  let telling: Promise<void> = Promise.resolve()
-  /** The last position that the log has told of. */
-  let end = 0
-  let isReading = false
-  let isClosed = false
-  /** How far the log's clock is ahead of this process's steady one, by the last append's time. */
-  let clock = { timestamp: '', ahead: Date.now() - performance.now() }
-  const activity = new Activity()
+/**
+ * One conversation that is open in this process: its state, its lease, its appends and its listeners. The state is the
+ * fold of its log, and is kept up to date by every append, whoever makes it.
+ */
+export class Session {
+  readonly id: string
+  /** What the run in it waits for. */
+  readonly activity = new Activity()
+  /** The labels of its values; null where trust is off. */
+  readonly labels: Labels | null
+  readonly lease: LeaseKeeper
+  /** The prompts of its steps, once a runner has made them. */
+  prompts: StepPrompts | null = null
 
-  function take(event: Foldable): void {
-    if (!folding.apply(event)) return
-    if (labels && event.position !== undefined) labels.apply(event)
-    if (event.event.type === 'MESSAGE_DELETED') values.readAnew()
-    for (const watcher of watchers) watcher(event)
+  readonly #options: SessionOptions
+  readonly #fold: Fold
+  readonly #values: SessionValues
+  readonly #listeners = new Set<(event: Foldable) => void>()
+  readonly #queue: Waiting[] = []
+  /** Ends when nothing waits to be appended; null while nothing does. */
+  #writing: Promise<void> | null = null
+  #telling: Promise<void> = Promise.resolve()
+  /** The step that began with an append from here and has not been taken. */
+  #begunStep: string | null = null
+  /** The last position that the log has told of. */
+  #end = 0
+  #isReading = false
+  #isClosed = false
+  /** How far the log's clock is ahead of this process's monotonic clock, by the last append's time. */
+  #clock = { timestamp: '', ahead: Date.now() - performance.now() }
+
+  /** Reads a conversation from its log. */
+  static async open(options: SessionOptions): Promise<Session> {
+    await loadValidator()
+    const session = new Session(options)
+    await session.refresh()
+    return session
   }
 
-  function receive(records: readonly LogRecord[]): void {
-    for (const record of records) {
-      if (record.position > state.position + 1) {
-        end = Math.max(end, record.position)
-        if (!isReading) inBackground('Reading a conversation', readToEnd())
-        return
-      }
-      take(record)
+  private constructor(options: SessionOptions) {
+    const { log, id, owner, leaseMs } = options
+    this.id = id
+    this.labels = options.labelled ? createLabels() : null
+    this.lease = new LeaseKeeper({
+      log,
+      owner,
+      conversation: id,
+      ms: leaseMs,
+      activity: this.activity,
+    })
+    this.#options = options
+    this.#values = createSessionValues(() => this.state.messages, this.labels)
+    this.#fold = createFold(undefined, { onMessage: this.#values.add })
+  }
+
+  /** Changes in place as events come. */
+  get state(): ConversationState {
+    return this.#fold.state
+  }
+
+  /** The data messages, as values. */
+  get board(): Board {
+    return this.#values.board
+  }
+
+  /** The results, by number. */
+  get results(): Results {
+    return this.#values.results
+  }
+
+  /** The open step, where it began here and the model has not been asked yet. */
+  get begunStep(): string | null {
+    const open = openRun(this.state)?.steps.at(-1)
+    return open?.messageId === this.#begunStep ? this.#begunStep : null
+  }
+
+  /** Marks that step as asked for. */
+  takeStep(): void {
+    this.#begunStep = null
+  }
+
+  /** The time in milliseconds since 1970 by the log's clock, as far as an append from here has told: a host's own may be wrong. */
+  now(): number {
+    return this.#clock.ahead + performance.now()
+  }
+
+  /**
+   * Appends behind what is known, and decides again where the log is ahead. Appends of the same turn of the event loop
+   * share one transaction: each decides on the state with those before it. Data messages go to the board first: one that
+   * breaks its schema throws, and nothing of its entry is logged. Resolves to the records, none where nothing was decided.
+   *
+   * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
+   */
+  append(decide: Decide): Promise<readonly LogRecord[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
+    this.#queue.push({ decide, resolve, reject })
+    this.#writing ??= this.#writeAll()
+    return promise
+  }
+
+  /**
+   * Appends what is refused during a run (`conversation_busy`). Where the run is another process's, its end may not be
+   * known here yet: the log is asked before the append is refused.
+   */
+  async appendIdle(decide: Decide): Promise<void> {
+    const { position } = this.state
+    try {
+      await this.append(decide)
+    } catch (error) {
+      if (!(error instanceof ByrefError && error.code === 'conversation_busy')) throw error
+      await this.refresh()
+      if (this.state.position === position) throw error
+      await this.append(decide)
     }
   }
 
-  async function catchUp(): Promise<void> {
-    for await (const record of readAll(log, id, state.position)) take(record)
+  /** Resolves when nothing waits to be appended. */
+  async written(): Promise<void> {
+    await this.#writing
+  }
+
+  /** Tells of an event that is not durable, also those who listen in other processes. */
+  stream(event: ConversationEvent): void {
+    const { log, onStream } = this.#options
+    this.#take({ event })
+    onStream?.(event)
+    this.#tell({ event })
+    log.stream?.(this.id, event)
+  }
+
+  /** Takes such an event that another process tells of. */
+  hear(event: ConversationEvent): void {
+    this.#take({ event })
+  }
+
+  /**
+   * Listens to every event from now on, in order: records of the log whoever appended them, and what streams here.
+   * Returns what ends it.
+   */
+  watch(listener: (event: Foldable) => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  /** Takes records that the log tells of. */
+  receive(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      if (record.position > this.state.position + 1) {
+        this.#end = Math.max(this.#end, record.position)
+        if (!this.#isReading) inBackground('Reading a conversation', this.#readToEnd())
+        return
+      }
+      this.#take(record)
+    }
+  }
+
+  /** Reads what the log has and this session does not know. */
+  async refresh(): Promise<void> {
+    for await (const record of readAll(this.#options.log, this.id, this.state.position))
+      this.#take(record)
+  }
+
+  /** Resolves when the handlers of what was appended and streamed so far have ended. */
+  told(): Promise<void> {
+    return this.#telling
+  }
+
+  /** As `told`, also of what is being appended now. */
+  async settled(): Promise<void> {
+    // A log may tell of an append while it is being begun.
+    await null
+    await this.#writing
+    await this.#telling
+  }
+
+  /** Reads no further. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #take(event: Foldable): void {
+    if (!this.#fold.apply(event)) return
+    if (event.position !== undefined) this.labels?.apply(event)
+    if (event.event.type === 'MESSAGE_DELETED') this.#values.readAnew()
+    for (const listener of this.#listeners) listener(event)
   }
 
   /** Reads until nothing is missing that the log has told of, however often reading fails. */
-  async function readToEnd(): Promise<void> {
-    isReading = true
-    for (let pause = FIRST_PAUSE_MS; !isClosed && state.position < end; pause *= 2) {
+  async #readToEnd(): Promise<void> {
+    this.#isReading = true
+    for (let pause = FIRST_PAUSE_MS; !this.#isClosed && this.state.position < this.#end; ) {
       try {
-        await catchUp()
+        await this.refresh()
       } catch {
         // The log is asked again, and what is missing may come with an append before.
       }
-      if (state.position < end) await sleep(Math.min(pause, MAX_PAUSE_MS), null, { ref: false })
+      if (this.state.position < this.#end)
+        await sleep(Math.min(pause, MAX_PAUSE_MS), null, { ref: false })
+      pause *= 2
     }
-    isReading = false
+    this.#isReading = false
   }
 
-  function tellOf(event: Foldable): void {
-    if (tell) telling = telling.then(() => tell(event)).catch(onHandlerError)
+  #tell(event: Foldable): void {
+    const { tell, onHandlerError } = this.#options
+    if (!tell) return
+    this.#telling = this.#telling
+      .then(() => tell(this, event))
+      .catch((error: unknown) => onHandlerError(this, error))
   }
 
-  function decideAll(batch: readonly Waiting[]): Decided[] {
-    const decided: Decided[] = []
-    const before: ConversationEvent[] = []
-    for (const waiting of batch) {
+  /** Writes until nothing waits. */
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        await nextTurn()
+        await this.#write(this.#queue.splice(0))
+      }
+    } finally {
+      this.#writing = null
+    }
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    for (let left = batch; ; ) {
+      const decided = this.#decideAll(left)
+      if (decided.length === 0) return
       try {
-        const entry = waiting.decide(state, before)
+        this.#settle(decided, await this.#appendAll(decided))
+        return
+      } catch (error) {
+        this.#values.rewind()
+        const waiting = decided.flatMap((one) => one.waiting ?? [])
+        if (error instanceof LogConflictError) {
+          this.receive(error.records)
+          left = waiting
+        } else if (waiting.length > 1 && isRefusal(error)) {
+          // Nothing was stored, and the others are not to blame.
+          for (const one of waiting) await this.#write([one])
+          return
+        } else {
+          for (const one of waiting) one.reject(asLogError(error))
+          return
+        }
+      }
+    }
+  }
+
+  #decideAll(batch: readonly Waiting[]): Decided[] {
+    const decided: Decided[] = []
+    const events: ConversationEvent[] = []
+    let ahead: Fold | null = null
+    for (const [i, waiting] of batch.entries()) {
+      try {
+        const entry = waiting.decide(ahead?.state ?? this.state)
         if (!entry || entry.events.length === 0) {
           waiting.resolve([])
           continue
         }
-        values.expect(entry.events, before)
+        this.#values.expect(entry.events, events)
         decided.push({ waiting, entry })
-        before.push(...entry.events)
+        events.push(...entry.events)
+        if (i === batch.length - 1) break
+        ahead ??= createFold(this.state)
+        if (this.#foldAhead(ahead, entry.events)) continue
+        // The log will refuse these events: the others wait for that.
+        this.#queue.unshift(...batch.slice(i + 1))
+        break
       } catch (error) {
         waiting.reject(error)
       }
     }
-    return decided
+    if (!decided.some(({ entry }) => entry.leased)) return decided
+    const more = this.#options.followUp?.(this, events) ?? []
+    return more.length === 0 ? decided : [...decided, { waiting: null, entry: { events: more } }]
   }
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    for (let left = batch; ; ) {
-      const decided = decideAll(left)
-      if (decided.length === 0) return
-      try {
-        const records = await activity.during(() =>
-          log.append(id, eventsOf(decided), {
-            after: state.position,
-            lease: decided.findLast(({ entry }) => entry.lease)?.entry.lease,
-            debug: debugOf(decided),
-          }),
-        )
-        setClock(records.at(-1)?.timestamp)
-        receive(records)
-        settle(decided, records)
-        return
-      } catch (error) {
-        values.rewind()
-        if (error instanceof LogConflictError) {
-          receive(error.records)
-          left = decided.map(({ waiting }) => waiting)
-          continue
-        }
-        for (const { waiting } of decided) waiting.reject(asLogError(error))
-        return
+  #foldAhead(ahead: Fold, events: readonly ConversationEvent[]): boolean {
+    const timestamp = new Date(this.now()).toISOString()
+    try {
+      for (const event of events) {
+        const position = ahead.state.position + 1
+        ahead.apply({ v: 1, position, timestamp, event })
       }
+      return true
+    } catch {
+      return false
     }
   }
 
-  function setClock(timestamp = clock.timestamp): void {
-    // Short steps share a millisecond.
-    if (timestamp === clock.timestamp) return
-    clock = { timestamp, ahead: Date.parse(timestamp) - performance.now() }
+  async #appendAll(decided: readonly Decided[]): Promise<readonly LogRecord[]> {
+    const { log, owner, leaseMs } = this.#options
+    const events = eventsOf(decided)
+    const isLeased = decided.some(({ entry }) => entry.leased)
+    // The lease ends with the run, unless something else waits.
+    const ms = isLastWord(this.state, events) ? 0 : leaseMs
+    const records = await this.activity.during(() =>
+      log.append(this.id, events, {
+        after: this.state.position,
+        lease: isLeased ? { owner, ms } : undefined,
+        debug: debugOf(decided),
+      }),
+    )
+    if (isLeased) this.lease.appended({ frees: ms === 0 })
+    this.#setClock(records.at(-1)?.timestamp)
+    return records
   }
 
-  function settle(decided: readonly Decided[], records: readonly LogRecord[]): void {
+  #setClock(timestamp = this.#clock.timestamp): void {
+    // Short steps share a millisecond.
+    if (timestamp === this.#clock.timestamp) return
+    this.#clock = { timestamp, ahead: Date.parse(timestamp) - performance.now() }
+  }
+
+  #settle(decided: readonly Decided[], records: readonly LogRecord[]): void {
+    this.receive(records)
     let start = 0
     for (const { waiting, entry } of decided) {
       const own = records.slice(start, start + entry.events.length)
       start += entry.events.length
-      for (const [i, record] of tell ? own.entries() : []) {
-        // An ASSET_CREATED as it came: it gives its bytes on demand, which the log's copy does not.
+      for (const [i, record] of own.entries()) {
         const event = entry.events[i] as ConversationEvent
-        tellOf(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
+        if (event.type === 'STEP_STARTED') this.#begunStep = event.messageId
+        // An ASSET_CREATED as it came: it gives its bytes on demand, which the log's copy does not.
+        this.#tell(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
       }
-      waiting.resolve(own)
+      waiting?.resolve(own)
     }
   }
+}
 
-  /**
-   * Writes until nothing waits. It is under way whenever something waits, so that no append depends on a timer that is
-   * set for it. Where all appends are patient, it waits for the next turn of the event loop, or for one that is not.
-   */
-  async function writeAll(): Promise<void> {
-    try {
-      while (queue.length > 0) {
-        if (queue.every(({ patient }) => patient)) await nextTurnOrAppend()
-        const alone = queue[0]?.joins ? queue.findIndex(({ joins }) => !joins) : 1
-        await write(queue.splice(0, alone === -1 ? queue.length : alone))
-      }
-    } finally {
-      writing = null
-    }
-  }
-
-  function nextTurnOrAppend(): Promise<void> {
-    return new Promise((resolve) => {
-      hurry = resolve
-      setImmediate(resolve)
-    })
-  }
-
-  await catchUp()
-  return {
-    id,
-    state,
-    labels,
-    activity,
-    get results() {
-      return values.results
-    },
-    get board() {
-      return values.board
-    },
-    append(decide, { joins, patient } = {}) {
-      const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
-      queue.push({ decide, joins, patient, resolve, reject })
-      if (!patient) hurry()
-      writing ??= writeAll()
-      return promise
-    },
-    stream(event) {
-      take({ event })
-      onStream?.(event)
-      tellOf({ event })
-      log.stream?.(id, event)
-    },
-    hear: (event) => take({ event }),
-    watch(listener) {
-      watchers.add(listener)
-      return () => {
-        watchers.delete(listener)
-      }
-    },
-    receive,
-    refresh: catchUp,
-    now: () => clock.ahead + performance.now(),
-    close() {
-      isClosed = true
-    },
-    async written() {
-      await writing
-    },
-    told: () => telling,
-    async settled() {
-      // A log may tell of an append while it is being begun.
-      await null
-      await writing
-      await telling
-    },
-  }
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
 
 function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
@@ -330,6 +418,21 @@ function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
 function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefined {
   const given = decided.flatMap(({ entry }) => entry.debug ?? [])
   return given.length > 0 ? Object.assign({}, ...given) : undefined
+}
+
+/** Whether these events end the run, and nothing waits for another. */
+function isLastWord({ inbox }: ConversationState, events: readonly ConversationEvent[]): boolean {
+  if (!isRunEnd(events.at(-1)) || inbox.length > 0) return false
+  return !events.some((event) => event.type === 'NEW_MESSAGE' && event.deliver !== undefined)
+}
+
+/** Whether the log has looked at an append and stored nothing. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof LeaseHeldError ||
+    error instanceof TypeError ||
+    (error instanceof ByrefError && error.code === 'bad_request')
+  )
 }
 
 /** A log of somebody's own may throw anything. */

@@ -4,11 +4,11 @@ import { defineTool, type Tool } from '../boundary/tool.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { perform } from './conversation-runner.ts'
+import { ConversationRunner } from './conversation-runner.ts'
 import { resolveLimits } from './limits.ts'
 import { resolvePromptOptions } from './prompt-settings.ts'
 import type { AgentSettings } from './run-settings.ts'
-import { openSession, type Session } from './session.ts'
+import { Session } from './session.ts'
 import { stalledRuns } from './stalled-runs.ts'
 
 const LEASE_MS = 40
@@ -31,25 +31,24 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
   }
 }
 
-/** A session with a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
-function forgetful(session: Session): Session {
+/** Gives a session a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
+function forgetOneResult(session: Session): void {
+  const append = session.append.bind(session)
   let forgotten = false
-  const append: Session['append'] = (decide, options) =>
+  session.append = (decide) =>
     new Promise((resolve, reject) => {
-      const append = session.append
-      append((state, before) => {
-        const entry = decide(state, before)
+      append((state) => {
+        const entry = decide(state)
         const isResult = entry?.events.some(
           (event) => event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result,
         )
         if (!isResult || forgotten) return entry
         forgotten = true
         return null
-      }, options).then((records) => {
+      }).then((records) => {
         if (records.length > 0 || !forgotten) resolve(records)
       }, reject)
     })
-  return Object.create(session, { append: { value: append } }) as Session
 }
 
 describe('a run that makes no progress though it waits for nothing', () => {
@@ -74,21 +73,24 @@ describe('a run that makes no progress though it waits for nothing', () => {
     const model = scriptedModel([{ calls: [{ name: 'work', arguments: {} }] }, 'done'])
     const message = toMessage({ role: 'user', content: 'go' })
     await log.append('c', [{ type: 'NEW_MESSAGE', payload: message, deliver: 'next_run' }])
-    const session = forgetful(
-      await openSession({ log, id: 'c', onHandlerError: (error) => expect.fail(String(error)) }),
-    )
-    const performer = perform({
+    const session = await Session.open({
+      log,
+      id: 'c',
+      owner: 'host',
+      leaseMs: LEASE_MS,
+      onHandlerError: (_, error) => expect.fail(String(error)),
+    })
+    forgetOneResult(session)
+    const runner = new ConversationRunner({
       session,
       log,
       settings: settingsOf(model, tool),
       owner: 'host',
-      leaseMs: LEASE_MS,
       namespace: null,
       hasHandlers: false,
-      begun: { messageId: null },
       onFailure: (_, error) => expect.fail(String(error)),
     })
-    expect(await performer.released).toEqual({ type: 'idle' })
+    expect(await runner.released).toEqual({ type: 'idle' })
     const events = (await log.read('c')).map(({ event }) => event)
     expect(events.filter(({ type }) => type === 'RUN_CLAIMED')).toMatchObject([
       { owner: 'host', reason: 'stalled' },

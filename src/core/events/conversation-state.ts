@@ -6,6 +6,7 @@ import type {
   AssetFailed,
   CallError,
   Compaction,
+  ConversationEvent,
   Delivery,
   FinishReason,
   FlowViolation,
@@ -197,4 +198,11 @@ export const emptyConversation: ConversationState = Object.freeze({
 export function openRun({ runs }: Pick<ConversationState, 'runs'>): RunState | null {
   const run = runs.at(-1)
   return run?.status === 'running' ? run : null
+}
+
+/** Whether the event ends a run. */
+export function isRunEnd(
+  event: ConversationEvent | undefined,
+): event is Extract<ConversationEvent, { type: 'RUN_FINISHED' | 'RUN_ERROR' }> {
+  return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
 }

@@ -67,7 +67,6 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   const given = new Map<string, Record<string, unknown>>()
   const { promise: settled, resolve, reject } = Promise.withResolvers<void>()
   settled.catch(() => {})
-  let open = logged?.filter(({ status }) => status !== 'done' && status !== 'failed').length ?? 0
   let active = 0
   let closed = logged !== undefined
   let desk: ApprovalDesk | null = null
@@ -236,11 +235,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   }
 
   async function record(results: readonly CallResult[]): Promise<void> {
-    const how = { isLast: open === results.length, patient: !closed }
-    await recordCalls(scope, results, how, ({ id }, end) => {
-      open--
-      graph.settle(id, end)
-    })
+    await recordCalls(scope, results, ({ id }, end) => graph.settle(id, end))
     pump()
   }
 
@@ -259,7 +254,6 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
         if (own) given.set(call.id, planCall({ ...call, arguments: own }, tools).arguments)
         ended.expect(call.id)
         graph.add(plan)
-        open++
         recordSoon()
         const ready = graph.ready()
         const isFree = !plan.tool?.needsApproval && !guards(plan)

@@ -33,25 +33,19 @@ export interface CallResult {
 /**
  * Logs what calls came to, in their order: for each its assets, what it writes among the data, and its result, in one
  * append. `ended` hears how each call ended.
- *
- * @param how `isLast`: no other call of the answer is open, so that what is due next may go with the last of these.
- *   `patient`: the answer still streams, so that they may go with its end, if that comes at once.
  */
 export async function recordCalls(
   scope: RunScope,
   results: readonly CallResult[],
-  { isLast, patient }: { isLast: boolean; patient: boolean },
   ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
   const ready = await scope.during(() =>
     Promise.all(results.map((result) => shortened(result, scope))),
   )
   const appending: Promise<void>[] = []
-  for (const [i, result] of ready.entries()) {
+  for (const result of ready) {
     const { plan } = result
-    const followed = isLast && i === ready.length - 1
-    const how = { followed, patient: patient && plan.outputs.length === 0 }
-    const appended = append(scope, result, how).then((end) => ended(plan, end))
+    const appended = append(scope, result).then((end) => ended(plan, end))
     appending.push(appended)
     // What the data may refuse is known before the next one is appended. All are awaited, so that no rejection is lost.
     if (plan.outputs.length > 0) await Promise.all(appending)
@@ -72,13 +66,9 @@ export function isRefusal(error: unknown): error is ByrefError {
 }
 
 /** Appends one call's result; where the data refuse what it writes, that it was refused. */
-async function append(
-  scope: RunScope,
-  result: CallResult,
-  how: { followed: boolean; patient: boolean },
-): Promise<CallEnd> {
+async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
   try {
-    return await appendOutcome(scope, result, how)
+    return await appendOutcome(scope, result)
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { plan, outcome } = result
@@ -89,15 +79,11 @@ async function append(
       error: callError(error),
       labels: labels && { label: wholeOf(labels) },
     }
-    return appendOutcome(scope, { plan, outcome: refused }, how)
+    return appendOutcome(scope, { plan, outcome: refused })
   }
 }
 
-async function appendOutcome(
-  scope: RunScope,
-  result: CallResult,
-  how: { followed: boolean; patient: boolean },
-): Promise<CallEnd> {
+async function appendOutcome(scope: RunScope, result: CallResult): Promise<CallEnd> {
   const { plan, outcome } = result
   const targets = targetsOf(result)
   const message = resultOf(result, targets)
@@ -105,7 +91,7 @@ async function appendOutcome(
   const written = targets.map((target) => writeOf(plan, outcome, target))
   const label = outcome.labels && writeLabelTree(outcome.labels)
   const events = [...outcome.events, ...[...written, message].map((one) => created(one, label))]
-  await scope.append({ events }, how)
+  await scope.append({ events })
   const told = scope.stream({
     type: 'TOOL_CALL_RESULT',
     messageId: message.id,

@@ -23,17 +23,17 @@ import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
 
 /**
- * One step: the prompt out of the conversation, the model's answer into it. Calls begin while the answer still streams.
+ * One step: the prompt out of the conversation, the model's answer into it, and its calls, which begin while the answer
+ * still streams.
  * An answer that breaks off after one of its calls was logged is kept as far as it came.
  *
  * @param messageId The step's id, which has begun in the log.
- * @returns the calls of the answer, or null where there are none
  */
 export async function askModel(
   scope: RunScope,
   messageId: string,
   prompts: StepPrompts,
-): Promise<CallRunner | null> {
+): Promise<void> {
   const { settings, signal } = scope
   const { model, tools, retry, limits } = settings
   const prompt = await promptOf(scope, prompts)
@@ -70,7 +70,7 @@ export async function askModel(
     await logBrokenAnswer(scope, messageId)
   }
   answer.calls()?.close()
-  return answer.calls()
+  await answer.calls()?.settled()
 }
 
 /** Asks, within what the caller has around it. */
@@ -94,7 +94,7 @@ async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<Language
   }
   const { prompt, stale } = await derive()
   if (!stale) return prompt
-  await compactPrompt(scope, prompts, 'gone', { followed: false })
+  await compactPrompt(scope, prompts, 'gone')
   return (await derive()).prompt
 }
 
@@ -106,18 +106,17 @@ function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[]
   })
 }
 
-/** Logs how what there is by now is shown from now on; `followed`: with the step that is due then. */
+/** Logs how what there is by now is shown from now on. */
 export async function compactPrompt(
   scope: RunScope,
   prompts: StepPrompts,
   reason: CompactionReason,
-  { followed }: { followed: boolean },
 ): Promise<void> {
   const { session, runId } = scope
   const compaction = await scope.during(() => prompts.plan(session, reason))
   if (!compaction) return
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
-  await scope.append({ events }, { followed })
+  await scope.append({ events })
 }
 
 /** What the call is given beside prompt and tools. */
@@ -157,7 +156,8 @@ function createAnswer(scope: RunScope, messageId: string) {
     textEnd: () => (speaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined),
     callStart: (toolCallId, toolCallName) =>
       scope.stream({
-        ...{ type: 'TOOL_CALL_START', toolCallId },
+        type: 'TOOL_CALL_START',
+        toolCallId,
         toolCallName,
         parentMessageId: messageId,
       }),
@@ -190,7 +190,7 @@ async function logAnswer(
   messageId: string,
   response: ModelResponse,
 ): Promise<void> {
-  const { session, runId, signal } = scope
+  const { runId, signal } = scope
   const { usage, finishReason } = response
   const { events, attachments, text }: SavedAnswer =
     response.files.length > 0 || mayBecomeAsset(response.text)
@@ -199,35 +199,32 @@ async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
-  await scope.append(
-    () => {
-      const { step, stepName } = openStep(session.state, messageId)
-      const calls = step ? loggedCalls(session.state, step) : []
-      const attribution = openRun(session.state)?.attribution
-      const made = { calls, attachments, attribution }
-      const payload = assistantMessage(messageId, { ...response, text }, made)
-      return {
-        events: [
-          ...events,
-          { type: 'NEW_MESSAGE', payload },
-          { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
-        ],
-        debug: response.provider ? { [messageId]: response.provider } : undefined,
-      }
-    },
-    { followed: true },
-  )
+  await scope.append((state) => {
+    const { step, stepName } = openStep(state, messageId)
+    const calls = step ? loggedCalls(state, step) : []
+    const attribution = openRun(state)?.attribution
+    const made = { calls, attachments, attribution }
+    const payload = assistantMessage(messageId, { ...response, text }, made)
+    return {
+      events: [
+        ...events,
+        { type: 'NEW_MESSAGE', payload },
+        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
+      ],
+      debug: response.provider ? { [messageId]: response.provider } : undefined,
+    }
+  })
 }
 
 /** Keeps an answer that broke off after calls of it were logged: what was said and called until then. */
 export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
-  const { session, runId } = scope
-  await scope.append(() => {
-    const run = openRun(session.state) as RunState
-    const { stepName } = openStep(session.state, messageId)
+  const { runId } = scope
+  await scope.append((state) => {
+    const run = openRun(state) as RunState
+    const { stepName } = openStep(state, messageId)
     const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
     return {
-      events: [...unfinishedMessage(session.state, run), { type: 'STEP_FINISHED', ...step }],
+      events: [...unfinishedMessage(state, run), { type: 'STEP_FINISHED', ...step }],
     }
   })
 }
