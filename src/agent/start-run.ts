@@ -254,7 +254,7 @@ async function appendRun(
         const writer = { conversation: session.id, owner, settings }
         const messages = messagesIn(events)
         const { events: started, debug } = startEntry(writer, state, { ...beginning, messages })
-        return { events: [...events, ...started], debug, leased: true }
+        return { events: [...events, ...started], debug, lease: 'take' }
       }
       if (!isFree && ifBusy === 'refuse') throw busy(session.id)
       const steers = ifBusy === 'steer' && run !== null

@@ -19,7 +19,7 @@ import { runFailure } from './run-failure.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
-import type { Entry, Session } from './session.ts'
+import type { Decide, Entry, Session } from './session.ts'
 import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
@@ -210,7 +210,7 @@ export class ConversationRunner {
       signal: turn.signal,
       // Of this turn alone: what an ended turn has not given back holds nobody up.
       slots: createSlots(settings.limits.parallelCalls),
-      append: (entry) => this.#append(typeof entry === 'function' ? entry : () => entry, turn),
+      append: (what) => this.#append(what, turn),
       during: (work) => activity.during(work),
       stream(event) {
         if (turn.reason) return undefined
@@ -223,28 +223,24 @@ export class ConversationRunner {
 
   /** Takes the conversation over with an append. */
   #claim(decide: (state: ConversationState) => Entry): Promise<void> {
-    return this.#write(this.#turn, decide)
+    return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#turn)
+  }
+
+  /** Appends as whoever runs the conversation. */
+  #append(what: Entry | ((state: ConversationState) => Entry), turn = this.#turn): Promise<void> {
+    if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, turn)
+    return this.#write((state) => ({ ...what(state), lease: 'keep' }), turn)
   }
 
   /**
-   * Appends as whoever runs the conversation, and waits for the handlers of events.
+   * Appends, and waits for the handlers of events.
    *
    * @throws RunLostError where another runs it, or the turn was aborted; what the log throws
    */
-  #append(decide: (state: ConversationState) => Entry, turn = this.#turn): Promise<void> {
-    return this.#write(turn, (state) => {
-      if (openRun(state)?.owner !== this.#options.owner) throw new RunLostError()
-      return decide(state)
-    })
-  }
-
-  async #write(turn: Turn, decide: (state: ConversationState) => Entry): Promise<void> {
+  async #write(what: Entry | Decide, turn: Turn): Promise<void> {
     const session = this.#session
     try {
-      await session.append((state) => {
-        if (!turn.mayAppend) throw new RunLostError()
-        return { ...decide(state), leased: true }
-      })
+      await session.append(what, () => turn.mayAppend)
     } catch (error) {
       if (isRefusal(error)) throw error
       turn.abort(isLoss(error) ? 'lost' : 'log', error)

@@ -247,7 +247,7 @@ describe('Session.append', () => {
     const append = (text: string, leased = false) =>
       session.append((state) => {
         seen.push([text, state.position, textsOf(state)])
-        return { events: [said(text)], debug: { [text]: text }, leased }
+        return { events: [said(text)], debug: { [text]: text }, lease: leased ? 'take' : undefined }
       })
     await Promise.all([append('1'), append('2', true), append('3')])
     expect(seen).toEqual([
@@ -263,11 +263,11 @@ describe('Session.append', () => {
   it('appends the others where the log refuses one of them', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
-    await one.append(() => ({ events: [said('a')], leased: true }))
+    await one.append(() => ({ events: [said('a')], lease: 'take' }))
     const broken = { type: 'NEW_MESSAGE', payload: {} } as ConversationEvent
     const results = await Promise.allSettled([
       add(other, said('b')),
-      other.append(() => ({ events: [said('c')], leased: true })),
+      other.append(() => ({ events: [said('c')], lease: 'take' })),
       add(other, broken),
       add(other, said('d')),
     ])
@@ -395,7 +395,7 @@ describe('Session.append', () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
     const claim = (session: Session, owner: string) =>
-      session.append(() => ({ events: [said(owner)], leased: true }))
+      session.append(() => ({ events: [said(owner)], lease: 'take' }))
     await claim(one, 'host-1')
     await expect(claim(other, 'host-2')).rejects.toBeInstanceOf(LeaseHeldError)
     expect(other.state.position).toBe(1)

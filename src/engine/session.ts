@@ -16,6 +16,7 @@ import {
 import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity } from './activity.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { RunLostError } from './run-lost-error.ts'
 import { createSessionValues, type SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'
 
@@ -25,8 +26,11 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 export interface Entry {
   events: readonly ConversationEvent[]
   debug?: Readonly<Record<string, unknown>>
-  /** Written by whoever runs the conversation: takes the lease, or renews it. */
-  leased?: boolean
+  /**
+   * Written by whoever runs the conversation: `take` takes the lease; `keep` renews it, and is refused with RunLostError
+   * where this session does not run the conversation.
+   */
+  lease?: 'take' | 'keep'
 }
 
 /**
@@ -55,7 +59,8 @@ export interface SessionOptions {
 }
 
 interface Waiting {
-  decide: Decide
+  what: Entry | Decide
+  mayAppend?(): boolean
   resolve(records: readonly LogRecord[]): void
   reject(error: unknown): void
 }
@@ -157,15 +162,16 @@ export class Session {
   }
 
   /**
-   * Appends behind what is known, and decides again where the log is ahead. Appends of the same turn of the event loop
-   * share one transaction: each decides on the state with those before it. Data messages go to the board first: one that
+   * Appends an entry, or what is decided on the state that it will follow, which is decided again where the log is ahead.
+   * Appends of the same turn of the event loop share one transaction: each decides on the state with those before it. Data messages go to the board first: one that
    * breaks its schema throws, and nothing of its entry is logged. Resolves to the records, none where nothing was decided.
    *
-   * @throws what `decide` throws; LeaseHeldError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
+   * @param mayAppend Asked when it is written; `false` rejects with RunLostError. Default: it may.
+   * @throws what a decision throws; LeaseHeldError; RunLostError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
    */
-  append(decide: Decide): Promise<readonly LogRecord[]> {
+  append(what: Entry | Decide, mayAppend?: () => boolean): Promise<readonly LogRecord[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
-    this.#queue.push({ decide, resolve, reject })
+    this.#queue.push({ what, mayAppend, resolve, reject })
     this.#writing ??= this.#writeAll()
     return promise
   }
@@ -287,7 +293,7 @@ export class Session {
   async #writeAll(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
-        await nextTurn()
+        await allHaveAppended()
         await this.#write(this.#queue.splice(0))
       }
     } finally {
@@ -325,47 +331,63 @@ export class Session {
     const events: ConversationEvent[] = []
     let ahead: Fold | null = null
     for (const [i, waiting] of batch.entries()) {
+      if (typeof waiting.what === 'function' && events.length > 0) {
+        ahead = this.#foldAhead(ahead, events)
+        if (!ahead) {
+          // The log will refuse these events: the others wait for that.
+          this.#queue.unshift(...batch.slice(i))
+          break
+        }
+      }
       try {
-        const entry = waiting.decide(ahead?.state ?? this.state)
+        const { what, mayAppend } = waiting
+        if (mayAppend?.() === false) throw new RunLostError()
+        const entry = typeof what === 'function' ? what(ahead?.state ?? this.state) : what
         if (!entry || entry.events.length === 0) {
           waiting.resolve([])
           continue
         }
+        if (entry.lease === 'keep' && !this.#runsAfter(events)) throw new RunLostError()
         this.#values.expect(entry.events, events)
         decided.push({ waiting, entry })
         events.push(...entry.events)
-        if (i === batch.length - 1) break
-        ahead ??= createFold(this.state)
-        if (this.#foldAhead(ahead, entry.events)) continue
-        // The log will refuse these events: the others wait for that.
-        this.#queue.unshift(...batch.slice(i + 1))
-        break
       } catch (error) {
         waiting.reject(error)
       }
     }
-    if (!decided.some(({ entry }) => entry.leased)) return decided
+    if (!decided.some(({ entry }) => entry.lease)) return decided
     const more = this.#options.followUp?.(this, events) ?? []
     return more.length === 0 ? decided : [...decided, { waiting: null, entry: { events: more } }]
   }
 
-  #foldAhead(ahead: Fold, events: readonly ConversationEvent[]): boolean {
+  /** Whether this session runs the conversation after these events. */
+  #runsAfter(events: readonly ConversationEvent[]): boolean {
+    const { owner } = this.#options
+    const last = events.findLast(
+      (event) => event.type === 'RUN_STARTED' || event.type === 'RUN_CLAIMED' || isRunEnd(event),
+    )
+    return last ? 'owner' in last && last.owner === owner : openRun(this.state)?.owner === owner
+  }
+
+  /** The state after events that are not appended yet; null for events that have no valid form. */
+  #foldAhead(known: Fold | null, events: readonly ConversationEvent[]): Fold | null {
+    const ahead = known ?? createFold(this.state)
     const timestamp = new Date(this.now()).toISOString()
     try {
-      for (const event of events) {
+      for (const event of events.slice(ahead.state.position - this.state.position)) {
         const position = ahead.state.position + 1
         ahead.apply({ v: 1, position, timestamp, event })
       }
-      return true
+      return ahead
     } catch {
-      return false
+      return null
     }
   }
 
   async #appendAll(decided: readonly Decided[]): Promise<readonly LogRecord[]> {
     const { log, owner, leaseMs } = this.#options
     const events = eventsOf(decided)
-    const isLeased = decided.some(({ entry }) => entry.leased)
+    const isLeased = decided.some(({ entry }) => entry.lease)
     // The lease ends with the run, unless something else waits.
     const ms = isLastWord(this.state, events) ? 0 : leaseMs
     const records = await this.activity.during(() =>
@@ -403,9 +425,10 @@ export class Session {
   }
 }
 
-function nextTurn(): Promise<void> {
+/** Resolves when everything that could go on by itself has: what it appended is in the queue. */
+function allHaveAppended(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(resolve)
+    process.nextTick(resolve)
   })
 }
 

@@ -35,17 +35,17 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
 function forgetOneResult(session: Session): void {
   const append = session.append.bind(session)
   let forgotten = false
-  session.append = (decide) =>
+  session.append = (what, mayAppend) =>
     new Promise((resolve, reject) => {
       append((state) => {
-        const entry = decide(state)
+        const entry = typeof what === 'function' ? what(state) : what
         const isResult = entry?.events.some(
           (event) => event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result,
         )
         if (!isResult || forgotten) return entry
         forgotten = true
         return null
-      }).then((records) => {
+      }, mayAppend).then((records) => {
         if (records.length > 0 || !forgotten) resolve(records)
       }, reject)
     })
