@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
@@ -113,6 +113,27 @@ describe('limits', () => {
     const events = await eventsOf(run)
     expect((await run.result).reason).toBe('time_limit')
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
+  })
+
+  it('of time hold by the clock, also where a timer fires early', async ({ onTestFinished }) => {
+    const real = { date: Date.now.bind(Date), performance: performance.now.bind(performance) }
+    const clocks = [vi.spyOn(Date, 'now'), vi.spyOn(performance, 'now')] as const
+    onTestFinished(() => clocks.forEach((clock) => void clock.mockRestore()))
+    const slow = defineTool({
+      ...{ id: 'never', description: '', inputSchema: { type: 'object' } },
+      execute() {
+        // The clocks fall behind the timer that was set.
+        clocks[0].mockImplementation(() => real.date() - 20)
+        clocks[1].mockImplementation(() => real.performance() - 20)
+        return new Promise(() => {})
+      },
+    })
+    const agent = createAgent({
+      model: scriptedModel([callOf('never')]),
+      tools: [slow],
+      limits: { runTimeoutMs: 30 },
+    })
+    expect((await agent.run({ messages: say('go') }).result).reason).toBe('time_limit')
   })
 
   it('of a call make it fail, and the run goes on', async () => {

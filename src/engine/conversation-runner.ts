@@ -156,8 +156,7 @@ export class ConversationRunner {
     if (isIdle(due)) return { type: 'idle' }
     this.#turn = new Turn(this.#turn)
     const turn = this.#turn
-    const left = run && deadlineOf(run, limits) - session.now()
-    const timer = left === null ? null : deadlineTimer(left, () => turn.abort('time'))
+    const stopTimer = run ? atDeadline(run, settings, session, () => turn.abort('time')) : () => {}
     try {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
@@ -168,7 +167,7 @@ export class ConversationRunner {
     } catch (error) {
       return await this.#afterFailure(error)
     } finally {
-      clearTimeout(timer ?? undefined)
+      stopTimer()
       turn.close()
     }
   }
@@ -342,7 +341,28 @@ function isIdle(due: Next): boolean {
   return due.do === 'nothing' || due.do === 'wait'
 }
 
-function deadlineTimer(left: number, onTime: () => void): ReturnType<typeof setTimeout> | null {
-  // Timers hold no more than 24 days.
-  return left < 2 ** 31 ? setTimeout(onTime, Math.max(0, left)) : null
+/** The longest time that a timer holds, in milliseconds: almost 25 days. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** Calls back when the run's time is over, by the clock that `next` reads: a timer may fire a millisecond early. */
+function atDeadline(
+  run: RunState,
+  { limits }: AgentSettings,
+  session: Session,
+  onTime: () => void,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = deadlineOf(run, limits)
+  const wait = (left: number): void => {
+    timer = setTimeout(look, Math.min(Math.ceil(left), LONGEST_TIMER))
+  }
+  const look = (): void => {
+    const left = deadline - session.now()
+    if (left > 0) wait(left)
+    else onTime()
+  }
+  const left = deadline - session.now()
+  // What is over already, `next` ends itself.
+  if (left > 0 && left < Infinity) wait(left)
+  return () => clearTimeout(timer)
 }
