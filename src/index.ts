@@ -163,4 +163,4 @@ export {
   type PluginExecute,
   type PluginHandler,
 } from './plugins/load-plugin.ts'
-export type { FlowDecision, JudgedCall, TrustOptions } from './policies/trust/trust-options.ts'
+export type { CheckedCall, FlowDecision, TrustOptions } from './policies/trust/trust-options.ts'

@@ -268,7 +268,7 @@ describe('createAgent, with assets', () => {
     })
     expect(results[2]?.content).toMatchObject({ startLine: 1, nextStartLine: expect.any(Number) })
     for (const { content } of results) {
-      expect(content).not.toHaveProperty('spilled')
+      expect(content).not.toHaveProperty('offloaded')
       expect(JSON.stringify(content).length).toBeLessThan(32_000)
     }
   })

@@ -54,7 +54,7 @@ const dataOf = (messages: readonly Message[]) =>
   messages.flatMap(({ content_type, content }) => (content_type === 'data' ? [content] : []))
 
 describe('†result#N', () => {
-  it('names results in later answers: values, spilled ones, errors, what was written', async () => {
+  it('names results in later answers: values, offloaded ones, errors, what was written', async () => {
     const { values } = await ran([
       {
         calls: [
@@ -138,7 +138,7 @@ describe('results that are written among the data', () => {
     expect(values).toEqual([
       {
         ...{ written_to: ['†state.big'], preview: expect.anything() },
-        ...{ assetRef: expect.stringMatching(/^asset:/), spilled: true },
+        ...{ assetRef: expect.stringMatching(/^asset:/), offloaded: true },
       },
       'row-3',
       'large: large',
@@ -147,7 +147,7 @@ describe('results that are written among the data', () => {
     const [written] = dataOf(run.messages) as { data: { assetRef: string } }[]
     expect(written?.data).toEqual({
       ...{ assetRef: expect.stringMatching(/^asset:/), mimeType: 'application/json', kind: 'file' },
-      ...{ size: expect.any(Number), spilled: true },
+      ...{ size: expect.any(Number), offloaded: true },
     })
     const events = await agent.log.read(run.conversation)
     expect(JSON.stringify(events).length).toBeLessThan(20_000)
@@ -177,7 +177,7 @@ describe('results that are written among the data', () => {
       [{ type: 'data', kind: 'bound', schema: { properties: { b: { required: ['rows'] } } } }],
     )
     const [, pushed, merged, bound] = dataOf(run.messages) as { data: object }[]
-    expect(pushed?.data).toMatchObject({ spilled: true })
+    expect(pushed?.data).toMatchObject({ offloaded: true })
     expect([Object.keys(merged?.data ?? {}), Object.keys(bound?.data ?? {})]).toEqual([
       ['rows', 'size'],
       ['rows', 'size'],
@@ -220,7 +220,7 @@ describe('toModelOutput', () => {
   it('is kept beside the result', async () => {
     const { results } = await ran([{ calls: [call('many', {})] }], [short])
     expect(results[0]?.metadata.tool_result?.model_output).toEqual(['rows', 'size'])
-    expect(results[0]?.content).toMatchObject({ spilled: true })
+    expect(results[0]?.content).toMatchObject({ offloaded: true })
   })
 
   it('is asked for each item of a mapped call', async () => {

@@ -3,10 +3,10 @@ import type { Board } from '../core/board/board.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationState } from '../core/events/conversation-state.ts'
 import {
-  isSpilled,
-  SPILLED_KEYS,
-  type SpilledValue,
-  spilledField,
+  isOffloaded,
+  OFFLOADED_KEYS,
+  type OffloadedValue,
+  offloadedField,
 } from '../core/messages/offloaded.ts'
 import { RESULT, type Results, resultName } from '../core/messages/results.ts'
 import { evaluateVariable, variablesIn } from '../core/refs/evaluate-variable.ts'
@@ -49,8 +49,8 @@ export interface ReadableData {
 /** A field of a value that is kept as an asset. */
 class Kept {
   readonly ref: string
-  constructor(value: SpilledValue, path: readonly FieldKey[]) {
-    this.ref = spilledField(value, path)
+  constructor(value: OffloadedValue, path: readonly FieldKey[]) {
+    this.ref = offloadedField(value, path)
   }
 }
 
@@ -91,14 +91,14 @@ export function createDataReader(
       return board.has(text) ? board.read(text) : MISSING
     }
     const found = at(path)
-    if (found !== MISSING && !SPILLED_KEYS.has(path.at(-1))) {
-      return isSpilled(found) ? new Kept(found, []) : found
+    if (found !== MISSING && !OFFLOADED_KEYS.has(path.at(-1))) {
+      return isOffloaded(found) ? new Kept(found, []) : found
     }
     // What is kept as an asset may stand anywhere above.
     for (let depth = 0; depth < path.length; depth++) {
       const above = path.slice(0, depth)
-      const value = at([...above, 'spilled']) === true ? at(above) : null
-      if (isSpilled(value)) return new Kept(value, path.slice(depth))
+      const value = at([...above, 'offloaded']) === true ? at(above) : null
+      if (isOffloaded(value)) return new Kept(value, path.slice(depth))
     }
     return found
   }
@@ -189,11 +189,11 @@ export function createDataReader(
 function stepInto(root: unknown, path: readonly FieldKey[]): unknown {
   let value = root
   for (const [depth, key] of path.entries()) {
-    if (isSpilled(value)) return new Kept(value, path.slice(depth))
+    if (isOffloaded(value)) return new Kept(value, path.slice(depth))
     value = ownField(value, key)
     if (value === MISSING) return MISSING
   }
-  return isSpilled(value) ? new Kept(value, []) : value
+  return isOffloaded(value) ? new Kept(value, []) : value
 }
 
 function missingIn(name: string, root: unknown, path: readonly FieldKey[]): string {

@@ -3,7 +3,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { writeLabel } from '../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
 import { metaOf } from '../core/messages/asset-meta.ts'
-import { SPILLED_TYPE, type SpilledValue } from '../core/messages/offloaded.ts'
+import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.ts'
 import { outline } from '../core/messages/outline.ts'
 import type { CallPlan } from './call-plan.ts'
 import { jsonLength } from './json-length.ts'
@@ -32,7 +32,7 @@ export function isTooLong(
 }
 
 /** The outcome with its value as an asset where it is too long: what stands for it has a preview. */
-export async function spill<T extends Valued>(
+export async function offload<T extends Valued>(
   outcome: T,
   plan: Pick<CallPlan, 'name'> & { tool: Pick<Tool, 'maxResultChars'> | null },
   { assets, toolCallId }: { assets: Assets; toolCallId: string },
@@ -49,13 +49,13 @@ export async function spill<T extends Valued>(
     ...(labels ? { label: () => writeLabel(wholeOf(labels)) } : {}),
   })
   const { ref, size } = await scoped.saveAsset({
-    asset_type: SPILLED_TYPE,
+    asset_type: OFFLOADED_TYPE,
     asset_name: `${plan.name} result`,
     content_type: 'application/json',
     content: value,
   })
   const about = { assetRef: ref, mimeType: 'application/json', kind: 'file', size } as const
-  const stand: SpilledValue = { ...about, spilled: true, preview: previewOf(value) }
+  const stand: OffloadedValue = { ...about, offloaded: true, preview: previewOf(value) }
   return { ...outcome, events, value: stand }
 }
 

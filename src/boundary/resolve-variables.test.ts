@@ -22,7 +22,7 @@ const big = await assets.saveAsset({
   content: { rows: [{ x: 1 }], size: 'L' },
 })
 const stand = {
-  spilled: true,
+  offloaded: true,
   assetRef: big.ref,
   mimeType: 'application/json',
   kind: 'file',
@@ -170,7 +170,7 @@ describe('values that are kept as assets', () => {
 })
 
 describe('names of results', () => {
-  it('reads values, errors and what was spilled', async () => {
+  it('reads values, errors and what was offloaded', async () => {
     expect(await given('†result#1.items[0].id')).toBe('i0')
     expect(await given('†result#2.rows[0].x')).toBe(1)
     expect(await given('†result#4.code')).toBe('tool_failed')

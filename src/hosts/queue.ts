@@ -207,8 +207,8 @@ export function createQueue(options: HostQueueOptions): HostQueue {
     onDue(listener) {
       listening ??= database.listen({
         channels: [channel],
-        heard: tell,
-        begun: tell,
+        onNotification: tell,
+        onListening: tell,
       })
       listeners.add(listener)
       return () => {

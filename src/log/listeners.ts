@@ -13,7 +13,7 @@ export interface Listeners {
   readonly size: number
   /** Returns the function that ends it. */
   add(listener: Listener, audience: Audience): () => void
-  tell(change: LogChange): void
+  notify(change: LogChange): void
   /** Whether anybody needs the records of a conversation. */
   wants(conversation: string, namespace: string | null): boolean
 }
@@ -34,7 +34,7 @@ export function listeners(): Listeners {
         all.delete(entry)
       }
     },
-    tell(change) {
+    notify(change) {
       const { conversation, namespace } = change
       for (const { listener, audience } of all) {
         if (!hears(audience, namespace)) continue

@@ -77,7 +77,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     async create(id = newId()) {
       if (find(checkId(id))) return id
       make(id, Date.now())
-      subscribers.tell({ conversation: id, namespace, records: [] })
+      subscribers.notify({ conversation: id, namespace, records: [] })
       return id
     },
     async find(id) {
@@ -96,7 +96,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       checkId(id)
       const target = { id, find: () => find(id), make: (now: number) => make(id, now) }
       const records = memoryAppend(target, events, options)
-      if (records.length > 0) subscribers.tell({ conversation: id, namespace, records })
+      if (records.length > 0) subscribers.notify({ conversation: id, namespace, records })
       return records
     },
     async renew(id, lease) {
@@ -123,13 +123,13 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       const found = find(id)
       if (!found) return false
       found.name = name
-      subscribers.tell({ conversation: id, namespace, records: [] })
+      subscribers.notify({ conversation: id, namespace, records: [] })
       return true
     },
     async delete(id) {
       if (!find(id)) return false
       own.delete(id)
-      subscribers.tell({ conversation: id, namespace, records: [], deleted: true })
+      subscribers.notify({ conversation: id, namespace, records: [], deleted: true })
       return true
     },
     async *export(id) {
@@ -143,7 +143,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       const id = wanted ?? imported.id
       if (find(id)) throw existsError(id)
       own.set(id, { ...imported, id })
-      subscribers.tell({ conversation: id, namespace, records: [] })
+      subscribers.notify({ conversation: id, namespace, records: [] })
       return id
     },
     subscribe(listener, options) {

@@ -31,11 +31,11 @@ import {
   renewLease,
 } from './postgres/change-conversation.ts'
 import { createRow, findRow, stateOf, summaryOfRow } from './postgres/conversation-rows.ts'
-import { type Crier, crier } from './postgres/crier.ts'
 import { deletedIn } from './postgres/delete-messages.ts'
 import { type Feed, feed } from './postgres/feed.ts'
 import { listConversations } from './postgres/list-conversations.ts'
 import { LOG_TABLES } from './postgres/migrations.ts'
+import { createNotifier, type Notifier } from './postgres/notifier.ts'
 import { appendAtOnce, appendInTransaction, type Known } from './postgres/postgres-append.ts'
 import { postgresExport } from './postgres/postgres-export.ts'
 import { postgresImport, publishStaged } from './postgres/postgres-import.ts'
@@ -54,7 +54,7 @@ interface Shared {
   database: Database
   queue: ConversationQueue | undefined
   changes: Feed
-  crier: Crier
+  notifier: Notifier
   /** Conversations as they stood when this log last saw them, for appends of one statement. */
   known: Recent<Known>
   inTurn<T>(place: Place, run: () => Promise<T>): Promise<T>
@@ -82,11 +82,16 @@ export function createPostgresLog(options: PostgresLogOptions): ConversationLog 
   })
   const turns = createTurns()
   const inTurn: Shared['inTurn'] = (place, run) => turns(keyOfPlace(place), run)
-  const its = crier(database)
-  const changes = feed({ database, crier: its, inTurn })
+  const notifier = createNotifier(database)
+  const changes = feed({ database, notifier, inTurn })
   let trigrams: Promise<boolean> | null = null
   const shared: Shared = {
-    ...{ database, queue: options.queue, changes, crier: its, inTurn, known: recent(MOST_KNOWN) },
+    database,
+    queue: options.queue,
+    changes,
+    notifier,
+    inTurn,
+    known: recent(MOST_KNOWN),
     hasTrigrams() {
       trigrams ??= findTrigrams(database).catch((error) => {
         trigrams = null
@@ -99,7 +104,7 @@ export function createPostgresLog(options: PostgresLogOptions): ConversationLog 
 }
 
 function logOf(shared: Shared, namespace: string | null): ConversationLog {
-  const { database, queue, changes, crier: its, known, inTurn, hasTrigrams } = shared
+  const { database, queue, changes, notifier, known, inTurn, hasTrigrams } = shared
   const { query } = database
   const placeOf = (id: string): Place => ({ namespace: namespace ?? '', id })
   const use = <T>(run: () => Promise<T>): Promise<T> =>
@@ -118,7 +123,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
     const place = placeOf(id)
     return inTurn(place, async () => {
       const found = await change()
-      if (found) await changes.tell({ ...place, ...found, kind })
+      if (found) await changes.publish({ ...place, ...found, kind })
       return found
     })
   }
@@ -139,7 +144,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
     if (records.length > 0) {
       const to = now.position
       const from = to - records.length
-      await changes.tell({ ...place, key: now.key, kind: 'appended', from, to }, records)
+      await changes.publish({ ...place, key: now.key, kind: 'appended', from, to }, records)
     }
     return records
   }
@@ -157,7 +162,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
         await inTurn(place, async () => {
           const row = await createRow(query, place)
           if (!row) return
-          await changes.tell({ ...place, key: row.key, kind: 'made', position: 0, notice: null })
+          await changes.publish({ ...place, key: row.key, kind: 'made', position: 0, notice: null })
         })
         return id
       }),
@@ -228,7 +233,7 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
           return inTurn(place, async () => {
             const { made } = await publishStaged(database, place, staged)
             const { position } = staged
-            await changes.tell({ ...place, ...made, kind: 'made', position })
+            await changes.publish({ ...place, ...made, kind: 'made', position })
             return place.id
           })
         })
@@ -246,8 +251,8 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
             inTurn(place, async () => {
               known.delete(keyOfPlace(place))
               const done = await publishStaged(database, place, { ...staged, replaces: true })
-              if (done.gone) await changes.tell({ ...place, ...done.gone, kind: 'deleted' })
-              await changes.tell({ ...place, ...done.made, kind: 'made', position: after })
+              if (done.gone) await changes.publish({ ...place, ...done.gone, kind: 'deleted' })
+              await changes.publish({ ...place, ...done.made, kind: 'made', position: after })
               return done.gone
             }),
           )
@@ -260,12 +265,12 @@ function logOf(shared: Shared, namespace: string | null): ConversationLog {
       return changes.subscribe(listener, { ...options, namespace })
     },
     stream(id, event) {
-      if (!database.closed) its.stream(placeOf(id), event)
+      if (!database.closed) notifier.stream(placeOf(id), event)
     },
     close: () =>
       database.close(async () => {
         await changes.close()
-        await its.flush()
+        await notifier.flush()
       }),
   }
   return checkMethods('log', log, LOG_METHODS)

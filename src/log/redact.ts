@@ -11,7 +11,7 @@ export const REDACTED = '[redacted]'
  * It knows the common forms and no others: what must not be read at all is better not given.
  */
 export function redact(value: unknown): unknown {
-  return redactValue(value, 'plain')
+  return redactJson(value, 'plain')
 }
 
 /** A text without what has the form of a secret, as {@link redact}. */
@@ -34,7 +34,7 @@ const MAX_CLEAN = 1000
 /** `plain`: names and forms decide. `secret`: all of it is one. `schema`: describes one, and may give examples. */
 type Mode = 'plain' | 'secret' | 'schema'
 
-function redactValue(value: unknown, mode: Mode): unknown {
+function redactJson(value: unknown, mode: Mode): unknown {
   if (typeof value === 'string') return mode === 'secret' ? REDACTED : redactText(value)
   if (typeof value === 'number') return mode === 'secret' ? REDACTED : value
   if (Array.isArray(value)) return redactList(value, mode)
@@ -46,7 +46,7 @@ function redactList(list: readonly unknown[], mode: Mode): unknown {
   const safe = list.map((item, i) => {
     // Raw headers: a name, then its value.
     const isHeader = isHeaderName(list[i - 1])
-    const made = redactValue(item, isHeader && typeof item === 'string' ? 'secret' : mode)
+    const made = redactJson(item, isHeader && typeof item === 'string' ? 'secret' : mode)
     changed ||= made !== item
     return made
   })
@@ -62,7 +62,7 @@ function redactObject(object: Record<string, unknown>, mode: Mode): unknown {
     const made =
       key === 'properties' && isPlainObject(value) && mode !== 'secret'
         ? redactProperties(value)
-        : redactValue(value, modeOf(key, mode, isPair))
+        : redactJson(value, modeOf(key, mode, isPair))
     const name = redactText(key)
     changed ||= made !== value || name !== key
     putKey(safe, name, made)
@@ -82,7 +82,7 @@ function redactProperties(properties: Record<string, unknown>): unknown {
   let changed = false
   for (const [key, value] of Object.entries(properties)) {
     const secret = isSchema(value) ? 'schema' : 'secret'
-    const made = redactValue(value, isSecretName(key) ? secret : 'plain')
+    const made = redactJson(value, isSecretName(key) ? secret : 'plain')
     changed ||= made !== value
     putKey(safe, key, made)
   }

@@ -60,7 +60,7 @@ function logOf(
   const { use, read, write } = connection
   const placeOf = (id: string) => ({ namespace: namespace ?? '', id })
   const tell = (id: string, change: Partial<LogChange> = {}): void =>
-    changes.tell({ conversation: id, namespace, records: [], ...change })
+    changes.notify({ conversation: id, namespace, records: [], ...change })
 
   const linesOf = (row: ConversationRow, soundEnd?: number): AsyncGenerator<string> => {
     const { key } = row

@@ -5,15 +5,15 @@ import { ownConnection, unref } from './own-connection.ts'
 /** What is listened to. */
 export interface ListenOptions {
   channels: readonly string[]
-  /** Hears each notification, in the order in which they were sent. It must not throw. */
-  heard(channel: string, payload: string): void
-  /** The connection listens from now on, for the first time or again: what was sent before may not have been heard. */
-  begun(): void
+  /** Called with each notification, in the order in which they were sent. It must not throw. */
+  onNotification(channel: string, payload: string): void
+  /** The connection listens from now on, for the first time or again: what was sent before may not have been onNotification. */
+  onListening(): void
 }
 
 /** A connection that listens until it is ended. */
 export interface Listening {
-  /** Whether it hears at present. */
+  /** Whether it listens at present. */
   readonly isUp: boolean
   end(): Promise<void>
 }
@@ -21,7 +21,10 @@ export interface Listening {
 const RETRY_MS = { first: 100, most: 2_000 }
 
 /** Listens on a connection that is none of the pool's, but made as they are; made again whenever it is lost. */
-export function listening(pool: Pool, { channels, heard, begun }: ListenOptions): Listening {
+export function listening(
+  pool: Pool,
+  { channels, onNotification, onListening }: ListenOptions,
+): Listening {
   let client: Client | null = null
   let isUp = false
   let ended = false
@@ -33,7 +36,7 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
     client = made
     made.on('error', () => lost(made))
     made.on('end', () => lost(made))
-    made.on('notification', ({ channel, payload = '' }) => heard(channel, payload))
+    made.on('notification', ({ channel, payload = '' }) => onNotification(channel, payload))
     try {
       await made.connect()
       for (const channel of channels) await made.query(`LISTEN "${channel}"`)
@@ -42,7 +45,7 @@ export function listening(pool: Pool, { channels, heard, begun }: ListenOptions)
       unref(made)
       isUp = true
       failures = 0
-      begun()
+      onListening()
     } catch {
       lost(made)
     }

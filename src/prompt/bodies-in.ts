@@ -35,14 +35,14 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
 }
 
 function noteBody(
-  { assetRef, mimeType, fetched, spilled, start, end, lines, hits }: Record<string, unknown>,
+  { assetRef, mimeType, fetched, offloaded, start, end, lines, hits }: Record<string, unknown>,
   known: KnownAssets,
   found: FoundBodies,
 ): void {
   const whole = typeof assetRef === 'string' ? wholeRef(assetRef) : null
   if (whole === null) return
   found.names.add(whole)
-  if (spilled === true) found.previewed.add(whole)
+  if (offloaded === true) found.previewed.add(whole)
   // A page of text, or what a search found, is what was asked for: the body is not.
   if (typeof lines === 'number' || Array.isArray(hits)) return
   const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }

@@ -225,7 +225,7 @@ export function createPlacer(
     const shown: ResultItem[] = []
     const read: MediaPart[] = []
     let isNamed = false
-    let isSpilled = false
+    let isOffloaded = false
     for (const call of calls) {
       const result = logged.get(call.id)
       at = result?.index ?? at
@@ -234,7 +234,7 @@ export function createPlacer(
       shown.push({ ...one.item, media: one.item.media.filter((part) => isSent(part, how)) })
       for (const name of one.names) names.add(name)
       for (const name of one.previewed) told.seen(name)
-      isSpilled ||= one.previewed.size > 0
+      isOffloaded ||= one.previewed.size > 0
       read.push(...one.fetched.filter(({ ref }) => !hides(ref)))
       isNamed ||= one.named
     }
@@ -244,7 +244,7 @@ export function createPlacer(
       ...saved,
       ...(isNamed ? told.topic('results') : []),
       ...metasOf(names),
-      ...(isSpilled ? told.topic('reading') : []),
+      ...(isOffloaded ? told.topic('reading') : []),
     ])
     fetched = read
   }

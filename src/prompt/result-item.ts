@@ -1,7 +1,7 @@
 import type { JsonValue } from '../core/json/json.ts'
 import { escapeBlocks } from '../core/messages/escape-blocks.ts'
 import type { Message, ToolCall } from '../core/messages/message.ts'
-import type { SpilledValue } from '../core/messages/offloaded.ts'
+import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'
 import { bodiesIn, isPerceived, kindOf } from './bodies-in.ts'
@@ -81,13 +81,13 @@ function shownValue({ content, metadata }: Message): JsonValue {
     model_output?: JsonValue
     written_to?: JsonValue
   }
-  const { assetRef, spilled } = Object(content) as Partial<SpilledValue>
+  const { assetRef, offloaded } = Object(content) as Partial<OffloadedValue>
   if (value === undefined) return (content ?? null) as JsonValue
-  const isKept = spilled === true && assetRef !== undefined
+  const isKept = offloaded === true && assetRef !== undefined
   if (written_to === undefined && !isKept) return value
   return {
     ...(written_to === undefined ? {} : { written_to }),
-    ...(isKept ? { assetRef, spilled } : {}),
+    ...(isKept ? { assetRef, offloaded } : {}),
     value,
   }
 }

@@ -4,29 +4,29 @@ import type { LabelTree } from './label-tree.ts'
 import { treeAt } from './label-tree.ts'
 
 /** Whether anything in a value is untrusted. */
-export function isVeiled({ label, fields }: LabelTree): boolean {
-  return label.integrity === 'untrusted' || Object.values(fields ?? {}).some(isVeiled)
+export function isRedacted({ label, fields }: LabelTree): boolean {
+  return label.integrity === 'untrusted' || Object.values(fields ?? {}).some(isRedacted)
 }
 
 /**
  * The value as a model in quarantine is shown it (spec Q4): what is untrusted in it by what it is alone. The value itself
  * where nothing is.
  */
-export function veilValue(value: unknown, tree: LabelTree): unknown {
+export function redactValue(value: unknown, tree: LabelTree): unknown {
   if (tree.label.integrity === 'untrusted') return standIn(value)
-  if (!tree.fields || !isVeiled(tree)) return value
+  if (!tree.fields || !isRedacted(tree)) return value
   if (Array.isArray(value)) {
     const isHidden = Object.values(tree.fields).every(
       ({ label }) => label.integrity === 'untrusted',
     )
     // Each would be shown in the same words.
     if (isHidden && '*' in tree.fields) return standIn(value)
-    return value.map((item, i) => veilValue(item, treeAt(tree, [i])))
+    return value.map((item, i) => redactValue(item, treeAt(tree, [i])))
   }
   if (!isPlainObject(value)) return standIn(value)
   // A spread would make another thing of a key that is "__proto__".
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, veilValue(item, treeAt(tree, [key]))]),
+    Object.entries(value).map(([key, item]) => [key, redactValue(item, treeAt(tree, [key]))]),
   )
 }
 
@@ -43,10 +43,10 @@ function describe(value: unknown): string {
   if (typeof value !== 'object') return typeof value
   const size = `${count(JSON.stringify(value)?.length ?? 0)} characters of JSON`
   if (Array.isArray(value)) return `list, ${count(value.length)} items, ${size}`
-  const { assetRef, kind, spilled, size: bytes } = value as Record<string, unknown>
+  const { assetRef, kind, offloaded, size: bytes } = value as Record<string, unknown>
   if (typeof assetRef !== 'string' || !isAssetRef(assetRef)) return `object, ${size}`
   const large = Number.isSafeInteger(bytes) ? `, ${count(bytes as number)} bytes` : ''
-  return `${spilled === true ? 'large value' : KINDS.has(kind) ? kind : 'file'}${large}`
+  return `${offloaded === true ? 'large value' : KINDS.has(kind) ? kind : 'file'}${large}`
 }
 
 /** Roughly: an exact number would be one from within. */

@@ -4,8 +4,8 @@ import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '.
 import type { FieldKey } from '../refs/field-key.ts'
 
 /** What stands for a value that was too large for its place and is an asset (spec X7). */
-export interface SpilledValue {
-  spilled: true
+export interface OffloadedValue {
+  offloaded: true
   /** The asset; its content is the value. */
   assetRef: string
   mimeType: 'application/json'
@@ -17,8 +17,8 @@ export interface SpilledValue {
 }
 
 /** Its keys, of which the preview is in results only. */
-export const SPILLED_KEYS: ReadonlySet<unknown> = new Set<keyof SpilledValue>([
-  'spilled',
+export const OFFLOADED_KEYS: ReadonlySet<unknown> = new Set<keyof OffloadedValue>([
+  'offloaded',
   'assetRef',
   'mimeType',
   'kind',
@@ -26,21 +26,21 @@ export const SPILLED_KEYS: ReadonlySet<unknown> = new Set<keyof SpilledValue>([
   'preview',
 ])
 
-/** What the asset of a spilled result is called by its type. */
-export const SPILLED_TYPE = 'tool_result'
+/** What the asset of a offloaded result is called by its type. */
+export const OFFLOADED_TYPE = 'tool_result'
 
 /** Whether an asset is a result that was too large for its place. */
-export function isSpilledResult({ meta }: AssetCreated): boolean {
-  return meta?.asset_type === SPILLED_TYPE
+export function isOffloadedResult({ meta }: AssetCreated): boolean {
+  return meta?.asset_type === OFFLOADED_TYPE
 }
 
 /** Whether a value stands for one that is an asset: who reads it reads on there. */
-export function isSpilled(value: unknown): value is SpilledValue {
-  return isPlainObject(value) && value.spilled === true && isAssetRef(value.assetRef)
+export function isOffloaded(value: unknown): value is OffloadedValue {
+  return isPlainObject(value) && value.offloaded === true && isAssetRef(value.assetRef)
 }
 
-/** The reference to a path in a spilled value. */
-export function spilledField({ assetRef }: SpilledValue, path: readonly FieldKey[]): string {
+/** The reference to a path in a offloaded value. */
+export function offloadedField({ assetRef }: OffloadedValue, path: readonly FieldKey[]): string {
   const { id, namespace } = parseAssetRef(assetRef) as AssetRefParts
   return formatAssetRef({ id, namespace, fieldPath: ['content', ...path] })
 }

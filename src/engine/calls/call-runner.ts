@@ -11,7 +11,7 @@ import { isGuarded } from '../../policies/trust/check-flow.ts'
 import { labelOutcome, resultLabels } from '../../policies/trust/result-labels.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
-import { type ApprovalDesk, createApprovalDesk } from './approval-desk.ts'
+import { type CallApprovals, createCallApprovals } from './call-approvals.ts'
 import { callError } from './call-error.ts'
 import { createCallGraph, type ReadyCall } from './call-graph.ts'
 import { type CallOutcome, failed } from './call-outcome.ts'
@@ -69,10 +69,10 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
   settled.catch(() => {})
   let active = 0
   let closed = logged !== undefined
-  let desk: ApprovalDesk | null = null
+  let approvals: CallApprovals | null = null
 
-  function openDesk(): ApprovalDesk {
-    desk ??= createApprovalDesk(scope, {
+  function openApprovals(): CallApprovals {
+    approvals ??= createCallApprovals(scope, {
       held(plan) {
         graph.hold(plan.id)
         recordSoon()
@@ -80,7 +80,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
       answered: (plan) => start({ plan, error: null }),
       argumentsOf,
     })
-    return desk
+    return approvals
   }
 
   /** Work that the end waits for. */
@@ -91,7 +91,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
       active--
       check()
     } catch (error) {
-      desk?.close()
+      approvals?.close()
       reject(error)
       throw error
     }
@@ -99,7 +99,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
 
   function check(): void {
     if (!closed || active > 0) return
-    desk?.close()
+    approvals?.close()
     resolve()
   }
 
@@ -135,7 +135,7 @@ export function createCallRunner(scope: RunScope, logged?: readonly CallState[])
       return failed(interrupted(plan))
     try {
       const isAsked = !answer && ((isNew && plan.tool?.needsApproval) || guards(plan))
-      const looked = isAsked ? await openDesk().ask(plan) : undefined
+      const looked = isAsked ? await openApprovals().ask(plan) : undefined
       if (looked === null) return null
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
       begin(plan.id)

@@ -1,7 +1,7 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import { createDataReader, type DataReader } from '../../boundary/data-reader.ts'
-import { spill } from '../../boundary/offload.ts'
+import { offload } from '../../boundary/offload.ts'
 import { resolveVariables } from '../../boundary/resolve-variables.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -12,7 +12,7 @@ import { writeLabelTree } from '../../core/labels/label-tree.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallLabels } from '../../policies/trust/call-labels.ts'
-import { labelledSpill, listLabels } from '../../policies/trust/result-labels.ts'
+import { labelledOffload, listLabels } from '../../policies/trust/result-labels.ts'
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 import type { CallOutcome } from './call-outcome.ts'
@@ -143,11 +143,11 @@ async function outcomeOf(
     const execution = { plan, toolCallId, arguments: args.arguments, attempt, labels }
     const executed = await executeCall(scope, execution)
     if ('error' in executed) return executed
-    const spilled = await scope.during(() =>
-      spill(executed, plan, { assets: scope.assets, toolCallId }),
+    const offloaded = await scope.during(() =>
+      offload(executed, plan, { assets: scope.assets, toolCallId }),
     )
     const { labels: tree } = executed
-    return tree ? { ...spilled, events: labelledSpill(spilled.events, tree) } : spilled
+    return tree ? { ...offloaded, events: labelledOffload(offloaded.events, tree) } : offloaded
   }).finally(scope.slots.free)
   if ('error' in outcome) return finish({ error: outcome.error }, outcome)
   return finish({ value: outcome.value as JsonValue }, outcome)

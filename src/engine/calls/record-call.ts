@@ -1,19 +1,19 @@
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import { jsonLength } from '../../boundary/json-length.ts'
 import { jsonValue } from '../../boundary/json-value.ts'
-import { isTooLong, previewOf, spill } from '../../boundary/offload.ts'
+import { isTooLong, offload, previewOf } from '../../boundary/offload.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { type WrittenLabelTree, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
 import type { Message, Participant, ToolResultMark } from '../../core/messages/message.ts'
-import { isSpilled } from '../../core/messages/offloaded.ts'
+import { isOffloaded } from '../../core/messages/offloaded.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import type { OutputTarget } from '../../core/refs/output-path.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
-import { labelledSpill } from '../../policies/trust/result-labels.ts'
+import { labelledOffload } from '../../policies/trust/result-labels.ts'
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-node.ts'
@@ -112,7 +112,7 @@ function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarg
   for (let length = 0; length < path.length; length++) {
     const name = formatVariable(place, path.slice(0, length))
     if (!session.board.has(name)) return
-    if (!isSpilled(session.board.read(name))) continue
+    if (!isOffloaded(session.board.read(name))) continue
     throw new ByrefError(
       'invalid_data',
       `${name} is kept as an asset, which never changes: write the whole of ${name} anew, or somewhere else`,
@@ -141,7 +141,7 @@ function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Me
 }
 
 function withoutPreview(value: unknown): unknown {
-  if (!isSpilled(value)) return value
+  if (!isOffloaded(value)) return value
   const { preview: _, ...stand } = value
   return stand
 }
@@ -152,11 +152,11 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
   if ('error' in outcome) return result
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
-    if (!maySpill(result, scope)) return { plan, outcome, modelOutput }
-    const spilled = await spill(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
+    if (!mayOffload(result, scope)) return { plan, outcome, modelOutput }
+    const offloaded = await offload(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
     const { labels } = outcome
-    const events = labels ? labelledSpill(spilled.events, labels) : spilled.events
-    return { plan, outcome: { ...spilled, events }, modelOutput }
+    const events = labels ? labelledOffload(offloaded.events, labels) : offloaded.events
+    return { plan, outcome: { ...offloaded, events }, modelOutput }
   } catch (error) {
     const { events, labels } = outcome
     const failure = {
@@ -172,7 +172,7 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
  * Whether an asset may stand for the value: among the data not for one that is merged with others, nor for one that a
  * schema binds.
  */
-function maySpill(result: CallResult, { session }: RunScope): boolean {
+function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
   const targets = targetsOf(result)
   if (targets.length === 0 || 'error' in outcome || !isTooLong(outcome.value, plan)) return true
@@ -187,7 +187,7 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
   if (!tool?.toModelOutput) return undefined
   const show = (one: unknown): JsonValue => {
     const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
-    if (isFailure || isSpilled(one)) return one as JsonValue
+    if (isFailure || isOffloaded(one)) return one as JsonValue
     const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
     return (isTooLong(shown, plan) ? previewOf(shown) : shown) as JsonValue
   }
@@ -219,10 +219,10 @@ function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message
 /** A value that is among the data, as the result says it again: as it is, if it is short. */
 function inShort(
   value: unknown,
-): { value: unknown } | { assetRef?: string; spilled?: true; preview: unknown } {
-  if (isSpilled(value)) {
-    const { assetRef, spilled, preview } = value
-    return { assetRef, spilled, preview }
+): { value: unknown } | { assetRef?: string; offloaded?: true; preview: unknown } {
+  if (isOffloaded(value)) {
+    const { assetRef, offloaded, preview } = value
+    return { assetRef, offloaded, preview }
   }
   return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS ? { value } : { preview: previewOf(value) }
 }

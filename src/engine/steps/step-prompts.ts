@@ -10,7 +10,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { type ConversationState, openRun } from '../../core/events/conversation-state.ts'
 import type { AssetCreated, Compaction, CompactionReason } from '../../core/events/events.ts'
 import type { Labels } from '../../core/labels/labels.ts'
-import { isSpilledResult } from '../../core/messages/offloaded.ts'
+import { isOffloadedResult } from '../../core/messages/offloaded.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { compactionDue } from '../../prompt/compaction-due.ts'
@@ -18,10 +18,10 @@ import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { lastStep, promptTokens } from '../../prompt/prompt-size.ts'
+import { createRedaction, type Redaction } from '../../prompt/redaction.ts'
 import type { PlacedTopic } from '../../prompt/told-once.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
-import { createVeil, type Veil } from '../../prompt/veil.ts'
 import type { AgentSettings } from '../run-settings.ts'
 
 /** A conversation as a step finds it. */
@@ -77,12 +77,14 @@ export function createStepPrompts(
   const { instructions, tools, later, prompt: how, trust } = settings
   // Tools that only come with something to read need no guide of their own.
   const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
-  let veil: Veil | null = null
+  let redaction: Redaction | null = null
   const transcript: TranscriptOptions = {
     merge: how.merge,
     describeAssets: how.describeAssets,
     guide: guideFor(explained),
-    ...(trust?.mode === 'quarantine' ? { hides: (ref: string) => veil?.hides(ref) ?? true } : {}),
+    ...(trust?.mode === 'quarantine'
+      ? { hides: (ref: string) => redaction?.hides(ref) ?? true }
+      : {}),
   }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
@@ -136,12 +138,12 @@ export function createStepPrompts(
   function shownOf(conversation: PromptedConversation): PromptedConversation {
     const { labels } = conversation
     if (trust?.mode !== 'quarantine' || !labels) return conversation
-    veil ??= createVeil(labels, {
+    redaction ??= createRedaction(labels, {
       hasTool: (name) => tools.has(name),
       shapeOf: (name) => resultShape(tools.get(name)),
       takesUrls: trust.attachments === 'trusted',
     })
-    return veil.of(conversation)
+    return redaction.of(conversation)
   }
 
   async function ready(): Promise<ModelCapabilities> {
@@ -189,7 +191,7 @@ export function createStepPrompts(
       const missing = state.assets.length > 0 ? await missingIn(state) : []
       for (const ref of missing) gone.add(ref)
       const shown = shownOf(conversation)
-      const named = missing.filter((ref) => veil?.names(ref) ?? true)
+      const named = missing.filter((ref) => redaction?.names(ref) ?? true)
       const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
       const prompt = await builder.build(shown, source(known, tail))
       const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
@@ -234,7 +236,7 @@ export function laterTools(
 /** Whether an asset may have more text than a prompt shows: the model reads on by tools. */
 function isReadByTools(asset: AssetCreated): boolean {
   const { mime, size = 0, structured } = asset
-  if (isSpilledResult(asset) || documentForm(mime)) return true
+  if (isOffloadedResult(asset) || documentForm(mime)) return true
   return !structured && size > MAX_TEXT_CHARS && (readsAsText(mime) || isJsonType(mime))
 }
 

@@ -193,7 +193,7 @@ describe('byReference with trust: quarantine', () => {
   })
 
   it('shows no eight bytes of an untrusted value, whatever tools give', async () => {
-    let veiled = 0
+    let redacted = 0
     for (let seed = 1; seed <= 40; seed++) {
       const choose = createRandom(seed)
       const world = tool({
@@ -236,9 +236,9 @@ describe('byReference with trust: quarantine', () => {
         all.find((one) => poisonAt(one) !== -1),
         `seed ${seed}`,
       ).toBeUndefined()
-      veiled += all.join().split('<untrusted ').length
+      redacted += all.join().split('<untrusted ').length
     }
-    expect(veiled).toBeGreaterThan(200)
+    expect(redacted).toBeGreaterThan(200)
   })
 })
 

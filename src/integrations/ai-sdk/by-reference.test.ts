@@ -93,10 +93,10 @@ describe('byReference', () => {
   it('shows bodies and long results as references, and gives the app what it gave before', async () => {
     const turns = [calls(['table', {}], ['photo', {}]), 'Done.']
     const { prompts, model, result } = await run(turns, { table, photo })
-    const [spilled, picture] = outputs(prompts[1])
-    expect(spilled).toMatchObject({
+    const [offloaded, picture] = outputs(prompts[1])
+    expect(offloaded).toMatchObject({
       type: 'text',
-      value: expect.stringMatching(/^†result#1\n\{"assetRef":"asset:.*"spilled":true,"preview":/),
+      value: expect.stringMatching(/^†result#1\n\{"assetRef":"asset:.*"offloaded":true,"preview":/),
     })
     expect(picture).toMatchObject({
       type: 'json',
@@ -383,7 +383,7 @@ describe('byReference', () => {
     const { prompts } = await run(turns, { weather, remote })
     expect(given).toEqual([{ text: 'Oslo' }])
     expect(outputs(prompts[2])[1]).toMatchObject({
-      value: expect.stringContaining('"spilled":true'),
+      value: expect.stringContaining('"offloaded":true'),
     })
   })
 
@@ -391,7 +391,7 @@ describe('byReference', () => {
     const refs = byReference()
     const model = answeringModel([calls(['table', {}]), 'Done.'])
     await generateText({ model: refs.model(model), tools: { table }, prompt: 'Go', stopWhen: many })
-    expect(shownTo(model.requests[1]?.prompt)).toContain('spilled')
+    expect(shownTo(model.requests[1]?.prompt)).toContain('offloaded')
     expect(shownTo(model.requests[1]?.prompt)).not.toContain('search_asset')
   })
 

@@ -27,6 +27,7 @@ import { createResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
 import { type ReadingTools, readingTools } from './tools/reading-tools.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
+import { redactPrompt } from './trust/redact-prompt.ts'
 import {
   BY_REFERENCE_TRUST,
   type ByReferenceTrust,
@@ -34,7 +35,6 @@ import {
   resolveTrust,
   type ToolTrust,
 } from './trust/tool-trust.ts'
-import { veilPrompt } from './trust/veil-prompt.ts'
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends AgentAssetsOptions {
@@ -161,14 +161,14 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           reading.isOwn(tool as LanguageModelV4FunctionTool)
         const hasReading = params.tools?.some(isReading) ?? false
         const source = () => sourceFor(model, hasReading && trust?.mode !== 'quarantine')
-        const veil =
+        const redaction =
           trust?.mode === 'quarantine'
-            ? await veilPrompt(params, { trust, trustOf, toolOf, assets })
+            ? await redactPrompt(params, { trust, trustOf, toolOf, assets })
             : undefined
-        const { prompt, isReadable } = await promptByReference(veil?.prompt ?? params.prompt, {
-          ...{ views, source, hasReading: hasReading && !veil, veil },
+        const { prompt, isReadable } = await promptByReference(redaction?.prompt ?? params.prompt, {
+          ...{ views, source, hasReading: hasReading && !redaction, redaction },
         })
-        if (!hasReading || (isReadable && !veil))
+        if (!hasReading || (isReadable && !redaction))
           return prompt === params.prompt ? params : { ...params, prompt }
         return { ...params, prompt, tools: params.tools?.filter((tool) => !isReading(tool)) }
       },

@@ -2,7 +2,7 @@ import type { Tool } from 'ai'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
-import { spill } from '../../boundary/offload.ts'
+import { offload } from '../../boundary/offload.ts'
 import { storedResult } from '../../boundary/stored-result.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/calls/call-error.ts'
@@ -56,8 +56,11 @@ export async function valueByReference(given: unknown, options: OutputOptions): 
     ? copyOf(given)
     : await storedResult(given, { assets, by: 'tool', tool: name, toolCallId })
   const plan = { name, tool: { maxResultChars } }
-  const spilled = await spill({ events: [], value: value ?? null }, plan, { assets, toolCallId })
-  return spilled.value as JsonValue
+  const offloaded = await offload({ events: [], value: value ?? null }, plan, {
+    assets,
+    toolCallId,
+  })
+  return offloaded.value as JsonValue
 }
 
 function copyOf(value: unknown): unknown {

@@ -93,7 +93,7 @@ describe("byReference({ outputs: 'references' })", () => {
       caption: 'a cat',
       photo: { assetRef: expect.stringMatching(/^asset:/), kind: 'image', mimeType: 'image/png' },
     })
-    expect(output('rows')).toMatchObject({ spilled: true })
+    expect(output('rows')).toMatchObject({ offloaded: true })
     expect(output('steps')).toMatchObject({ done: 2, photo: output('camera').photo })
     const shown = JSON.stringify(requests.at(-1)?.prompt)
     expect(shown).toContain(output('camera').photo.assetRef)

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
-import { SPILLED_TYPE } from '../../core/messages/offloaded.ts'
+import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'
 import { sameAssets } from './same-assets.ts'
 
 const png = new Uint8Array(PNG)
 const table = {
-  ...{ asset_type: SPILLED_TYPE, content_type: 'application/json', content: [{ a: 1 }] },
+  ...{ asset_type: OFFLOADED_TYPE, content_type: 'application/json', content: [{ a: 1 }] },
 }
 
 describe('sameAssets', () => {

@@ -3,7 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { sha256 } from '../../assets/bodies/digest.ts'
 import { findAsset } from '../../assets/find-asset.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { SPILLED_TYPE } from '../../core/messages/offloaded.ts'
+import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'
 
 /**
  * The assets for results of tools, with one asset for equal bytes, and for equal results that are too long: an application
@@ -46,7 +46,7 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
     },
     saveAsset(asset, options) {
       // Of what else is structured, JSON may not tell one from another.
-      if (asset.asset_type !== SPILLED_TYPE) return assets.saveAsset(asset, options)
+      if (asset.asset_type !== OFFLOADED_TYPE) return assets.saveAsset(asset, options)
       const asset_id = idOf(asset)
       return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
     },

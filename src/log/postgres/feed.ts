@@ -5,9 +5,9 @@ import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
 import type { Place } from '../conversation-row.ts'
 import { type Audience, listeners } from '../listeners.ts'
-import type { Crier } from './crier.ts'
-import { look, recordsSince, type Sight } from './look.ts'
-import { type News, parsePayload, type Streamed } from './news.ts'
+import { type Change, parsePayload, type Streamed } from './changes.ts'
+import type { Notifier } from './notifier.ts'
+import { type PolledChanges, pollChanges, recordsSince } from './poll-changes.ts'
 import { recent } from './recent.ts'
 
 /** Tells subscribers what changes in the log, whoever changes it. */
@@ -16,68 +16,68 @@ export interface Feed {
   /** Resolves when it is known what was there before the first subscriber. */
   begun(): Promise<void>
   /** Tells a change of this log object, in its conversation's turn; what others stored before it comes first. */
-  tell(news: News, records?: readonly LogRecord[]): Promise<void>
+  publish(change: Change, records?: readonly LogRecord[]): Promise<void>
   close(): Promise<void>
 }
 
 /** What the feed works with. */
 export interface FeedOptions {
   database: Database
-  crier: Crier
+  notifier: Notifier
   /** Changes of one conversation come one after the other. */
   inTurn<T>(place: Place, run: () => Promise<T>): Promise<T>
 }
 
-/** What was told of a conversation. */
-interface Told {
+/** What was delivered of a conversation. */
+interface Delivered {
   key: number
   position: number
   gone: boolean
 }
 
-/** Time between two looks, in milliseconds: what is not heard is seen then. */
-const LOOK_MS = { hearing: 700, deaf: 200 }
-const MOST_TOLD = 20_000
+/** Time between two polls, in milliseconds. A poll finds what no notification told. */
+const POLL_MS = { listening: 700, alone: 200 }
+const MAX_DELIVERED = 20_000
 
 /**
- * Hears of others' changes by notifications, and looks for those of which none came: the sender died before it sent one, or
- * the connection was lost. Positions that were told are kept by conversation, so that both say nothing twice.
+ * Learns of others' changes by notifications, and polls for those of which none came: the sender died before it sent one, or
+ * the connection was lost. Delivered positions are kept by conversation, so that nothing is delivered twice.
  */
-export function feed({ database, crier, inTurn }: FeedOptions): Feed {
+export function feed({ database, notifier, inTurn }: FeedOptions): Feed {
   const subscribers = listeners()
-  const told = recent<Told>(MOST_TOLD)
-  const notices = recent<true>(MOST_TOLD)
-  /** What is older was told or came before the first subscriber; null before the first look. */
+  const delivered = recent<Delivered>(MAX_DELIVERED)
+  const notices = recent<true>(MAX_DELIVERED)
+  /** What is older was delivered, or came before the first subscriber; null before the first poll. */
   let mark: number | null = null
   let beginning: Promise<void> | null = null
-  let looking: Promise<void> | null = null
-  let hearing: Listening | null = null
+  let polling: Promise<void> | null = null
+  let listening: Listening | null = null
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   function emit(place: Place, change: Partial<LogChange> = {}): void {
     const conversation = place.id
-    subscribers.tell({ conversation, namespace: place.namespace || null, records: [], ...change })
+    subscribers.notify({ conversation, namespace: place.namespace || null, records: [], ...change })
   }
 
-  /** What was told of the conversation that has the place now; one that had it before is told to be gone. */
-  function known(place: Place, key: number): Told | undefined {
-    const entry = told.get(placeKey(place))
+  /** What was delivered of the conversation that has the place now; one that had it before is gone. */
+  function known(place: Place, key: number): Delivered | undefined {
+    const entry = delivered.get(placeKey(place))
     if (!entry || entry.key === key) return entry
-    told.delete(placeKey(place))
+    delivered.delete(placeKey(place))
     if (!entry.gone) emit(place, { deleted: true })
     return undefined
   }
 
   function isPast(place: Place, key: number): boolean {
-    return (told.get(placeKey(place))?.key ?? 0) > key
+    return (delivered.get(placeKey(place))?.key ?? 0) > key
   }
 
   function set(place: Place, key: number, position: number, gone = false): void {
-    told.set(placeKey(place), { key, position, gone })
+    delivered.set(placeKey(place), { key, position, gone })
   }
 
-  /** Tells records of others up to a position, as far as they were not told. */
+  /** Delivers records of others up to a position, but for those that were delivered. */
   async function catchUp(
     place: Place,
     key: number,
@@ -100,29 +100,29 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     emit(place, { records })
   }
 
-  async function receive(news: News): Promise<void> {
-    const { key, kind } = news
-    if (isPast(news, key)) return
-    if (kind === 'appended') return catchUp(news, key, news)
-    if (news.notice !== null) {
-      // A notification and a look may bring the same.
-      if (notices.get(`${news.notice}`)) return
-      notices.set(`${news.notice}`, true)
+  async function receive(change: Change): Promise<void> {
+    const { key, kind } = change
+    if (isPast(change, key)) return
+    if (kind === 'appended') return catchUp(change, key, change)
+    if (change.notice !== null) {
+      // A notification and a poll may bring the same.
+      if (notices.get(`${change.notice}`)) return
+      notices.set(`${change.notice}`, true)
     }
-    const entry = known(news, key)
+    const entry = known(change, key)
     if (kind === 'deleted') {
-      if (!entry?.gone) emit(news, { deleted: true })
-      set(news, key, entry?.position ?? 0, true)
-    } else if (kind === 'renamed') emit(news)
+      if (!entry?.gone) emit(change, { deleted: true })
+      set(change, key, entry?.position ?? 0, true)
+    } else if (kind === 'renamed') emit(change)
     else if (!entry) {
-      set(news, key, news.position)
-      emit(news)
+      set(change, key, change.position)
+      emit(change)
     }
   }
 
-  async function receiveSight({ now, rows, notices: seen }: Sight): Promise<void> {
+  async function receivePolled({ now, rows, notices: seen }: PolledChanges): Promise<void> {
     const work = [
-      ...seen.map((one) => ({ at: one.at, place: one, run: () => receive(newsOf(one)) })),
+      ...seen.map((one) => ({ at: one.at, place: one, run: () => receive(changeOf(one)) })),
       ...rows.map((row) => ({
         at: row.updated,
         place: row,
@@ -134,7 +134,7 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
             await catchUp(row, row.key, { from: row.position, to: row.position })
           } else if (!entry) {
             set(row, row.key, row.position)
-            // Of an import its notice tells.
+            // An import has a notice of its own.
             if (row.imported === 0) emit(row)
           }
         },
@@ -145,123 +145,123 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
     mark = now
   }
 
-  /** The first look: what is there was told to nobody, and will not be. */
+  /** The first poll: what is there already is not delivered. */
   async function begin(): Promise<void> {
-    const { now, rows, notices: seen } = await look(database, null)
-    for (const row of rows) if (!told.get(placeKey(row))) set(row, row.key, row.position)
+    const { now, rows, notices: seen } = await pollChanges(database, null)
+    for (const row of rows) if (!delivered.get(placeKey(row))) set(row, row.key, row.position)
     for (const { notice } of seen) notices.set(`${notice}`, true)
     mark = now
   }
 
-  function lookAgain(): Promise<void> {
-    looking ??= (async () => {
+  function pollNow(): Promise<void> {
+    polling ??= (async () => {
       try {
         if (mark === null) await begin()
-        else await receiveSight(await look(database, mark))
+        else await receivePolled(await pollChanges(database, mark))
       } catch {
-        // The next look sees it.
+        // The next poll finds it.
       } finally {
-        looking = null
+        polling = null
       }
     })()
-    return looking
+    return polling
   }
 
   function schedule(): void {
     clearTimeout(timer)
     if (closed) return
     if (subscribers.size === 0) {
-      inBackground('Ending to listen', rest())
+      inBackground('Ending the listener', stopListening())
       return
     }
-    const wait = hearing?.isUp ? LOOK_MS.hearing : LOOK_MS.deaf
+    const wait = listening?.isUp ? POLL_MS.listening : POLL_MS.alone
     timer = setTimeout(poll, wait).unref()
   }
 
-  /** Looks, and whatever comes of it looks again later. */
+  /** Polls, and again later, whatever comes of it. */
   function poll(): void {
-    inBackground('Looking for changes', lookAgain().finally(schedule))
+    inBackground('Polling the log', pollNow().finally(schedule))
   }
 
   /** Nobody listens any more. */
-  async function rest(): Promise<void> {
+  async function stopListening(): Promise<void> {
     mark = null
     beginning = null
-    told.clear()
+    delivered.clear()
     notices.clear()
-    const last = hearing
-    hearing = null
+    const last = listening
+    listening = null
     await last?.end()
   }
 
-  function hear(channel: string, text: string): void {
-    if (channel === crier.channels.streams) {
+  function onNotification(channel: string, text: string): void {
+    if (channel === notifier.channels.streams) {
       const { by, items } = parsePayload<Streamed>(text)
-      if (by !== crier.name) for (const item of items) emit(item, { streamed: item.events })
+      if (by !== notifier.name) for (const item of items) emit(item, { streamed: item.events })
       return
     }
-    const { by, items } = parsePayload<News>(text)
-    // What comes before the first look, and what fails, is seen by the next look.
-    if (by === crier.name || mark === null) return
-    for (const news of items) inTurn(news, () => receive(news)).catch(() => {})
+    const { by, items } = parsePayload<Change>(text)
+    // The next poll finds what comes before the first one, and what fails here.
+    if (by === notifier.name || mark === null) return
+    for (const change of items) inTurn(change, () => receive(change)).catch(() => {})
   }
 
   return {
     subscribe(listener, audience) {
       const leave = subscribers.add(listener, audience)
       if (!beginning) {
-        const { news, streams } = crier.channels
-        beginning = database.use(lookAgain).catch(() => {})
-        hearing = database.listen({
-          channels: [news, streams],
-          heard: hear,
-          begun: () => inBackground('Looking for changes', beginning?.then(lookAgain)),
+        const { changes, streams } = notifier.channels
+        beginning = database.use(pollNow).catch(() => {})
+        listening = database.listen({
+          channels: [changes, streams],
+          onNotification,
+          onListening: () => inBackground('Polling the log', beginning?.then(pollNow)),
         })
         inBackground('Listening for changes', beginning.then(schedule))
       }
       return leave
     },
     begun: async () => beginning ?? undefined,
-    async tell(news, records = []) {
-      crier.tell(news)
+    async publish(change, records = []) {
+      notifier.notify(change)
       if (subscribers.size === 0) return
-      const { key, kind } = news
+      const { key, kind } = change
       if (kind === 'appended') {
-        const entry = known(news, key)
-        const isGap = entry ? entry.position < news.from : news.from > 0
-        // Where others' records cannot be read now, the next look tells them, and these behind them.
-        if (isGap && !(await tellBefore(news, entry))) return
-        set(news, key, news.to)
-        emit(news, { records })
+        const entry = known(change, key)
+        const isGap = entry ? entry.position < change.from : change.from > 0
+        // Where others' records cannot be read now, the next poll delivers them, and these behind them.
+        if (isGap && !(await deliverBefore(change, entry))) return
+        set(change, key, change.to)
+        emit(change, { records })
         return
       }
-      if (news.notice !== null) notices.set(`${news.notice}`, true)
+      if (change.notice !== null) notices.set(`${change.notice}`, true)
       if (kind !== 'renamed') {
-        const position = kind === 'made' ? news.position : 0
-        known(news, key)
-        set(news, key, position, kind === 'deleted')
+        const position = kind === 'made' ? change.position : 0
+        known(change, key)
+        set(change, key, position, kind === 'deleted')
       }
-      emit(news, kind === 'deleted' ? { deleted: true } : {})
+      emit(change, kind === 'deleted' ? { deleted: true } : {})
     },
     async close() {
       closed = true
       clearTimeout(timer)
-      await looking
-      await rest()
+      await polling
+      await stopListening()
     },
   }
 
-  /** Tells what others stored before this process did; false where that cannot be read. */
-  async function tellBefore(
-    news: News & { kind: 'appended' },
-    entry: Told | undefined,
+  /** Delivers what others stored before this process did; false where that cannot be read. */
+  async function deliverBefore(
+    change: Change & { kind: 'appended' },
+    entry: Delivered | undefined,
   ): Promise<boolean> {
-    if (!subscribers.wants(news.id, news.namespace || null)) return true
-    const start = entry ? { after: entry.position } : { since: mark, before: news.from }
+    if (!subscribers.wants(change.id, change.namespace || null)) return true
+    const start = entry ? { after: entry.position } : { since: mark, before: change.from }
     try {
-      const all = await recordsSince(database, news.key, start)
-      const records = all.filter(({ position }) => position <= news.from)
-      if (records.length > 0) emit(news, { records })
+      const all = await recordsSince(database, change.key, start)
+      const records = all.filter(({ position }) => position <= change.from)
+      if (records.length > 0) emit(change, { records })
       return true
     } catch {
       return false
@@ -269,7 +269,13 @@ export function feed({ database, crier, inTurn }: FeedOptions): Feed {
   }
 }
 
-function newsOf({ notice, key, namespace, id, deleted }: Sight['notices'][number]): News {
+function changeOf({
+  notice,
+  key,
+  namespace,
+  id,
+  deleted,
+}: PolledChanges['notices'][number]): Change {
   const place = { key, namespace, id, notice }
   return deleted ? { ...place, kind: 'deleted' } : { ...place, kind: 'renamed' }
 }

@@ -17,11 +17,11 @@ export interface Feed extends TransactionHooks<Statements> {
     audience: Audience,
   ): () => void
   /** Tells a change of this log object, after its transaction. */
-  tell(change: LogChange): void
+  notify(change: LogChange): void
 }
 
 /**
- * What other processes wrote is read behind marks that it shares for all subscribers: by a look at the file every 100 ms, and
+ * What other processes wrote is read behind marks that it shares for all subscribers: by a poll of the file every 100 ms, and
  * in each transaction of our own before its first write, so that ours is never told before theirs.
  */
 export function feed(): Feed {
@@ -32,8 +32,8 @@ export function feed(): Feed {
   const foreign: LogChange[] = []
   let timer: NodeJS.Timeout | undefined
 
-  function tellForeign(): void {
-    for (const change of foreign.splice(0)) subscribers.tell(change)
+  function notifyOfForeign(): void {
+    for (const change of foreign.splice(0)) subscribers.notify(change)
   }
 
   /** Reads on; gives whether there is more. */
@@ -49,7 +49,7 @@ export function feed(): Feed {
   }
 
   /** Reads on where another connection has committed anything; gives whether there is more than was read. */
-  function look(sql: Statements, limit: number): boolean {
+  function readIfChanged(sql: Statements, limit: number): boolean {
     const now = sql.dataVersion.get()?.data_version
     if (marks && now === version) return false
     const more = catchUp(sql, limit)
@@ -59,11 +59,11 @@ export function feed(): Feed {
 
   async function poll(connection: LogConnection): Promise<void> {
     try {
-      while (!connection.closed && connection.glance((sql) => look(sql, CHUNK))) {
-        tellForeign()
+      while (!connection.closed && connection.glance((sql) => readIfChanged(sql, CHUNK))) {
+        notifyOfForeign()
         await pause()
       }
-      tellForeign()
+      notifyOfForeign()
     } finally {
       // A poll that failed is not the last one.
       schedule(connection)
@@ -81,14 +81,14 @@ export function feed(): Feed {
     subscribe(connection, listener, audience) {
       // Those who are there already hear what came before; the new one does not.
       connection.glance((sql) => catchUp(sql, -1))
-      tellForeign()
+      notifyOfForeign()
       const leave = subscribers.add(listener, audience)
       if (!timer) schedule(connection)
       return leave
     },
-    tell: subscribers.tell,
+    notify: subscribers.notify,
     begun(sql) {
-      if (subscribers.size > 0) look(sql, -1)
+      if (subscribers.size > 0) readIfChanged(sql, -1)
     },
     ending(sql) {
       if (subscribers.size > 0) marksOfCommit = readMarks(sql)
@@ -96,7 +96,7 @@ export function feed(): Feed {
     ended(committed) {
       if (committed && marksOfCommit) marks = marksOfCommit
       marksOfCommit = null
-      tellForeign()
+      notifyOfForeign()
     },
   }
 }

@@ -54,7 +54,7 @@ function ownLabels({ returns, openWorld }: Tool, input: unknown, result: unknown
   }
 }
 
-/** The events of a call's assets with their labels: of what stands where they stood, of a spilled result its own. */
+/** The events of a call's assets with their labels: of what stands where they stood, of a offloaded result its own. */
 export function labelledAssets(
   events: readonly ConversationEvent[],
   tree: LabelTree,
@@ -96,7 +96,7 @@ export function labelOutcome(labels: Labels, plan: CallPlan, outcome: CallOutcom
 }
 
 /** The event of a value that became an asset, with the labels of the value below its content. */
-export function labelledSpill(
+export function labelledOffload(
   events: readonly ConversationEvent[],
   tree: LabelTree,
 ): ConversationEvent[] {

@@ -3,7 +3,7 @@ import type { FlowViolation, TrustMode } from '../../core/events/events.ts'
 import type { Label } from '../../core/labels/label.ts'
 
 /** A call as a policy sees it, before it begins. */
-export interface JudgedCall {
+export interface CheckedCall {
   toolCallId: string
   tool: string
   conversation: string
@@ -26,7 +26,7 @@ export interface TrustOptions {
   /** What happens to a call that its tool does not take as it is: a person is asked (`ask`, the default), or it fails. */
   onViolation?: 'ask' | 'refuse'
   /** The agent's own policy, asked about every call that could be held up; undefined leaves it to `onViolation`. */
-  decide?(call: JudgedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>
+  decide?(call: CheckedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>
   /** So many bits of untrusted values a run may show its model, by `ask_about`. Default 64. */
   budgetBits?: number
   /** Whether somebody vouches for the files of people's messages. Default `untrusted`. */

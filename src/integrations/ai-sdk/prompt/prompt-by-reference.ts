@@ -12,7 +12,7 @@ import {
   type TextPart,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
-import type { VeiledPrompt } from '../trust/veil-prompt.ts'
+import type { RedactedPrompt } from '../trust/redact-prompt.ts'
 import { contentOf, type MessagePiece, toolPiece, userPiece } from './message-pieces.ts'
 import type { ResultViews } from './result-views.ts'
 
@@ -24,7 +24,7 @@ export interface PromptOptions {
   /** Whether the model has tools that read assets. */
   hasReading: boolean
   /** Of a prompt in quarantine, what of it is not to be looked at. */
-  veil?: Pick<VeiledPrompt, 'veiled' | 'shows'>
+  redaction?: Pick<RedactedPrompt, 'redacted' | 'shows'>
 }
 
 /** A prompt, and whether it names anything that reading tools are of use for. */
@@ -43,9 +43,9 @@ const WORDS: ResultCapabilities = { takesInResults: {}, urlsInResults: false, de
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
-  { views, source, hasReading, veil }: PromptOptions,
+  { views, source, hasReading, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
-  const shown = await views.in(prompt, veil?.veiled)
+  const shown = await views.in(prompt, redaction?.redacted)
   const told = createToldOnce(
     (topic) => guide(topic, hasReading),
     () => undefined,
@@ -55,7 +55,7 @@ export async function promptByReference(
   let fetched: readonly MediaPart[] = []
   for (const message of prompt) {
     if (message.role === 'assistant') fetched = []
-    const user = message.role === 'user' ? userPiece(message, veil?.shows) : null
+    const user = message.role === 'user' ? userPiece(message, redaction?.shows) : null
     if (user) {
       pieces.set(message, user)
       isReadable = true
@@ -104,11 +104,11 @@ async function assemble(
 /** What is to be said of results where it first applies. */
 function wordsFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
-  const isSpilled = shown.some(({ previewed }) => previewed.size > 0)
+  const isOffloaded = shown.some(({ previewed }) => previewed.size > 0)
   return [
     ...(shown.some(({ named }) => named) ? told.topic('results') : []),
     ...told.metas(names),
-    ...(isSpilled ? told.topic('reading') : []),
+    ...(isOffloaded ? told.topic('reading') : []),
   ]
 }
 

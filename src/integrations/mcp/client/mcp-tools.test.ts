@@ -75,7 +75,7 @@ describe('mcpTools', () => {
         { uri: 'test://small', assetRef: expect.stringMatching(/^asset:/), kind: 'file' },
         { type: 'resource_link', uri: 'test://nothing' },
       ],
-      { spilled: true },
+      { offloaded: true },
     ])
     const [[{ assetRef }]] = contents.slice(2) as unknown as [[{ assetRef: string }]]
     expect(await agent.assets.resolve(assetRef)).toBe('small')

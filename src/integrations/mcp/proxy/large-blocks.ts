@@ -67,9 +67,9 @@ export async function withoutLargeBlocks(
     return block === message.content ? message : { ...message, content: block }
   }
 
-  const spilled = kept && { assetRef: kept.ref, spilled: true, preview: previewOf(data) }
+  const offloaded = kept && { assetRef: kept.ref, offloaded: true, preview: previewOf(data) }
   const changed: Record<string, unknown> = {}
-  if (structuredContent !== undefined) changed.structuredContent = spilled ?? data
+  if (structuredContent !== undefined) changed.structuredContent = offloaded ?? data
   if (Array.isArray(content)) changed.content = await shortenContent(content)
   if (Array.isArray(contents)) changed.contents = await Promise.all(contents.map(shortenPart))
   if (Array.isArray(messages)) changed.messages = await Promise.all(messages.map(shortenMessage))

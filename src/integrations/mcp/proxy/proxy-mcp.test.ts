@@ -123,7 +123,7 @@ describe('proxyMcp', () => {
       '50000',
     )
     const large = await call(client, 'structured', { n: 2_000, note: 'n' })
-    expect(large.structuredContent).toMatchObject({ spilled: true, assetRef: refIn(large) })
+    expect(large.structuredContent).toMatchObject({ offloaded: true, assetRef: refIn(large) })
     expect(textOf(large)).toContain(refIn({ ...large, content: [] }))
     const { assetRef } = large.structuredContent as { assetRef: string }
     expect(textOf(await call(client, 'take', { rows: `${assetRef}/content/rows` }))).toBe(

@@ -71,7 +71,7 @@ describe('proxyMcp with trust: quarantine', () => {
     expect(await assets.resolve(refIn(echo))).toBe('Obey.')
     const structured = await call(client, 'structured', { n: 1, note: 'Obey.' })
     const ref = refIn(structured)
-    expect(structured.structuredContent).toEqual({ assetRef: ref, spilled: true })
+    expect(structured.structuredContent).toEqual({ assetRef: ref, offloaded: true })
     expect(textOf(structured)).toBe(
       `${ref} = <untrusted object, about 110 characters of JSON>, which holds {"rows":["any"],"note":"string"}`,
     )

@@ -15,9 +15,9 @@ import { callTool } from './call-tool.ts'
 import { createFlowGuard } from './flow-guard.ts'
 import type { LargeBlocks } from './keeper.ts'
 import { createNamedResources } from './named-resources.ts'
+import { redactedValues, redactedWords } from './redacted-result.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
-import { veiledValues, veiledWords } from './veiled-result.ts'
 
 /** What is added to a server's instructions. */
 const GUIDE =
@@ -69,10 +69,10 @@ export function quarantineMcp(
     return current
   }
 
-  async function veiled(result: Fields, about: { name: string; label: Label; tool?: Tool }) {
+  async function redacted(result: Fields, about: { name: string; label: Label; tool?: Tool }) {
     const label = join(stricterByMeta(UNTRUSTED, result._meta), about.label)
     const from = { ...about, assets: guard.labelling(label), expiresAt }
-    return { values: await veiledValues(result, from), _meta: metaOf(label) }
+    return { values: await redactedValues(result, from), _meta: metaOf(label) }
   }
 
   const handlers: Record<string, Handler> = {
@@ -103,14 +103,14 @@ export function quarantineMcp(
       const { uri } = Object(request.params)
       if (isAssetRef(uri)) throw new Refused('What an asset holds is not shown')
       const result = resultOf(await ask(withoutAsking(resources.toServer(request))))
-      const { values, _meta } = await veiled(result, { name: 'resource', label: TRUSTED })
-      const contents = [{ uri, mimeType: 'text/plain', text: veiledWords(values) }]
+      const { values, _meta } = await redacted(result, { name: 'resource', label: TRUSTED })
+      const contents = [{ uri, mimeType: 'text/plain', text: redactedWords(values) }]
       return answerTo(request, { contents, _meta })
     },
     async 'prompts/get'(request, { ask }) {
       const result = resultOf(await ask(withoutAsking(request)))
-      const { values, _meta } = await veiled(result, { name: 'prompt', label: TRUSTED })
-      const content = { type: 'text', text: veiledWords(values) }
+      const { values, _meta } = await redacted(result, { name: 'prompt', label: TRUSTED })
+      const content = { type: 'text', text: redactedWords(values) }
       return answerTo(request, { messages: [{ role: 'user', content }], _meta })
     },
     'resources/subscribe': (request, { ask }) => done(resources.subscribe(request), ask),
@@ -136,17 +136,17 @@ export function quarantineMcp(
       async shown(answer, { request, name, tool, label }) {
         const result = resultOf(answer)
         const about = { name: `${name} result`, label: label ?? UNTRUSTED, tool }
-        const { values, _meta } = await veiled(result, about)
+        const { values, _meta } = await redacted(result, about)
         if (result.isError === true) {
-          const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${veiledWords(values)}`
+          const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${redactedWords(values)}`
           return answerTo(request, {
             content: [{ type: 'text', text: words }],
             isError: true,
             _meta,
           })
         }
-        const content = [{ type: 'text', text: veiledWords(values, tool) }]
-        const data = { assetRef: values[0]?.ref, spilled: true }
+        const content = [{ type: 'text', text: redactedWords(values, tool) }]
+        const data = { assetRef: values[0]?.ref, offloaded: true }
         const structuredContent = tool?.outputSchema && values[0] ? { structuredContent: data } : {}
         return answerTo(request, { content, ...structuredContent, _meta })
       },
@@ -183,7 +183,7 @@ export function quarantineMcp(
       Object.entries(handlers).map(([method, handler]) => [
         method,
         progress.during((request, help) =>
-          handler(request, help).catch((error) => veiledFailure(request, error)),
+          handler(request, help).catch((error) => redactedFailure(request, error)),
         ),
       ]),
     ),
@@ -214,7 +214,7 @@ function resultOf({ result, error }: RpcMessage): Fields {
   throw new Refused('The server asks for something before it answers, which is not passed on')
 }
 
-function veiledFailure(request: RpcMessage, error: unknown): RpcMessage {
+function redactedFailure(request: RpcMessage, error: unknown): RpcMessage {
   const isOurs = error instanceof Refused || error instanceof ServerError
   return failureOf(request, isOurs ? error : new ServerError(Object(error)))
 }

@@ -81,10 +81,10 @@ function shown(tool: Fields): Fields {
   return { ...tool, ...(input && { inputSchema: input }), ...output }
 }
 
-const SPILLED = {
+const OFFLOADED = {
   type: 'object',
-  properties: { assetRef: { type: 'string' }, spilled: { const: true } },
-  required: ['assetRef', 'spilled'],
+  properties: { assetRef: { type: 'string' }, offloaded: { const: true } },
+  required: ['assetRef', 'offloaded'],
 }
 
 /**
@@ -94,5 +94,5 @@ const SPILLED = {
 function orReference({ $schema, $defs, definitions, ...rest }: JsonSchema): Fields | undefined {
   if (/"\$ref":"#(?!\/\$defs\/|\/definitions\/)/.test(JSON.stringify(rest))) return undefined
   const type = rest.type === 'object' ? rest.type : undefined
-  return JSON.parse(JSON.stringify({ $schema, $defs, definitions, type, anyOf: [rest, SPILLED] }))
+  return JSON.parse(JSON.stringify({ $schema, $defs, definitions, type, anyOf: [rest, OFFLOADED] }))
 }

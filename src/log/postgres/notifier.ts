@@ -2,14 +2,14 @@ import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Place } from '../conversation-row.ts'
-import { inPieces, type News, payloadsOf, type Streamed } from './news.ts'
+import { type Change, inPieces, payloadsOf, type Streamed } from './changes.ts'
 
-/** Tells other processes what this one has stored, and what streams in it. */
-export interface Crier {
-  /** Who tells: what comes from oneself need not be heard. */
+/** Notifies other processes of what this one has stored, and of what streams in it. */
+export interface Notifier {
+  /** Who notifies: a process ignores its own notifications. */
   readonly name: string
-  readonly channels: { news: string; streams: string }
-  tell(news: News): void
+  readonly channels: { changes: string; streams: string }
+  notify(change: Change): void
   stream(place: Place, event: ConversationEvent): void
   /** Resolves when all has been sent. */
   flush(): Promise<void>
@@ -19,21 +19,21 @@ export interface Crier {
 const STREAM_MS = 50
 /** What streams is dropped where more characters than these wait. */
 const MAX_WAITING = 1_000_000
-const MAX_NEWS = 10_000
+const MAX_CHANGES = 10_000
 
-// Nothing that must be kept: the news are in the tables.
+// Nothing that must be kept: the changes are in the tables.
 const SEND = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
   FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
 
 /**
  * One statement is on its way at most, and what comes meanwhile goes with the next. It is sent after the commit and not within
- * it, since commits that notify wait for each other. What cannot be sent is dropped: who misses it looks for itself.
+ * it, since commits that notify wait for each other. What cannot be sent is dropped: the others find it when they poll.
  */
-export function crier({ query, schema }: Database): Crier {
+export function createNotifier({ query, schema }: Database): Notifier {
   const name = crypto.randomUUID()
-  const channels = { news: `byref_${schema}`, streams: `byref_${schema}_s` }
+  const channels = { changes: `byref_${schema}`, streams: `byref_${schema}_s` }
   let number = 0
-  let news: News[] = []
+  let changes: Change[] = []
   let streams = new Map<string, Streamed>()
   let waiting = 0
   let timer: NodeJS.Timeout | undefined
@@ -49,16 +49,16 @@ export function crier({ query, schema }: Database): Crier {
   async function run(): Promise<void> {
     // Those who change something at the same time go together.
     await null
-    while (news.length > 0 || streams.size > 0) {
+    while (changes.length > 0 || streams.size > 0) {
       const count = (): number => ++number
       const streamed = [...streams.values()].flatMap(({ namespace, id, events }) =>
         inPieces(events).map((event): Streamed => ({ namespace, id, events: [event] })),
       )
       const sent = [
         ...payloadsOf(name, count, streamed).map((payload) => [channels.streams, payload]),
-        ...payloadsOf(name, count, news).map((payload) => [channels.news, payload]),
+        ...payloadsOf(name, count, changes).map((payload) => [channels.changes, payload]),
       ]
-      news = []
+      changes = []
       streams = new Map()
       waiting = 0
       clearTimeout(timer)
@@ -72,8 +72,8 @@ export function crier({ query, schema }: Database): Crier {
   return {
     name,
     channels,
-    tell(one) {
-      if (news.length < MAX_NEWS) news.push(one)
+    notify(change) {
+      if (changes.length < MAX_CHANGES) changes.push(change)
       inBackground('Notifying other hosts', send())
     },
     stream({ namespace, id }, event) {

@@ -3,13 +3,13 @@ import type { Tool } from '../../boundary/tool.ts'
 import { withInput } from '../../boundary/with-input.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callLabels } from '../../policies/trust/call-labels.ts'
-import { flowRefused, judge, shownVerdict } from '../../policies/trust/judge.ts'
+import { decideFlow, flowRefused, shownVerdict } from '../../policies/trust/decide-flow.ts'
 import type { RunScope } from '../run-scope.ts'
 import { type MappedArguments, mappedArguments } from './map-call.ts'
 import { openContext } from './tool-context.ts'
 
 /** Asks people about calls, and hears their answers. */
-export interface ApprovalDesk {
+export interface CallApprovals {
   /**
    * Asks about a call where its tool wants that, or does not take what it is given. Null where a person was asked; else
    * what it runs with, of a mapped call for each item: exactly what was looked at.
@@ -21,8 +21,8 @@ export interface ApprovalDesk {
   close(): void
 }
 
-/** What the desk works with. */
-export interface ApprovalDeskOptions {
+/** Options of {@link createCallApprovals}. */
+export interface CallApprovalsOptions {
   /** The call is not ready for anything else. */
   held(plan: CallPlan): void
   /** A person has answered about a call that was asked about here. */
@@ -32,10 +32,10 @@ export interface ApprovalDeskOptions {
 }
 
 /** The approvals of the calls of one answer (spec T7): what is shown is resolved and checked, and exactly that runs. */
-export function createApprovalDesk(
+export function createCallApprovals(
   scope: RunScope,
-  { held, answered, argumentsOf }: ApprovalDeskOptions,
-): ApprovalDesk {
+  { held, answered, argumentsOf }: CallApprovalsOptions,
+): CallApprovals {
   const { session, runId, assets } = scope
   const { labels } = session
   const asked = new Map<string, CallPlan>()
@@ -75,7 +75,7 @@ export function createApprovalDesk(
       const before = labels && callLabels(labels, plan)
       const items = plan.each === undefined ? null : await mappedArguments(scope, plan)
       const all = items ?? [{ arguments: await argumentsOf(plan) }]
-      const verdict = before && (await scope.during(() => judge(scope, plan, { before, all })))
+      const verdict = before && (await scope.during(() => decideFlow(scope, plan, { before, all })))
       if (verdict?.decision === 'refuse') throw flowRefused(plan, verdict.violations)
       const wanted = await scope.during(() => Promise.all(all.map((item) => isWanted(plan, item))))
       if (!wanted.includes(true) && verdict?.decision !== 'ask') return all

@@ -8,7 +8,7 @@ import type {
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { resultShape } from '../../../boundary/result-shape.ts'
 import type { Tool } from '../../../boundary/tool.ts'
-import { isVeiled, standIn, veilValue } from '../../../core/labels/redact-value.ts'
+import { isRedacted, redactValue, standIn } from '../../../core/labels/redact-value.ts'
 import { resultName } from '../../../core/messages/results.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { outputValue, urlOf } from '../output-value.ts'
@@ -16,8 +16,8 @@ import { refusal } from './guarded-call.ts'
 import { type LabelledResult, messageLabels } from './message-labels.ts'
 import { flowTool, type ToolTrust, type TrustSettings } from './tool-trust.ts'
 
-/** What a prompt is veiled with. */
-export interface VeilOptions {
+/** What a prompt is redacted with. */
+export interface RedactionOptions {
   trust: TrustSettings
   trustOf(tool: string): ToolTrust
   /** A tool with what its results look like. */
@@ -26,10 +26,10 @@ export interface VeilOptions {
 }
 
 /** A prompt without what is untrusted in it, and what is not to be looked at again. */
-export interface VeiledPrompt {
+export interface RedactedPrompt {
   prompt: LanguageModelV4Prompt
   /** Outputs that stand for what is not shown. */
-  veiled: ReadonlySet<object>
+  redacted: ReadonlySet<object>
   /** Whether the body behind a reference may be sent. */
   shows(ref: string): boolean
 }
@@ -38,13 +38,13 @@ const GUIDE =
   '<untrusted …> stands for a value that anybody may have written, which you are not shown: pass it on by its name, as a parameter of any tool, such as †result#3.items[0].id.'
 
 /** The prompt as a model in quarantine is shown it (spec Q4): results and files that nobody vouches for by name alone. */
-export async function veilPrompt(
+export async function redactPrompt(
   { prompt, tools = [] }: Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'>,
-  options: VeilOptions,
-): Promise<VeiledPrompt> {
+  options: RedactionOptions,
+): Promise<RedactedPrompt> {
   const { trust, trustOf } = options
   const labels = messageLabels(prompt, trust, trustOf)
-  const veiled = new Set<object>()
+  const redacted = new Set<object>()
   let number = 0
   let isTold = false
 
@@ -55,16 +55,16 @@ export async function veilPrompt(
     return refusal(tool, call.input, call.given)
   }
 
-  async function veilResult(
+  async function redactResult(
     part: LanguageModelV4ToolResultPart,
   ): Promise<LanguageModelV4ToolResultPart> {
     const name = resultName(++number)
     const found = labels.results[number - 1] as LabelledResult
     const tree = found.labels
-    if (!isVeiled(tree)) return part
+    if (!isRedacted(tree)) return part
     const { output } = part
     const put = (made: LanguageModelV4ToolResultPart['output']) => {
-      veiled.add(made)
+      redacted.add(made)
       return { ...part, output: made }
     }
     if (output.type === 'error-text' || output.type === 'error-json') {
@@ -77,7 +77,7 @@ export async function veilPrompt(
     const value = outputValue(output)
     const isWhole = tree.label.integrity === 'untrusted'
     if (!isWhole) {
-      const shown = JSON.stringify({ [name]: veilValue(value, tree) })
+      const shown = JSON.stringify({ [name]: redactValue(value, tree) })
       return put({ type: 'text', value: `${shown}${guide}` })
     }
     const shape = resultShape(await options.toolOf(part.toolName))
@@ -85,7 +85,7 @@ export async function veilPrompt(
     return put({ type: 'text', value: `${name} = ${standIn(value)}${fields}${guide}` })
   }
 
-  async function veilFile(part: LanguageModelV4FilePart) {
+  async function redactFile(part: LanguageModelV4FilePart) {
     if (trust.attachments === 'trusted') return part
     const given = urlOf(part.data)
     const ref = given === null ? await saved(part, options.assets) : given
@@ -93,25 +93,25 @@ export async function veilPrompt(
     return { type: 'text' as const, text: `[Attached: ${words}, which is not shown]` }
   }
 
-  async function veilMessage(message: LanguageModelV4Message): Promise<LanguageModelV4Message> {
+  async function redactMessage(message: LanguageModelV4Message): Promise<LanguageModelV4Message> {
     if (message.role === 'tool') {
       const content = []
       for (const part of message.content) {
-        content.push(part.type === 'tool-result' ? await veilResult(part) : part)
+        content.push(part.type === 'tool-result' ? await redactResult(part) : part)
       }
       return { ...message, content }
     }
     if (message.role !== 'user' || !message.content.some(({ type }) => type === 'file')) {
       return message
     }
-    const parts = message.content.map((part) => (part.type === 'file' ? veilFile(part) : part))
+    const parts = message.content.map((part) => (part.type === 'file' ? redactFile(part) : part))
     return { ...message, content: await Promise.all(parts) }
   }
 
   const made: LanguageModelV4Message[] = []
-  for (const message of prompt) made.push(await veilMessage(message))
+  for (const message of prompt) made.push(await redactMessage(message))
   const shows = (ref: string): boolean => labels.asset(ref).integrity === 'trusted'
-  return { prompt: made, veiled, shows }
+  return { prompt: made, redacted, shows }
 }
 
 /** The reference of what a message has inline; null where it cannot be kept. */

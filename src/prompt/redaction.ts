@@ -3,7 +3,7 @@ import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { Labels } from '../core/labels/labels.ts'
-import { isVeiled, standIn, veilValue } from '../core/labels/redact-value.ts'
+import { isRedacted, redactValue, standIn } from '../core/labels/redact-value.ts'
 import { partType } from '../core/messages/canonical-part.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../core/messages/message.ts'
@@ -14,7 +14,7 @@ import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { PromptConversation } from './transcript.ts'
 
 /** What is known of an agent's tools, from what is written in them. */
-export interface VeilOptions {
+export interface RedactionOptions {
   /** Whether there is a tool of this name. */
   hasTool(name: string): boolean
   /** What results of a tool look like, in short; null where it does not say. */
@@ -24,21 +24,21 @@ export interface VeilOptions {
 }
 
 /** A conversation at a point of its log. */
-interface VeiledConversation extends PromptConversation {
+interface RedactedConversation extends PromptConversation {
   state: PromptConversation['state'] & Pick<ConversationState, 'position'>
 }
 
 /** A conversation as a model in quarantine is shown it: what is untrusted in it is not there (spec Q4). */
-export interface Veil {
-  of<T extends VeiledConversation>(conversation: T): T
+export interface Redaction {
+  of<T extends RedactedConversation>(conversation: T): T
   /** Whether the bytes behind a reference are not to be sent. */
   hides(ref: string): boolean
   /** Whether a reference may be named where nobody whom the agent trusts named it. */
   names(ref: string): boolean
 }
 
-/** Begins to veil one conversation. What a message is shown as is worked out once. */
-export function createVeil(labels: Labels, options: VeilOptions): Veil {
+/** Begins to redact one conversation. What a message is shown as is worked out once. */
+export function createRedaction(labels: Labels, options: RedactionOptions): Redaction {
   const shown = new WeakMap<Message, Message>()
   const assets = new WeakMap<AssetCreated, AssetCreated>()
   /** The messages that were shown, as they are, and as they are shown; a deletion or an answer put between begins anew. */
@@ -57,15 +57,15 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
 
   const names = (ref: string): boolean => !hides(ref) || isOwnId(parseAssetRef(ref)?.id)
 
-  function veiled(message: Message, number: number): Message {
+  function redacted(message: Message, number: number): Message {
     const known = shown.get(message)
     if (known) return known
-    const made = veilMessage(message, { labels, options, hides, number })
+    const made = redactMessage(message, { labels, options, hides, number })
     shown.set(message, made)
     return made
   }
 
-  function veiledAsset(asset: AssetCreated): AssetCreated {
+  function redactedAsset(asset: AssetCreated): AssetCreated {
     if (labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
     const { name: _, meta: __, ...rest } = asset
     const made = assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
@@ -82,7 +82,7 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
 
   function take(message: Message): void {
     if (resultCall(message) !== null || isDeletedResult(message)) results++
-    const made = veiled(message, results)
+    const made = redacted(message, results)
     taken.push(message)
     all.push(made)
     if (!isData(made)) return
@@ -109,7 +109,7 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
       const made = {
         ...conversation,
         board,
-        state: { ...state, messages: all, assets: state.assets.map(veiledAsset) },
+        state: { ...state, messages: all, assets: state.assets.map(redactedAsset) },
       }
       last = { position, given: conversation, made }
       return made
@@ -117,25 +117,25 @@ export function createVeil(labels: Labels, options: VeilOptions): Veil {
   }
 }
 
-interface Veiling extends Pick<Veil, 'hides'> {
+interface RedactionScope extends Pick<Redaction, 'hides'> {
   labels: Labels
-  options: VeilOptions
+  options: RedactionOptions
   /** How many results there are up to here. */
   number: number
 }
 
-function veilMessage(message: Message, veiling: Veiling): Message {
-  const tree = veiling.labels.message(message.id)
+function redactMessage(message: Message, scope: RedactionScope): Message {
+  const tree = scope.labels.message(message.id)
   const isHidden = tree.label.integrity === 'untrusted'
-  if (isData(message)) return isVeiled(tree) ? veilData(message, veiling) : message
-  if (resultCall(message) !== null) return isVeiled(tree) ? veilResult(message, veiling) : message
-  if (!isHidden) return veilNames(message, veiling)
+  if (isData(message)) return isRedacted(tree) ? redactData(message, scope) : message
+  if (resultCall(message) !== null) return isRedacted(tree) ? redactResult(message, scope) : message
+  if (!isHidden) return redactNames(message, scope)
   const { id, timestamp, message_type } = message
   const sender = namelessSender(message)
   const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
   const said = `[Not shown: ${standIn(message.content)}]`
   if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
-  const { options } = veiling
+  const { options } = scope
   const calls = readMetadata(message).calls.map(({ id, name }) => {
     return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
   })
@@ -156,7 +156,7 @@ function namelessSender({ sender }: Message): Message['sender'] {
   return { participant_id: known, participant_role: known }
 }
 
-function veilData(message: Message, { labels }: Veiling): Message {
+function redactData(message: Message, { labels }: RedactionScope): Message {
   const { data, description, schema, output, ...rest } = message.content as DataBlock
   const tree = labels.message(message.id)
   const isHidden = tree.label.integrity === 'untrusted'
@@ -164,7 +164,7 @@ function veilData(message: Message, { labels }: Veiling): Message {
   const block = {
     ...rest,
     ...words,
-    ...(data === undefined ? {} : { data: veilValue(data, tree) }),
+    ...(data === undefined ? {} : { data: redactValue(data, tree) }),
   }
   const { sender, metadata } = isHidden
     ? { sender: namelessSender(message), metadata: {} }
@@ -172,7 +172,7 @@ function veilData(message: Message, { labels }: Veiling): Message {
   return { ...message, sender, metadata, content: block }
 }
 
-function veilResult(message: Message, { labels, options, number }: Veiling): Message {
+function redactResult(message: Message, { labels, options, number }: RedactionScope): Message {
   const tree = labels.message(message.id)
   const name = resultName(number)
   const { error, written_to, tool_call_id } = message.metadata.tool_result ?? { tool_call_id: '' }
@@ -187,7 +187,7 @@ function veilResult(message: Message, { labels, options, number }: Veiling): Mes
   const inside = valueIn(message)
   const isWhole =
     tree.label.integrity === 'untrusted' || isReference(inside) || written_to !== undefined
-  if (!isWhole) return { ...json, content: { [name]: veilValue(inside, tree) }, metadata }
+  if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
   const tool = message.sender.participant_id
   const shape = options.shapeOf(tool)
   const text = `${name} = ${standIn(inside)}${shape === null ? '' : `, which holds ${shape}`}`
@@ -202,14 +202,14 @@ function valueIn({ content, metadata }: Message): unknown {
 }
 
 function isReference(value: unknown): boolean {
-  return isPlainObject(value) && (value.spilled === true || value.assetRef !== undefined)
+  return isPlainObject(value) && (value.offloaded === true || value.assetRef !== undefined)
 }
 
 /** Words that are trusted, without what they say of files that are not: names, types. */
-function veilNames(message: Message, { hides }: Veiling): Message {
+function redactNames(message: Message, { hides }: RedactionScope): Message {
   const { attachments } = message.metadata ?? {}
   const content = Array.isArray(message.content)
-    ? message.content.map((part) => veilPart(part, hides))
+    ? message.content.map((part) => redactPart(part, hides))
     : message.content
   const isSame = content === message.content && !attachments?.length
   if (isSame) return message
@@ -220,7 +220,7 @@ function veilNames(message: Message, { hides }: Veiling): Message {
   return { ...message, content, metadata: { ...message.metadata, attachments: own } }
 }
 
-function veilPart(part: unknown, hides: Veil['hides']): unknown {
+function redactPart(part: unknown, hides: Redaction['hides']): unknown {
   if (!isPlainObject(part)) return part
   const { type, [partType(part)]: holder } = part
   if (type === 'text' || !isPlainObject(holder)) return part

@@ -8,7 +8,7 @@ import type { Fields } from '../rpc/json-rpc.ts'
 import { saveBody } from '../save-body.ts'
 
 /** What is known of a result without looking at it. */
-export interface VeiledFrom {
+export interface RedactedFrom {
   /** Where its values are kept. */
   assets: Assets
   /** What they are called there. */
@@ -20,7 +20,7 @@ export interface VeiledFrom {
 }
 
 /** A value that is an asset now, and what its reader is told of it: its type and roughly its size. */
-export interface VeiledValue {
+export interface RedactedValue {
   ref: string
   words: string
 }
@@ -29,7 +29,7 @@ export interface VeiledValue {
 const MAX_BLOCKS = 20
 
 /** Every value in a result of a server, kept as an asset; of none, nothing of it is told (spec Q4). */
-export async function veiledValues(result: Fields, from: VeiledFrom): Promise<VeiledValue[]> {
+export async function redactedValues(result: Fields, from: RedactedFrom): Promise<RedactedValue[]> {
   const { _meta, resultType, ...rest } = result
   const { structuredContent, content, contents, messages } = rest
   const blocks = [content, contents, messages].find(Array.isArray) as unknown[] | undefined
@@ -44,7 +44,7 @@ export async function veiledValues(result: Fields, from: VeiledFrom): Promise<Ve
 }
 
 /** What a reader is told of values: one line for each, with the fields that the tool promised. */
-export function veiledWords(values: readonly VeiledValue[], tool?: Tool): string {
+export function redactedWords(values: readonly RedactedValue[], tool?: Tool): string {
   const shape = resultShape(tool)
   const lines = values.map(({ ref, words }, i) => {
     const fields = shape !== null && i === 0 ? `, which holds ${shape}` : ''
@@ -53,7 +53,7 @@ export function veiledWords(values: readonly VeiledValue[], tool?: Tool): string
   return lines.join('\n') || '<untrusted nothing>'
 }
 
-async function keepBlock(given: unknown, from: VeiledFrom): Promise<VeiledValue> {
+async function keepBlock(given: unknown, from: RedactedFrom): Promise<RedactedValue> {
   const block = isPlainObject(given) && isPlainObject(given.content) ? given.content : given
   if (!isPlainObject(block)) return keepValue(block, from)
   const { type, resource } = block
@@ -71,7 +71,7 @@ async function keepBlock(given: unknown, from: VeiledFrom): Promise<VeiledValue>
   return keepBody(body, standIn({ assetRef: 'asset://body', kind, size }), from)
 }
 
-function keepValue(value: unknown, from: VeiledFrom): Promise<VeiledValue> {
+function keepValue(value: unknown, from: RedactedFrom): Promise<RedactedValue> {
   const text = JSON.stringify(value) ?? 'null'
   return keepBody({ text, mimeType: 'application/json' }, standIn(value), from)
 }
@@ -79,8 +79,8 @@ function keepValue(value: unknown, from: VeiledFrom): Promise<VeiledValue> {
 async function keepBody(
   body: Fields,
   words: string,
-  { assets, name, expiresAt }: VeiledFrom,
-): Promise<VeiledValue> {
+  { assets, name, expiresAt }: RedactedFrom,
+): Promise<RedactedValue> {
   const saved = await saveBody(body, assets, { name, expiresAt: expiresAt?.() })
   // What says that it is base64 and is none.
   if (!saved) return keepValue(body, { assets, name, expiresAt })

@@ -3,12 +3,12 @@ import type { Database } from '../../postgres/database.ts'
 import { type RecordRow, soundRecord } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'
 
-/** How long a transaction may take between its look at the clock and its end, and still be seen by every look. */
+/** How long a transaction may take between reading the clock and its end, and still be found by every poll. */
 export const OVERLAP_MS = 5_000
 
 const PAGE = 1_000
 
-/** A conversation that changed, as a look sees it. */
+/** A conversation that changed, as a poll finds it. */
 export interface SeenRow {
   key: number
   namespace: string
@@ -28,15 +28,18 @@ export interface SeenNotice {
   deleted: boolean
 }
 
-/** What changed behind a time, and what time it was when that was asked. */
-export interface Sight {
+/** What changed after a time, and the time of the poll. */
+export interface PolledChanges {
   now: number
   rows: SeenRow[]
   notices: SeenNotice[]
 }
 
-/** Looks at what changed since a time, less the overlap; null is now. */
-export async function look({ query }: Database, since: number | null): Promise<Sight> {
+/** Reads what changed since a time, less the overlap; null is now. */
+export async function pollChanges(
+  { query }: Database,
+  since: number | null,
+): Promise<PolledChanges> {
   const clock = await query<{ now: number }>(`SELECT ${NOW} AS now`, [])
   const now = Number(clock.rows[0]?.now)
   const after = (since ?? now) - OVERLAP_MS

@@ -1,8 +1,8 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Place } from '../conversation-row.ts'
 
-/** What a process tells the others of a change, after it was stored. */
-export type News = Place & { key: number } & (
+/** What a process notifies the others of, after it was stored. */
+export type Change = Place & { key: number } & (
     | { kind: 'appended'; from: number; to: number }
     | { kind: 'made'; position: number; notice: number | null }
     | { kind: 'renamed'; notice: number }

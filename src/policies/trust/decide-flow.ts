@@ -8,7 +8,7 @@ import type { MappedArguments } from '../../engine/calls/map-call.ts'
 import type { RunScope } from '../../engine/run-scope.ts'
 import { type CallLabels, callLabels, eitherLabels } from './call-labels.ts'
 import { violationsOf, violationText } from './check-flow.ts'
-import type { FlowDecision, JudgedCall, TrustSettings } from './trust-options.ts'
+import type { CheckedCall, FlowDecision, TrustSettings } from './trust-options.ts'
 
 /** What is to happen with a call, and why. */
 export interface Verdict {
@@ -24,7 +24,7 @@ interface ResolvedCall {
 }
 
 /** Looks at a call before it begins (spec Q6): by what its tool takes, then by the agent's policy. */
-export async function judge(
+export async function decideFlow(
   { session, settings }: RunScope,
   plan: CallPlan,
   { before, all }: ResolvedCall,
@@ -52,7 +52,7 @@ const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
 /** What the agent's own policy says. One that says what it cannot say lets nothing through. */
 async function askPolicy(
   { decide }: TrustSettings,
-  call: JudgedCall,
+  call: CheckedCall,
 ): Promise<FlowDecision | undefined> {
   const said: unknown = (await decide?.(call)) ?? undefined
   if (DECISIONS.includes(said)) return said as FlowDecision | undefined
