@@ -45,7 +45,10 @@ export async function offload<T extends Valued>(
   }
   const { labels } = outcome
   const scoped = assets.scoped({
-    ...{ by: 'tool', tool: plan.name, toolCallId, onEvent },
+    by: 'tool',
+    tool: plan.name,
+    toolCallId,
+    onEvent,
     ...(labels ? { label: () => writeLabel(wholeOf(labels)) } : {}),
   })
   const { ref, size } = await scoped.saveAsset({

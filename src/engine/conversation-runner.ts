@@ -353,16 +353,12 @@ function atDeadline(
 ): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const deadline = deadlineOf(run, limits)
-  const wait = (left: number): void => {
-    timer = setTimeout(look, Math.min(Math.ceil(left), LONGEST_TIMER))
-  }
-  const look = (): void => {
+  const check = (): void => {
     const left = deadline - session.now()
-    if (left > 0) wait(left)
-    else onTime()
+    if (left <= 0) onTime()
+    else timer = setTimeout(check, Math.min(Math.ceil(left), LONGEST_TIMER))
   }
-  const left = deadline - session.now()
-  // What is over already, `next` ends itself.
-  if (left > 0 && left < Infinity) wait(left)
+  // `next` ends a run whose time is over already.
+  if (deadline < Infinity && session.now() < deadline) check()
   return () => clearTimeout(timer)
 }

@@ -162,9 +162,10 @@ export class Session {
   }
 
   /**
-   * Appends an entry, or what is decided on the state that it will follow, which is decided again where the log is ahead.
-   * Appends of the same turn of the event loop share one transaction: each decides on the state with those before it. Data messages go to the board first: one that
-   * breaks its schema throws, and nothing of its entry is logged. Resolves to the records, none where nothing was decided.
+   * Appends an entry, or what is decided on the state that it will follow; it is decided again where the log is ahead.
+   * Appends of the same turn of the event loop share one transaction, and each decides on the state with those before it.
+   * Data messages go to the board first: one that breaks its schema throws, and nothing of its entry is logged. Resolves
+   * to the records, none where nothing was decided.
    *
    * @param mayAppend Asked when it is written; `false` rejects with RunLostError. Default: it may.
    * @throws what a decision throws; LeaseHeldError; RunLostError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
@@ -314,7 +315,7 @@ export class Session {
         if (error instanceof LogConflictError) {
           this.receive(error.records)
           left = waiting
-        } else if (waiting.length > 1 && isRefusal(error)) {
+        } else if (waiting.length > 1 && storedNothing(error)) {
           // Nothing was stored, and the others are not to blame.
           for (const one of waiting) await this.#write([one])
           return
@@ -449,8 +450,8 @@ function isLastWord({ inbox }: ConversationState, events: readonly ConversationE
   return !events.some((event) => event.type === 'NEW_MESSAGE' && event.deliver !== undefined)
 }
 
-/** Whether the log has looked at an append and stored nothing. */
-function isRefusal(error: unknown): boolean {
+/** Whether an error of the log says that it refused an append and stored nothing. */
+function storedNothing(error: unknown): boolean {
   return (
     error instanceof LeaseHeldError ||
     error instanceof TypeError ||

@@ -70,7 +70,7 @@ export class Sessions {
   readonly #failures = new Map<string, ByrefError>()
   #unsubscribe: (() => void) | null = null
   #isClosed = false
-  /** Runs since it was last looked whether too much is open. */
+  /** Runs since the last check whether too many conversations are open. */
   #untidy = 0
 
   constructor(options: SessionsOptions) {
@@ -103,7 +103,7 @@ export class Sessions {
     promise.catch(() => this.#slots.delete(conversation))
     this.#open(conversation, slot)
       .catch(async (error) => {
-        // Nobody is to meet it again before it was mended.
+        // Nobody may open it again until it is repaired.
         if (error instanceof DamagedError)
           await this.#options.log.upkeep?.setAside(conversation, error.damage)
         throw error
@@ -137,7 +137,7 @@ export class Sessions {
   wakeHere(session: Session): void {
     const slot = this.#slotOf.get(session)
     if (this.#isClosed || !slot) return
-    // It was closed for want of room since it was asked for: only who is open now may work on it.
+    // It was closed to make room since the caller asked for it: only the session that is open now may be run.
     if (this.#slots.get(session.id) !== slot) {
       const again = this.get(session.id).then((opened) => this.wakeHere(opened))
       inBackground(`Opening ${session.id} again`, again)
@@ -164,7 +164,7 @@ export class Sessions {
 
   /** Does what is due, here, until nothing is or it has to let go; resolves to why it did. */
   async advance(session: Session, { leave, signal, onTaken }: AdvanceOptions): Promise<Release> {
-    // What made it due may not have been heard of yet.
+    // The event that made it due may not have arrived yet.
     await session.refresh()
     const slot = this.#slotOf.get(session)
     if (this.#isClosed || !slot || this.#slots.get(session.id) !== slot) return { type: 'stopped' }
