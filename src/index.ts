@@ -130,7 +130,6 @@ export {
   parseVariableRef,
   type VariableExpression,
 } from './core/refs/variable-ref.ts'
-export type { AroundWork, CallWork, StepWork, Work } from './engine/around-work.ts'
 export type { Run } from './engine/follow-run.ts'
 export type { Limits } from './engine/limits.ts'
 export type { OutputOf, OutputSchema } from './engine/output/output-schema.ts'
@@ -163,4 +162,15 @@ export {
   type PluginExecute,
   type PluginHandler,
 } from './plugins/load-plugin.ts'
+export type {
+  CallItem,
+  CallOutcome,
+  CallWork,
+  Execution,
+  Policy,
+  PolicyCall,
+  StepWork,
+  Verdict,
+  Work,
+} from './policies/policy.ts'
 export type { CheckedCall, FlowDecision, TrustOptions } from './policies/trust/trust-options.ts'

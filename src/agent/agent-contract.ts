@@ -16,6 +16,7 @@ import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelSettings } from '../models/model-settings.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
+import type { Policy } from '../policies/policy.ts'
 import type { TrustOptions } from '../policies/trust/trust-options.ts'
 import type { InNamespace } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
@@ -70,6 +71,8 @@ export interface AgentOptions extends PromptOptions {
   /** See events and add to them. */
   processors?: readonly Processor[]
   callbacks?: EventHandlers
+  /** What concerns every call or every step: limits, audits, tracing. See docs/policies.md. */
+  policies?: readonly Policy[]
 }
 
 /** Hears of what streams in a conversation. */

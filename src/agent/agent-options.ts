@@ -8,6 +8,7 @@ import { MODEL } from '../models/language-model.ts'
 import { MODEL_SETTINGS } from '../models/model-settings.ts'
 import { RETRY_OPTIONS } from '../models/retry-options.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
+import { POLICY, type Policy } from '../policies/policy.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../policies/trust/trust-options.ts'
 import { ASSETS } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
@@ -33,6 +34,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   trust: is.either(TRUST_MODE, is.group(TRUST_OPTIONS)),
   retry: is.group(RETRY_OPTIONS),
   leaseMs: is.positive,
+  policies: is.listOf(is.group<Policy>(POLICY)),
   processors: is.listOf(
     is.group<Processor>({
       eventType: is.required(is.oneOf(...EVENT_TYPES)),
@@ -41,8 +43,6 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   ),
   callbacks: is.group<EventHandlers>({
     onEvent: is.callback(),
-    aroundStep: is.callback(),
-    aroundCall: is.callback(),
   }),
 }
 

@@ -5,7 +5,7 @@ import { ByrefError } from '../core/errors.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
-import { resolveLimits } from '../engine/limits.ts'
+import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
@@ -16,7 +16,12 @@ import { modelSettings } from '../models/model-settings.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Plugins } from '../plugins/command-message.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
-import { resolveTrust } from '../policies/trust/trust-options.ts'
+import { approvalPolicy } from '../policies/approval.ts'
+import { composePolicies, type Policy } from '../policies/policy.ts'
+import { retryPolicy } from '../policies/retries.ts'
+import { timeLimitPolicy } from '../policies/time-limit.ts'
+import { resolveTrust, type TrustSettings } from '../policies/trust/trust-options.ts'
+import { trustPolicy } from '../policies/trust/trust-policy.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
 import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
@@ -140,8 +145,29 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     trust,
     retry,
     ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
-    around: options.callbacks ?? {},
+    policy: composePolicies(policiesOf(options, { tools, trust, limits })),
   }
+}
+
+/** The policies of an agent, the outermost first: retries wrap time limits, which wrap the app's own. */
+function policiesOf(
+  { policies = [] }: AgentOptions,
+  {
+    tools,
+    trust,
+    limits,
+  }: { tools: readonly Tool[]; trust: TrustSettings | null; limits: ResolvedLimits },
+): Policy[] {
+  const has = (key: keyof Tool): boolean => tools.some((tool) => Boolean(tool[key]))
+  return [
+    ...(has('needsApproval') ? [approvalPolicy] : []),
+    ...(has('retries') ? [retryPolicy] : []),
+    ...(has('timeoutMs') || limits.callTimeoutMs !== Infinity
+      ? [timeLimitPolicy(limits.callTimeoutMs)]
+      : []),
+    ...policies,
+    ...(trust ? [trustPolicy(trust)] : []),
+  ]
 }
 
 async function resumeAll(

@@ -1,13 +1,14 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import { storedResult } from '../boundary/stored-result.ts'
+import { boundaryOf } from '../boundary/boundary.ts'
+import { assetReads } from '../boundary/resolve.ts'
 import type { Tool } from '../boundary/tool.ts'
-import { withInput } from '../boundary/with-input.ts'
+import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
-import { mayRead, readLabel } from '../core/labels/label.ts'
-import { approvedArguments } from '../engine/calls/map-call.ts'
+import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
+import { wholeOf } from '../core/labels/label-tree.ts'
 import type { Session } from '../engine/session.ts'
 
 /** What a person says about a call. */
@@ -48,9 +49,14 @@ export async function answerApproval(
   if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
   const asked = session.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
-  if (by !== undefined) refuseStranger(by, asked)
+  if (by !== undefined) refuseStranger(by, asked, readLabel(asked.approval?.label ?? {}))
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
+  if (by !== undefined && session.labels) {
+    const { asset } = sourceLabels(session.labels, checkedWith.assets)
+    const reads = await assetReads([args, given], async (ref) => asset(ref))
+    for (const { labels } of reads) refuseStranger(by, asked, wholeOf(labels))
+  }
   const result =
     approved && given !== undefined
       ? await givenResult(given, asked, checkedWith.assets)
@@ -73,8 +79,8 @@ export async function answerApproval(
 }
 
 /** What a call was given is shown to who answers about it. */
-function refuseStranger(by: string, { id, approval }: Call): void {
-  if (mayRead(by, readLabel(approval?.label ?? {}))) return
+function refuseStranger(by: string, { id }: Call, label: Label): void {
+  if (mayRead(by, label)) return
   throw new ByrefError(
     'forbidden',
     `The call "${id}" was given what "${by}" may not read: somebody else has to answer`,
@@ -89,15 +95,9 @@ async function givenResult(
   { id, name }: Call,
   assets: Assets,
 ): Promise<{ value: JsonValue; events: ConversationEvent[] }> {
-  const maker = { by: 'tool', tool: name, toolCallId: id } as const
-  const events: ConversationEvent[] = []
-  const own = assets.scoped({
-    ...maker,
-    onEvent: (event) => {
-      events.push(event)
-    },
-  })
-  return { value: await storedResult(given, { assets: own, ...maker }), events }
+  const maker = { tool: { id: name }, toolCallId: id }
+  const { value, events } = await boundaryOf(() => assets).store(maker, given)
+  return { value, events: [...events] }
 }
 
 async function checkChanged(
@@ -115,9 +115,9 @@ async function checkChanged(
       `The call is mapped over ${call.approval.items?.length} items: give the arguments of each, in a list`,
     )
   }
-  for (const one of isMapped ? approvedArguments(args) : [{ arguments: args }]) {
-    const args = one.arguments as Record<string, unknown> | undefined
-    if (args) await withInput(tool, { args, assets: () => assets }, () => {})
+  const boundary = boundaryOf(() => assets)
+  for (const one of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
+    if (one) await boundary.withInput({ tool, arguments: one }, () => {})
   }
 }
 

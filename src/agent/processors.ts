@@ -5,11 +5,10 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { type ConversationEvent, isDurable } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { writeLabel } from '../core/labels/label.ts'
-import type { AroundWork } from '../engine/around-work.ts'
 import type { Session } from '../engine/session.ts'
 
-/** Hears of what happens, and wraps what takes time. */
-export interface EventHandlers extends AroundWork {
+/** Hears what happens. */
+export interface EventHandlers {
   /**
    * Told of every event, in order; a run waits for it. In `ASSET_CREATED`, `payload.base64` and `.dataUrl` are read on
    * demand. What it throws ends the run with `RUN_ERROR`. `conversation` is null for assets that are saved outside one.

@@ -1,10 +1,10 @@
-import { createDataReader } from '../boundary/data-reader.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
+import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
-import type { Clearance } from '../core/labels/label.ts'
+import { type Clearance, join } from '../core/labels/label.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
 import {
   type AssetRefParts,
@@ -100,7 +100,8 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         attribution,
         messages,
         ...(output === undefined ? {} : { output }),
-        ...(context.trust ? { label: context.trust.given } : {}),
+        // Also of the data that it shares, which it reads by itself.
+        ...(context.trust ? { label: join(context.trust.given, context.trust.read) } : {}),
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })
@@ -128,9 +129,11 @@ async function outcome(
       // The answer may come through any agent on this log.
       if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
     }
-    const { text, output, reason, usage, assets } = await run.result
+    const { text, output, reason, usage, assets } = await run.result.finally(() => {
+      // Also of a run that failed: its words may be anybody's.
+      if (session.labels) context.trust?.mark(session.labels.context())
+    })
     context.addUsage(usage)
-    if (session.labels) context.trust?.mark(session.labels.context())
     const own = parts.assets.in(namespace)
     for (const { ref } of assets) {
       // A copy announces itself.
@@ -164,9 +167,10 @@ const MAX_INLINE = 2000
  */
 async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
   const { assets, trust } = context
-  const reader = createDataReader({ session, assets }, { id: '' })
+  const { board, results } = session
+  const reader = new ConversationSource({ board, results, assets }, { id: '' })
   const read = async (variable: string): Promise<unknown> => {
-    const value = await reader.read(variable)
+    const { value } = await reader.read(variable)
     // Its model may never have seen the value.
     if (session.labels) trust?.mark(session.labels.everything())
     return value

@@ -42,6 +42,26 @@ export async function convertAsset(
   throw misfit
 }
 
+/**
+ * As {@link convertAsset}, for tools that take JSON: bytes become base64, also where a parameter takes text and the bytes
+ * are none.
+ */
+export async function convertToJson(
+  ref: string | AssetRef,
+  accepting: Alternatives,
+  assets: Assets,
+): Promise<{ value: unknown; schema: JsonSchema }> {
+  try {
+    const { value, schema } = await convertAsset(ref, accepting, assets)
+    return { value: value instanceof Uint8Array ? base64Of(value) : value, schema }
+  } catch (error) {
+    const isMisfit = error instanceof ByrefError && error.code === 'invalid_arguments'
+    const schema = accepting.find(({ type }) => [type].flat().includes('string'))
+    if (!isMisfit || !schema) throw error
+    return { value: (await assets.getBase64(ref)).base64, schema }
+  }
+}
+
 /** The text of a value: text and documents as they read, anything else as JSON; bytes only where they are text. */
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)

@@ -6,8 +6,10 @@ import { ByrefError } from '../core/errors.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import { toPointer } from '../core/refs/json-pointer.ts'
-import { convertAsset } from './convert-asset.ts'
+import type { Codec } from './codec.ts'
+import { convertAsset, convertToJson } from './convert-asset.ts'
 import type { JsonSchema } from './describe-schema.ts'
+import { takingReferences } from './describe-tool.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
@@ -27,10 +29,23 @@ export interface ResolvedArguments {
   release(): void
 }
 
-/** Whether a schema that says something of references says that they are taken. */
-export function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
+/** The schema of a tool's parameters, as the codec lets them take references. */
+export function parametersOf(tool: Tool, { references }: Codec = {}): JsonSchema {
+  return references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
+}
+
+/** The schemas of a place that take references. */
+export function acceptingAt({ alternatives }: Place, { references }: Codec = {}): Alternatives {
+  const said = alternatives()
+  return references === 'everywhere' && said.length === 0 ? ANYTHING : said.filter(acceptsRefs)
+}
+
+function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
   return asset_ref_acceptable === true
 }
+
+/** A place that no schema describes, such as a field of an object with any fields. */
+const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
 const texts = new WeakMap<JsonSchema, string>()
 
@@ -41,15 +56,15 @@ function mentions(schema: JsonSchema, keyword: string): boolean {
   return text.includes(`"${keyword}":`)
 }
 
-/** Whether the schema says anything of references: the parameters of a tool that does not are left as they are. */
-export function takesRefs(schema: JsonSchema): boolean {
-  return mentions(schema, 'asset_ref_acceptable')
+/** Whether any parameter may take references. The arguments of a tool without one are left as they are. */
+export function isOpenTo(schema: JsonSchema, { references }: Codec = {}): boolean {
+  return references === 'everywhere' || mentions(schema, 'asset_ref_acceptable')
 }
 
 /**
- * Arguments with the values of asset references in place of these where the schema, or a branch of it, says
- * `asset_ref_acceptable`, converted to what that branch asks for (spec T3). Each is resolved once; contents are never
- * scanned. Where no branch takes one and one says `false`, a reference is refused; elsewhere it passes as it is.
+ * Puts the values of asset references into arguments, where the schema or a branch of it says `asset_ref_acceptable`, in
+ * the form that this branch asks for. Resolves each reference once, and never scans content for more. Rejects a reference
+ * where a branch says `asset_ref_acceptable: false`. Any other reference stays as it is.
  *
  * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */
@@ -57,9 +72,10 @@ export async function resolveAssets(
   tool: Tool,
   args: Record<string, unknown>,
   open: () => Assets,
+  codec: Codec = {},
 ): Promise<ResolvedArguments> {
-  const schema = jsonSchemaOf(tool)
-  if (!takesRefs(schema)) return { args, held: [], release() {} }
+  const schema = parametersOf(tool, codec)
+  if (!isOpenTo(schema, codec)) return { args, held: [], release() {} }
   const hasForms = mentions(schema, 'asset_ref_as')
   const assets = open()
   const held: HeldValue[] = []
@@ -82,12 +98,13 @@ export async function resolveAssets(
       if (hasForms && Array.isArray(value)) return orRows(value, place)
       if (!mayBeRef(value))
         return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
-      const accepting = place.alternatives().filter(acceptsRefs)
+      const accepting = acceptingAt(place, codec)
       const ref = parseRef(value, accepting.length > 0)
       if (!ref) return value
       if (accepting.length === 0) return refused(value, ref, place)
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
-      return new Later(async () => put(place, text, await convertAsset(ref, accepting, assets)))
+      const convert = codec.bytes === 'base64' ? convertToJson : convertAsset
+      return new Later(async () => put(place, text, await convert(ref, accepting, assets)))
     })
     return { args: resolved, held, release }
   } catch (error) {

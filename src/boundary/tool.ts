@@ -72,6 +72,8 @@ export interface ToolContext<Context = unknown> {
   trust: {
     /** Of everything that the call is given. */
     readonly given: Label
+    /** Of everything that the tool has read by itself so far. */
+    readonly read: Label
     /** Says more of the result than `returns`: it is joined with that. */
     mark(label: LabelInput): void
   } | null

@@ -42,6 +42,7 @@ export type ByrefErrorCode =
   | 'call_cycle'
   | 'source_failed'
   | 'approval_denied'
+  | 'call_refused'
   | 'flow_refused'
   | 'approval_answered'
   | 'run_failed'

@@ -1,7 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import type { Work } from './around-work.ts'
+import type { Work } from '../policies/policy.ts'
 import type { Slots } from './calls/slots.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'

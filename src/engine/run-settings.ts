@@ -4,8 +4,8 @@ import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelSettings } from '../models/model-settings.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
 import type { Plugins } from '../plugins/command-message.ts'
+import type { ComposedPolicy } from '../policies/policy.ts'
 import type { TrustSettings } from '../policies/trust/trust-options.ts'
-import type { AroundWork } from './around-work.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { PromptSettings } from './prompt-settings.ts'
 
@@ -35,5 +35,6 @@ export interface AgentSettings {
   retry?: RetryOptions
   /** How long a run waits for a busy provider before it waits in the log, with nobody waiting for it; absent: as `retry` says. */
   patienceMs?: number
-  around: AroundWork
+  /** Approval, trust, time limits, retries, and the app's own: composed once. */
+  policy: ComposedPolicy
 }

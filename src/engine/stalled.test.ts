@@ -3,6 +3,7 @@ import { createAssets } from '../assets/assets.ts'
 import { defineTool, type Tool } from '../boundary/tool.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { createMemoryLog } from '../log/memory.ts'
+import { composePolicies } from '../policies/policy.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { ConversationRunner } from './conversation-runner.ts'
 import { resolveLimits } from './limits.ts'
@@ -27,7 +28,7 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
     modelSettings: {},
     plugins: new Map(),
     trust: null,
-    around: {},
+    policy: composePolicies([]),
   }
 }
 

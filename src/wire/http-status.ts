@@ -40,6 +40,7 @@ export const HTTP_STATUS = {
   call_cycle: 422,
   source_failed: 422,
   approval_denied: 403,
+  call_refused: 403,
   flow_refused: 403,
   approval_answered: 409,
   run_not_found: 404,

@@ -214,6 +214,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
   NEW_MESSAGE: shape<Of<'NEW_MESSAGE'>>({
     payload: message,
     label: { optional: object() },
+    given: { optional: object() },
     deliver: { optional: word() },
     runId: { optional: name },
     context: { optional: json() },
@@ -345,6 +346,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     value: { optional: json() },
     error: { optional: shape({ code: text, message: text }) },
     label: { optional: object() },
+    given: { optional: object() },
   }),
   TOOL_USAGE: shape<Of<'TOOL_USAGE'>>({ ...ofCall, usage }),
   DECLASSIFIED: shape<Of<'DECLASSIFIED'>>({ ...ofCall, bits: amount, question: text }),

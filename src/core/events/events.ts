@@ -150,6 +150,8 @@ export type ConversationEvent =
       payload: Message
       /** Of its content, of a data message of its `data`; absent for what a person says, and where trust is off. */
       label?: WrittenLabelTree
+      /** With the result of a call: the label of everything that its tool was given and read, where it may keep it. */
+      given?: WrittenLabel
       /** Absent for a message that is part of the conversation at once. */
       deliver?: Delivery
       /** For one that waits for the next run: that run's id, where it is to be a run of its own. */
@@ -286,6 +288,8 @@ export type ConversationEvent =
       value?: JsonValue
       error?: CallError
       label?: WrittenLabelTree
+      /** Of everything that the tool was given and read, where it may keep it. */
+      given?: WrittenLabel
     }
   /** What a tool's own model calls used: it counts as its run's. Logged with what the call came to. */
   | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }

@@ -1,13 +1,13 @@
 import { labelOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import type { FieldKey } from '../refs/field-key.ts'
-import { join, type Label, TRUSTED } from './label.ts'
-import { joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
+import { join, TRUSTED } from './label.ts'
+import { joinLabel, joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
 
 /** The labels of a conversation's data, by path. */
 export interface DataLabels {
   /** Of the value at a path of an identity (`user`, `user#a`), with what is being written to it now. */
-  at(identity: string, path: readonly FieldKey[]): Label
+  at(identity: string, path: readonly FieldKey[]): LabelTree
   /** Takes the next data message. */
   write(message: Message, tree: LabelTree): void
   /** Takes one that waits. */
@@ -22,6 +22,8 @@ export interface DataLabels {
   /** Forgets a message, which was deleted: what earlier ones wrote is there again. */
   remove(id: string): void
 }
+
+const NOTHING: LabelTree = { label: TRUSTED }
 
 interface Written {
   id: string
@@ -50,11 +52,11 @@ export function createDataLabels(): DataLabels {
   return {
     at(identity, path) {
       const tree = identities.get(identity)
-      let label = tree ? wholeOf(treeAt(tree, path)) : TRUSTED
+      let found = tree ? treeAt(tree, path) : NOTHING
       for (const { block, tree } of ahead.values()) {
-        if (labelOf(block) === identity) label = join(label, wholeOf(tree))
+        if (labelOf(block) === identity) found = joinLabel(found, wholeOf(tree))
       }
-      return label
+      return found
     },
     write: ({ id, content }, tree) => take({ id, block: content as DataBlock, tree }),
     wait: ({ id, content }, tree) => {

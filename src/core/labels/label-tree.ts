@@ -80,7 +80,9 @@ export function withTreeAt(
 ): LabelTree {
   if (key === undefined) return put
   const name = String(key)
-  const field = withTreeAt(childOf(tree, name), rest, put)
+  const written = withTreeAt(childOf(tree, name), rest, put)
+  // A field that is named "*" shares its labels with every field that is not named.
+  const field = name === EACH ? joinTrees(childOf(tree, name), written) : written
   // What the tree says already need not be said of the field.
   if (!tree.fields && !field.fields && field.label === tree.label) return tree
   return { label: tree.label, fields: { __proto__: null, ...tree.fields, [name]: field } as never }

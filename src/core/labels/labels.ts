@@ -1,5 +1,4 @@
 import type { AssetCreated, ConversationEvent, LogRecord, TrustMode } from '../events/events.ts'
-import { isPlainObject } from '../json/json.ts'
 import { isData, writerOf } from '../messages/data-block.ts'
 import type { Message } from '../messages/message.ts'
 import { RESULT, resultCall } from '../messages/results.ts'
@@ -8,7 +7,17 @@ import type { AssetRefParts } from '../refs/asset-ref.ts'
 import { type FoundReference, referencesIn } from '../refs/references-in.ts'
 import { formatLabel, type VariableRef } from '../refs/variable-ref.ts'
 import { createDataLabels, type DataLabels } from './data-labels.ts'
-import { join, joinAll, type Label, madeBy, TRUSTED, UNKNOWN, UNTRUSTED } from './label.ts'
+import {
+  join,
+  joinAll,
+  type Label,
+  madeBy,
+  readLabel,
+  TRUSTED,
+  UNKNOWN,
+  UNTRUSTED,
+  type WrittenLabel,
+} from './label.ts'
 import { joinTrees, type LabelTree, readLabelTree, treeAt, wholeOf } from './label-tree.ts'
 
 /** The labels in one conversation (spec Q1–Q3): a fold of its log, which never looks at a value. */
@@ -23,10 +32,14 @@ export interface Labels {
   message(id: string): LabelTree
   /** Of `†result#N`; null where there is none. */
   result(number: number): LabelTree | null
-  /** Of the value at a reference. */
+  /** Of everything in the value at a reference. An asset that the conversation does not know is untrusted and private. */
   asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label
-  /** Of the value of a variable, in its instance and, where that is not said, the global one. */
+  /** Of the value at a reference, by field. Null for an asset that the conversation does not know. */
+  assetTree(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null
+  /** Of everything in the value of a variable, in its instance and, where the reference names none, the global one. */
   variable(ref: VariableRef, instance?: string): Label
+  /** The same, by field. */
+  variableTree(ref: VariableRef, instance?: string): LabelTree
   /** Of everything that a reference names. */
   reference(found: FoundReference, own?: OwnLabels): Label
   /** Of everything that the model had been shown when it wrote an answer; now, without its id. */
@@ -35,7 +48,7 @@ export interface Labels {
   contextOf(callId: string): Label
   /** Of everything in the conversation together. */
   everything(): Label
-  /** Of all that calls of a tool were given so far. */
+  /** Of all that calls of a tool were given and read so far, by what their results say. */
   given(tool: string): Label
   /** Of the results of a mapped call's items. */
   items(callId: string): ReadonlyMap<number, LabelTree>
@@ -63,7 +76,7 @@ export function createLabels(): Labels {
   const assets = new Map<string, LabelTree>()
   const results: (LabelTree | null)[] = []
   const steps = new Map<string, Label>()
-  const calls = new Map<string, { name: string; args: Record<string, unknown>; answer: string }>()
+  const calls = new Map<string, { name: string; answer: string }>()
   const items = new Map<string, Map<number, LabelTree>>()
   const given = new Map<string, Label>()
   const bits = new Map<string, number>()
@@ -109,6 +122,13 @@ export function createLabels(): Labels {
     }
   }
 
+  /** A tool may keep what it was given and read, and give it back in a later result. */
+  function keep(callId: string | null, label: WrittenLabel | undefined): void {
+    const call = callId === null ? undefined : calls.get(callId)
+    if (call === undefined || label === undefined) return
+    given.set(call.name, join(given.get(call.name) ?? TRUSTED, readLabel(label)))
+  }
+
   /** What a message is where nobody says it. */
   function defaultOf(message: Message): LabelTree {
     const { id, sender, message_type: type } = message
@@ -125,27 +145,35 @@ export function createLabels(): Labels {
     return event.label === undefined ? defaultOf(event.payload) : readLabelTree(event.label)
   }
 
-  function assetTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
+  function createdTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
     if (label !== undefined) return readLabelTree(label)
     if (by === 'agent') return { label: now() }
     const source = toolCallId === undefined ? `asset:${assetId}` : `call:${callIdOf(toolCallId)}`
     return { label: madeBy(UNTRUSTED, source) }
   }
 
-  function variable(ref: VariableRef, instance?: string): Label {
+  function variableTree(ref: VariableRef, instance?: string): LabelTree {
     const { kind, path } = ref
     if (kind === RESULT) {
       const tree = results[Number(ref.instance) - 1]
-      return tree ? wholeOf(treeAt(tree, path)) : TRUSTED
+      return tree ? treeAt(tree, path) : { label: TRUSTED }
     }
-    const names = [ref.instance ?? instance, ref.instance]
-    const identities = new Set(names.map((name) => formatLabel(kind, name)))
-    return joinAll([...identities].map((identity) => data.at(identity, path)))
+    const own = data.at(formatLabel(kind, ref.instance), path)
+    if (ref.instance !== undefined || instance === undefined) return own
+    return joinTrees(data.at(formatLabel(kind, instance), path), own)
   }
 
-  function asset({ id, fieldPath }: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label {
+  function assetTree({ id, fieldPath }: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null {
     const tree = assets.get(id)
-    return tree ? wholeOf(treeAt(tree, fieldPath ?? [])) : UNKNOWN
+    return tree ? treeAt(tree, fieldPath ?? []) : null
+  }
+
+  const variable = (ref: VariableRef, instance?: string): Label =>
+    wholeOf(variableTree(ref, instance))
+
+  function asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label {
+    const tree = assetTree(ref)
+    return tree ? wholeOf(tree) : UNKNOWN
   }
 
   function reference({ variables, assets: named }: FoundReference, own: OwnLabels = {}): Label {
@@ -170,10 +198,11 @@ export function createLabels(): Labels {
         waiting.set(event.payload.id, tree)
         if (isData(event.payload)) data.wait(event.payload, tree)
       } else say(event.payload, tree)
+      keep(resultCall(event.payload), event.given)
     },
     MESSAGE_DELETED: ({ messageId }) => data.remove(messageId),
     ASSET_CREATED({ payload }) {
-      const tree = assetTree(payload)
+      const tree = createdTree(payload)
       const before = assets.get(payload.assetId)
       assets.set(payload.assetId, before ? joinTrees(before, tree) : tree)
       show(tree)
@@ -204,16 +233,10 @@ export function createLabels(): Labels {
       steps.set(messageId, sent ? joinAll(sent) : context)
     },
     TOOL_CALL_END({ toolCallId, parentMessageId, call }) {
-      const args = isPlainObject(call.arguments) ? call.arguments : {}
-      calls.set(toolCallId, { name: call.name, args, answer: parentMessageId })
+      calls.set(toolCallId, { name: call.name, answer: parentMessageId })
     },
-    TOOL_STARTED({ toolCallId }) {
-      const call = calls.get(toolCallId)
-      if (!call) return
-      const label = join(contextOf(toolCallId), argumentsLabel(self, call.args))
-      given.set(call.name, join(given.get(call.name) ?? TRUSTED, label))
-    },
-    TOOL_ITEM_FINISHED({ toolCallId, item, label }) {
+    TOOL_ITEM_FINISHED({ toolCallId, item, label, given }) {
+      keep(toolCallId, given)
       const known = items.get(toolCallId) ?? new Map<number, LabelTree>()
       known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
       items.set(toolCallId, known)
@@ -239,7 +262,9 @@ export function createLabels(): Labels {
     message: (id) => messages.get(id) ?? { label: UNTRUSTED },
     result: (number) => results[number - 1] ?? null,
     asset,
+    assetTree,
     variable,
+    variableTree,
     reference,
     context: (messageId) => (messageId === undefined ? undefined : steps.get(messageId)) ?? now(),
     contextOf,
@@ -252,18 +277,6 @@ export function createLabels(): Labels {
 }
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
-
-/** The label of all that a call's arguments name, as its model wrote them. */
-export function argumentsLabel(
-  labels: Pick<Labels, 'reference'>,
-  { _each, _instance, _outputPath, _outputMethod, ...args }: Record<string, unknown>,
-): Label {
-  const own = ownLabels(labels, { _each, _instance })
-  return joinAll([
-    ...referencesIn(args).map((found) => labels.reference(found, own)),
-    ...(own.each ? [own.each] : []),
-  ])
-}
 
 /** What `†item` and an instance stand for in a call. */
 export function ownLabels(

@@ -1,31 +1,28 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
-import { createDataReader } from '../../boundary/data-reader.ts'
-import { resolveVariables } from '../../boundary/resolve-variables.ts'
 import type { Tool } from '../../boundary/tool.ts'
+import { labelsOfError } from '../../boundary/value-source.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
-import type { ConversationEvent } from '../../core/events/events.ts'
-import { join, type Label, readLabel, TRUSTED } from '../../core/labels/label.ts'
+import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
-import { type CallLabels, callLabels, eitherLabels } from '../../policies/trust/call-labels.ts'
-import { isGuarded } from '../../policies/trust/check-flow.ts'
-import { labelOutcome, resultLabels } from '../../policies/trust/result-labels.ts'
+import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
-import { type CallApprovals, createCallApprovals } from './call-approvals.ts'
+import { ActiveCall, adjusted } from './active-call.ts'
 import { callError } from './call-error.ts'
-import { createCallGraph, type ReadyCall } from './call-graph.ts'
-import { type CallOutcome, failed } from './call-outcome.ts'
-import { createEndedCalls } from './ended-calls.ts'
+import { type CallGraph, createCallGraph, type ReadyCall } from './call-graph.ts'
+import { createEndedCalls, type EndedCalls } from './ended-calls.ts'
 import { executeCall } from './execute-call.ts'
-import {
-  approvedArguments,
-  interrupted,
-  type MappedArguments,
-  mappedArguments,
-  runMapped,
-} from './map-call.ts'
+import { interrupted, runMapped } from './map-call.ts'
 import { type CallResult, recordCalls } from './record-call.ts'
-import { withRetries } from './retry-call.ts'
+import {
+  approvedItems,
+  type Item,
+  type ResolvedItems,
+  resolveItems,
+  sourceOf,
+} from './resolve-items.ts'
 
 /** Runs the calls of one answer, while it streams and after. */
 export interface CallRunner {
@@ -54,234 +51,271 @@ export interface AcceptedCall {
 
 /** Begins with an answer that is to come, or goes on with the calls that the log has of one. */
 export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
-  const { session, settings, runId } = scope
-  const { tools } = settings
-  const { labels } = session
-  const graph = logged
-    ? graphOf(logged, { tools, board: session.board })
-    : createCallGraph((read, plan) => createDataReader(scope, plan).has(read.text))
-  const ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
-    takeTurn: graph.takeTurn,
-    record,
-  })
-  const given = new Map<string, Record<string, unknown>>()
-  const { promise: settled, resolve, reject } = Promise.withResolvers<void>()
-  settled.catch(() => {})
-  let active = 0
-  let closed = logged !== undefined
-  let approvals: CallApprovals | null = null
+  return new AnswerCalls(scope, logged)
+}
 
-  function openApprovals(): CallApprovals {
-    approvals ??= createCallApprovals(scope, {
-      held(plan) {
-        graph.hold(plan.id)
-        recordSoon()
-      },
-      answered: (plan) => start({ plan, error: null }),
-      argumentsOf,
+class AnswerCalls implements CallRunner {
+  readonly #scope: RunScope
+  readonly #graph: CallGraph
+  readonly #ended: EndedCalls
+  /** The arguments as the model wrote them, where the log has references in place of bodies. */
+  readonly #given = new Map<string, Record<string, unknown>>()
+  readonly #settled = Promise.withResolvers<void>()
+  /** Calls that wait for a person who was asked here. */
+  readonly #asked = new Map<string, CallPlan>()
+  #unwatch: (() => void) | null = null
+  #active = 0
+  #isClosed: boolean
+
+  constructor(scope: RunScope, logged?: readonly CallState[]) {
+    const { session, settings } = scope
+    this.#scope = scope
+    this.#isClosed = logged !== undefined
+    this.#graph = logged
+      ? graphOf(logged, { tools: settings.tools, board: session.board })
+      : createCallGraph((read, plan) => sourceOf(scope, plan).has(read.text))
+    this.#ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
+      takeTurn: this.#graph.takeTurn,
+      record: (results) => this.#record(results),
     })
-    return approvals
+    this.#settled.promise.catch(() => {})
+    if (!logged) return
+    this.#pump()
+    queueMicrotask(() => this.#check())
   }
 
-  /** Work that the end waits for. */
-  async function work(job: () => Promise<void>): Promise<void> {
-    active++
+  accept(accepted: AcceptedCall): Promise<void> {
+    return this.#work(() => this.#accept(accepted))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#graph.close()
+    this.#recordSoon()
+    this.#pump()
+    this.#check()
+  }
+
+  settled(): Promise<void> {
+    return this.#settled.promise
+  }
+
+  async #accept({ call, given, problem, events, messageId }: AcceptedCall): Promise<void> {
+    const { settings, runId, slots } = this.#scope
+    const { tools, policy } = settings
+    const plan = planCall(call, tools, problem)
+    if (given) {
+      const own = planCall({ ...call, arguments: given }, tools)
+      this.#given.set(call.id, own.arguments)
+    }
+    this.#ended.expect(call.id)
+    this.#graph.add(plan)
+    this.#recordSoon()
+    const ready = this.#graph.ready()
+    const isPlain = plan.each === undefined && !plan.problem && plan.tool !== null
+    const isFree = isPlain && !policy.looksAt(plan.tool as Tool)
+    const isReady = ready.some((one) => one.plan === plan && !one.error)
+    const begins = isFree && isReady && slots.tryTake()
+    const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }
+    const begun = begins ? [startedEvent(call.id, runId, 1)] : []
+    await this.#scope.append({ events: [...events, { type: 'TOOL_CALL_END', ...end }, ...begun] })
+    for (const one of ready) this.#start(one, one.plan === plan && begins)
+  }
+
+  /** Runs a job that the end waits for. */
+  async #work(job: () => Promise<void>): Promise<void> {
+    this.#active++
     try {
       await job()
-      active--
-      check()
+      this.#active--
+      this.#check()
     } catch (error) {
-      approvals?.close()
-      reject(error)
+      this.#unwatch?.()
+      this.#settled.reject(error)
       throw error
     }
   }
 
-  function check(): void {
-    if (!closed || active > 0) return
-    approvals?.close()
-    resolve()
+  #check(): void {
+    if (!this.#isClosed || this.#active > 0) return
+    this.#unwatch?.()
+    this.#settled.resolve()
   }
 
-  function pump(): void {
-    for (const ready of graph.ready()) start(ready)
+  #pump(): void {
+    for (const ready of this.#graph.ready()) this.#start(ready)
   }
 
-  /** @param begun Its beginning is in the log already, and it has a place among those that run. */
-  function start({ plan, error }: ReadyCall, begun = false): void {
-    work(async () => {
-      const outcome = error ? failed(error) : await withOwnSlot(begun, () => run(plan, begun))
-      if (outcome) await finish(plan, outcome)
+  /** @param begun Whether its beginning is in the log, and it has a slot. */
+  #start({ plan, error }: ReadyCall, begun = false): void {
+    this.#work(async () => {
+      const call = new ActiveCall(this.#scope, plan)
+      const outcome = error
+        ? failed(error)
+        : await this.#withSlot(begun, () => this.#run(plan, call, begun))
+      if (outcome) await this.#finish(plan, call, outcome)
     }).catch(() => {})
   }
 
   /** Gives the slot of a call that has one back, whatever comes of the call. */
-  async function withOwnSlot<T>(has: boolean, job: () => Promise<T>): Promise<T> {
+  async #withSlot<T>(hasSlot: boolean, job: () => Promise<T>): Promise<T> {
     try {
       return await job()
     } finally {
-      if (has) scope.slots.free()
+      if (hasSlot) this.#scope.slots.free()
     }
   }
 
   /** Runs a call as far as it goes: to its outcome, or null where a person is asked. */
-  async function run(plan: CallPlan, begun: boolean): Promise<CallOutcome | null> {
-    const { attempts, items, approval } = session.state.calls[plan.id] as CallState
+  async #run(plan: CallPlan, call: ActiveCall, begun: boolean): Promise<CallOutcome | null> {
+    const { attempts, items, approval } = call.state
     const isNew = begun || (attempts === 0 && !items)
     const answer = approval?.answer
     if (answer && !answer.approved) return failed(denied(answer.reason))
-    if (answer?.result !== undefined) return answered(plan, answer.result)
+    if (answer?.result !== undefined) return { value: answer.result, events: [] }
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
       return failed(interrupted(plan))
+    call.isResumed = !isNew
     try {
-      const isAsked = !answer && ((isNew && plan.tool?.needsApproval) || guards(plan))
-      const looked = isAsked ? await openApprovals().ask(plan) : undefined
-      if (looked === null) return null
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
-      begin(plan.id)
-      const before = labels && callLabels(labels, plan)
-      if (plan.each !== undefined) {
-        const items = approved
-          ? approvedArguments(approved)
-          : (looked ?? (await mappedArguments(scope, plan)))
-        return await runMapped(scope, plan, items, labelsNow(plan, before, items))
-      }
-      const args =
-        (approved as Record<string, unknown>) ?? looked?.[0]?.arguments ?? (await argumentsOf(plan))
-      const own = labelsNow(plan, before, [{ arguments: args }])
-      return await runOne(plan, args, { begun, attempts: begun ? 0 : attempts, labels: own })
+      const resolved = await this.#scope.during(() => this.#resolve(plan, approved))
+      call.take(resolved)
+      if (!answer && !begun && (await this.#isAsked(plan, call, resolved))) return null
+      this.#begin(plan.id)
+      if (plan.each !== undefined) return await runMapped(this.#scope, plan, call, resolved.items)
+      const [item] = resolved.items
+      if (item?.arguments === undefined) return failed(item?.error ?? interrupted(plan))
+      return await this.#runOne(plan, call, item, begun)
     } catch (error) {
-      // What ends the run ends its signal; all else is the call's.
-      scope.signal.throwIfAborted()
-      return failed(callError(error))
+      // What ends the run ends its signal. All else is the call's.
+      this.#scope.signal.throwIfAborted()
+      return { ...failed(callError(error)), source: labelsOfError(error) }
     }
   }
 
-  /** A result that was made elsewhere. */
-  function answered(plan: CallPlan, value: unknown): CallOutcome {
-    const outcome = { value, events: [] }
-    if (!labels || !plan.tool) return outcome
-    const all = join(callLabels(labels, plan).all, shownLabel(plan))
-    const input = session.state.calls[plan.id]?.approval?.arguments
-    const about = { tool: plan.tool, callId: plan.id, input, result: value }
-    return { ...outcome, labels: resultLabels(labels, { ...about, given: all, read: TRUSTED }) }
+  #resolve(plan: CallPlan, approved: JsonValue | undefined): Promise<ResolvedItems> {
+    if (approved !== undefined) return approvedItems(this.#scope, plan, approved)
+    return resolveItems(this.#scope, plan, this.#given.get(plan.id) ?? plan.arguments)
   }
 
-  async function runOne(
+  async #runOne(
     plan: CallPlan,
-    args: Record<string, unknown>,
-    { begun, attempts, labels }: { begun: boolean; attempts: number; labels: CallLabels | null },
+    call: ActiveCall,
+    item: CallItem,
+    begun: boolean,
   ): Promise<CallOutcome> {
-    if (!begun) await scope.slots.take()
-    return withOwnSlot(!begun, () =>
-      withRetries(scope, plan, attempts, async (attempt) => {
-        if (!begun || attempt > 1) await scope.append({ events: [started(plan.id, attempt)] })
-        return executeCall(scope, { plan, toolCallId: plan.id, arguments: args, attempt, labels })
+    const { slots, append, runId } = this.#scope
+    if (!begun) await slots.take()
+    const first = begun ? 1 : call.state.attempts + 1
+    return this.#withSlot(!begun, () =>
+      executeCall(this.#scope, {
+        plan,
+        call,
+        item,
+        toolCallId: plan.id,
+        attempt: first,
+        async begin(attempt) {
+          const isLogged = begun && attempt === first
+          if (!isLogged) await append({ events: [startedEvent(plan.id, runId, attempt)] })
+        },
       }),
     )
   }
 
-  /** The arguments with the values of their variables; bodies that the model wrote as it wrote them. */
-  function argumentsOf(plan: CallPlan): Promise<Record<string, unknown>> {
-    const source = { reader: createDataReader(scope, plan), assets: () => scope.assets }
-    const own = given.get(plan.id) ?? plan.arguments
-    return scope.during(() => resolveVariables(plan.tool as Tool, own, source))
+  /**
+   * Whether a person is asked before a call begins, by what the policies say.
+   *
+   * @throws ByrefError of the policy that refuses it
+   */
+  async #isAsked(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
+    const { policy } = this.#scope.settings
+    if (!policy.before || !policy.looksAt(call.tool)) return false
+    this.#hold(plan.id)
+    const verdict = await this.#scope.during(() => policy.before?.(call))
+    if (verdict?.decision === 'refuse') throw refused(plan, verdict)
+    if (verdict?.decision !== 'ask') return false
+    this.#listen()
+    this.#asked.set(plan.id, plan)
+    const { runId, append } = this.#scope
+    await append({
+      events: [{ type: 'APPROVAL_REQUESTED', runId, ...question(plan, items, verdict) }],
+    })
+    return true
   }
 
-  /** Whether what the call is given has to be looked at before it begins. */
-  function guards({ tool }: CallPlan): boolean {
-    return (
-      tool !== null &&
-      settings.trust !== null &&
-      (settings.trust.decide !== undefined || isGuarded(tool))
-    )
+  /** Hears the answers of people. */
+  #listen(): void {
+    const { session } = this.#scope
+    this.#unwatch ??= session.watch(({ event }) => {
+      if (event.type !== 'APPROVAL_ANSWERED') return
+      const plan = this.#asked.get(event.toolCallId)
+      if (!plan || session.state.calls[plan.id]?.status === 'waiting') return
+      this.#asked.delete(plan.id)
+      this.#start({ plan, error: null })
+    })
   }
 
-  /** Of what a person was shown of a call: since then other values may have come to the same names. */
-  function shownLabel({ id }: CallPlan): Label {
-    return readLabel(session.state.calls[id]?.approval?.label ?? {})
+  /** A call is not ready for anything else: later ones may be recorded before it. */
+  #hold(id: string): void {
+    this.#graph.hold(id)
+    this.#recordSoon()
   }
 
-  /** The labels of what a call was given, before and after it was read; null where trust is off. */
-  function labelsNow(
-    plan: CallPlan,
-    before: CallLabels | null,
-    given: readonly MappedArguments[],
-  ): CallLabels | null {
-    if (!labels || !before) return null
-    const resolved = given.map((one) => one.arguments)
-    const isSame = plan.each === undefined && resolved.every((args) => args === plan.arguments)
-    // What names nothing has nothing that could have changed.
-    const namesNothing = isSame && before.flows.length === 0
-    const read = namesNothing ? before : eitherLabels(before, callLabels(labels, plan, resolved))
-    const shown = shownLabel(plan)
-    return shown === TRUSTED ? read : { ...read, all: join(read.all, shown) }
+  #begin(id: string): void {
+    this.#graph.begin(id)
+    this.#pump()
   }
 
-  function begin(id: string): void {
-    graph.begin(id)
-    pump()
+  async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
+    this.#begin(plan.id)
+    const { policy } = this.#scope.settings
+    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome) })
+    await this.#ended.record()
   }
 
-  async function finish(plan: CallPlan, outcome: CallOutcome): Promise<void> {
-    begin(plan.id)
-    ended.add({ plan, outcome: labels ? labelOutcome(labels, plan, outcome) : outcome })
-    await ended.record()
+  #recordSoon(): void {
+    if (!this.#ended.isEmpty) this.#work(this.#ended.record).catch(() => {})
   }
 
-  /** As work that the end waits for, where something waits for its turn. */
-  function recordSoon(): void {
-    if (!ended.isEmpty) work(ended.record).catch(() => {})
-  }
-
-  async function record(results: readonly CallResult[]): Promise<void> {
-    await recordCalls(scope, results, ({ id }, end) => graph.settle(id, end))
-    pump()
-  }
-
-  function started(toolCallId: string, attempt: number): ConversationEvent {
-    return { type: 'TOOL_STARTED', toolCallId, runId, attempt }
-  }
-
-  if (logged) {
-    pump()
-    queueMicrotask(check)
-  }
-  return {
-    accept: ({ call, given: own, problem, events, messageId }) =>
-      work(async () => {
-        const plan = planCall(call, tools, problem)
-        if (own) given.set(call.id, planCall({ ...call, arguments: own }, tools).arguments)
-        ended.expect(call.id)
-        graph.add(plan)
-        recordSoon()
-        const ready = graph.ready()
-        const isFree = !plan.tool?.needsApproval && !guards(plan)
-        const isPlain = plan.each === undefined && isFree && !plan.problem
-        const isReady = ready.some((one) => one.plan === plan && !one.error)
-        const begins = isPlain && isReady && scope.slots.tryTake()
-        const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }
-        await scope.append({
-          events: [
-            ...events,
-            { type: 'TOOL_CALL_END', ...end },
-            ...(begins ? [started(call.id, 1)] : []),
-          ],
-        })
-        for (const one of ready) start(one, one.plan === plan && begins)
-      }),
-    close() {
-      closed = true
-      graph.close()
-      recordSoon()
-      pump()
-      check()
-    },
-    settled: () => settled,
+  async #record(results: readonly CallResult[]): Promise<void> {
+    await recordCalls(this.#scope, results, ({ id }, end) => this.#graph.settle(id, end))
+    this.#pump()
   }
 }
 
-function denied(reason: string | undefined): { code: string; message: string } {
+/** What was asked for beside the arguments of a call. */
+function question(plan: CallPlan, items: readonly Item[], { violations, label }: Verdict) {
+  const isMapped = plan.each !== undefined
+  const shown = isMapped ? plan.arguments : items[0]?.arguments
+  const asked: Omit<
+    Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>,
+    'type' | 'runId'
+  > = {
+    toolCallId: plan.id,
+    arguments: shown as JsonValue,
+  }
+  if (isMapped) asked.items = items.map((one) => (one.arguments ?? null) as JsonValue)
+  if (violations && violations.length > 0) asked.violations = violations
+  if (label) asked.label = label
+  return asked
+}
+
+function startedEvent(toolCallId: string, runId: string, attempt: number): ConversationEvent {
+  return { type: 'TOOL_STARTED', toolCallId, runId, attempt }
+}
+
+function refused({ name }: CallPlan, { reason, code = 'call_refused' }: Verdict): ByrefError {
+  return new ByrefError(
+    code,
+    `The call of "${name}" was not made: ${reason ?? 'a policy of the agent refuses it'}`,
+  )
+}
+
+function denied(reason: string | undefined): CallError {
   const message = `A person refused the call${reason ? `: ${reason}` : ''}`
   return { code: 'approval_denied', message }
+}
+
+function failed(error: CallError): CallOutcome {
+  return { events: [], error }
 }

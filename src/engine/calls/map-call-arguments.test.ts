@@ -3,8 +3,10 @@ import { createAssets } from '../../assets/assets.ts'
 import { planCall } from '../../boundary/call-plan.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { createBoard } from '../../core/board/board.ts'
+import { createResults } from '../../core/messages/results.ts'
 import type { RunScope } from '../run-scope.ts'
-import { approvedArguments, interrupted, mappedArguments } from './map-call.ts'
+import { interrupted } from './map-call.ts'
+import { approvedItems, resolveItems } from './resolve-items.ts'
 
 const assets = createAssets()
 const board = createBoard([
@@ -34,15 +36,16 @@ const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
   // What a mapped call's arguments are made of.
   const scope = {
-    session: { board },
+    session: { board, results: createResults(), labels: null, state: { calls: {} } },
     assets,
     during: (work: () => unknown) => work(),
   } as unknown as RunScope
-  const items = await mappedArguments(scope, planOf(args, tool))
+  const plan = planOf(args, tool)
+  const { items } = await resolveItems(scope, plan, plan.arguments)
   return items.map((item) => item.arguments ?? item.error?.code)
 }
 
-describe('mappedArguments', () => {
+describe('resolveItems', () => {
   it('gives each item its own arguments', async () => {
     const args = { _each: ['a', 'b'], text: '†item', at: '†index', same: 1 }
     expect(await argumentsOf(args)).toEqual([
@@ -113,10 +116,12 @@ describe('mappedArguments', () => {
   })
 })
 
-describe('approvedArguments', () => {
-  it('gives each item what was shown, and an error to those of which nothing was', () => {
-    expect(approvedArguments([{ a: 1 }, null])).toEqual([
-      { arguments: { a: 1 } },
+describe('approvedItems', () => {
+  it('gives each item what was shown, and an error to those of which nothing was', async () => {
+    const scope = { session: { labels: null, state: {} }, assets } as unknown as RunScope
+    const { items } = await approvedItems(scope, planOf({ _each: [1, 2] }), [{ a: 1 }, null])
+    expect(items).toEqual([
+      { arguments: { a: 1 }, reads: [] },
       { error: { code: 'invalid_arguments', message: expect.stringContaining('no arguments') } },
     ])
   })

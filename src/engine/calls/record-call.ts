@@ -1,23 +1,21 @@
+import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
-import { jsonLength } from '../../boundary/json-length.ts'
 import { jsonValue } from '../../boundary/json-value.ts'
-import { isTooLong, offload, previewOf } from '../../boundary/offload.ts'
+import { isTooLong, jsonLength, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
-import { type WrittenLabelTree, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import { wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
 import type { Message, Participant, ToolResultMark } from '../../core/messages/message.ts'
 import { isOffloaded } from '../../core/messages/offloaded.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import type { OutputTarget } from '../../core/refs/output-path.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
-import { labelledOffload } from '../../policies/trust/result-labels.ts'
+import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-node.ts'
-import type { CallOutcome } from './call-outcome.ts'
 
 /** A value that is written among the data is shown to the model as it is up to so many characters of JSON. */
 const SHOWN_CHARS = 1000
@@ -72,25 +70,29 @@ async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { plan, outcome } = result
-    const { events, labels } = outcome
-    // Why the data refuse a value may say what is in it.
-    const refused = {
-      events,
-      error: callError(error),
-      labels: labels && { label: wholeOf(labels) },
-    }
-    return appendOutcome(scope, { plan, outcome: refused })
+    // Why the board rejects a value may tell what is in it.
+    return appendOutcome(scope, { plan, outcome: failedAfter(outcome, error) })
   }
 }
 
-async function appendOutcome(scope: RunScope, result: CallResult): Promise<CallEnd> {
-  const { plan, outcome } = result
-  const targets = targetsOf(result)
-  const message = resultOf(result, targets)
+/** What a call that worked comes to where its result cannot be logged. */
+function failedAfter({ events, labels, given }: CallOutcome, error: unknown): CallOutcome {
+  const label = labels && { label: wholeOf(labels) }
+  return { events, error: callError(error), labels: label, given }
+}
+
+async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEnd> {
+  const { plan, outcome } = ended
+  const targets = targetsOf(ended)
+  const message = resultOf(ended, targets)
   for (const target of targets) refuseWithinAsset(scope, target)
   const written = targets.map((target) => writeOf(plan, outcome, target))
-  const label = outcome.labels && writeLabelTree(outcome.labels)
-  const events = [...outcome.events, ...[...written, message].map((one) => created(one, label))]
+  const { labels, given } = outcome
+  const label = labels ? { label: writeLabelTree(labels) } : {}
+  const writes = written.map((payload) => ({ type: 'NEW_MESSAGE' as const, payload, ...label }))
+  const kept = given ? { given } : {}
+  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
+  const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
   const told = scope.stream({
     type: 'TOOL_CALL_RESULT',
@@ -100,7 +102,7 @@ async function appendOutcome(scope: RunScope, result: CallResult): Promise<CallE
     content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
   })
   inBackground('Telling handlers of a result', told)
-  return { failed: 'error' in outcome, written: targets }
+  return { failed: outcome.error !== undefined, written: targets }
 }
 
 /**
@@ -122,7 +124,7 @@ function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarg
 
 /** Where a result is written: success to the first alternative, an error to the second, unless the tool chose (spec D8). */
 function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
-  return plan.outputs[outcome.chosen ?? ('error' in outcome ? 1 : 0)] ?? []
+  return plan.outputs[outcome.chosen ?? (outcome.error ? 1 : 0)] ?? []
 }
 
 /** The data message of a result. */
@@ -131,11 +133,11 @@ function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Me
     type: 'data',
     kind: target.kind,
     ...(target.instance === undefined ? {} : { _instance: target.instance }),
-    data: 'error' in outcome ? outcome.error : withoutPreview(outcome.value),
+    data: outcome.error ? outcome.error : withoutPreview(outcome.value),
     ...(target.path.length > 0 ? { _path: target.path } : {}),
     _call: plan.id,
     _date: new Date().toISOString(),
-    _outputMethod: 'error' in outcome ? 'set' : plan.outputMethod,
+    _outputMethod: outcome.error ? 'set' : plan.outputMethod,
     sender: senderOf(plan.name),
   })
 }
@@ -149,22 +151,15 @@ function withoutPreview(value: unknown): unknown {
 /** A result that is too large for a prompt as an asset and what stands for it, and what the model is shown instead. */
 async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
-  if ('error' in outcome) return result
+  if (outcome.error) return result
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
     if (!mayOffload(result, scope)) return { plan, outcome, modelOutput }
-    const offloaded = await offload(outcome, plan, { assets: scope.assets, toolCallId: plan.id })
-    const { labels } = outcome
-    const events = labels ? labelledOffload(offloaded.events, labels) : offloaded.events
-    return { plan, outcome: { ...offloaded, events }, modelOutput }
+    const storing = { tool: plan.tool ?? { id: plan.name }, toolCallId: plan.id }
+    const offloaded = await boundaryOf(() => scope.assets).offload(storing, outcome)
+    return { plan, outcome: offloaded, modelOutput }
   } catch (error) {
-    const { events, labels } = outcome
-    const failure = {
-      events,
-      error: callError(error),
-      labels: labels && { label: wholeOf(labels) },
-    }
-    return { plan, outcome: failure }
+    return { plan, outcome: failedAfter(outcome, error) }
   }
 }
 
@@ -175,7 +170,7 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
 function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
   const targets = targetsOf(result)
-  if (targets.length === 0 || 'error' in outcome || !isTooLong(outcome.value, plan)) return true
+  if (targets.length === 0 || outcome.error || !isTooLong(outcome.value, plan.tool)) return true
   if (plan.outputMethod !== 'set' && plan.outputMethod !== 'push') return false
   const kinds = new Set(targets.map(({ kind }) => kind))
   return !session.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
@@ -189,7 +184,7 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
     const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
     if (isFailure || isOffloaded(one)) return one as JsonValue
     const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
-    return (isTooLong(shown, plan) ? previewOf(shown) : shown) as JsonValue
+    return (isTooLong(shown, tool) ? previewOf(shown) : shown) as JsonValue
   }
   try {
     return each === undefined ? show(value) : (value as unknown[]).map(show)
@@ -206,7 +201,7 @@ function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message
   const { plan, outcome, modelOutput: model_output } = result
   const written_to = targets.map((target) => formatVariable(target, target.path))
   const mark = targets.length > 0 ? { written_to } : {}
-  if ('error' in outcome) {
+  if (outcome.error) {
     const { code, message } = outcome.error
     const where = targets.length > 0 ? ` (this error is written to ${written_to.join(', ')})` : ''
     return resultMessage(plan, null, { ...mark, error: { code, message: `${message}${where}` } })
@@ -246,8 +241,4 @@ function resultMessage(
 
 function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
-}
-
-function created(message: Message, label: WrittenLabelTree | undefined): ConversationEvent {
-  return { type: 'NEW_MESSAGE', payload: message, ...(label ? { label } : {}) }
 }

@@ -2,42 +2,42 @@ import { createdPayload } from '../../assets/asset-events.ts'
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
-import { createDataReader } from '../../boundary/data-reader.ts'
-import type { Tool, ToolContext } from '../../boundary/tool.ts'
+import type { ToolContext } from '../../boundary/tool.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { addUsage } from '../../core/events/add-usage.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
-import { onAbort } from '../../models/on-abort.ts'
-import type { NotedReads } from '../../policies/trust/note-reads.ts'
+import type { ExecutionChanges } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
-import type { Execution } from './execution.ts'
+import { sourceOf } from './resolve-items.ts'
 
-/** What an execution's context is made with. */
-export interface ContextParts {
+/** What a context is made with. */
+export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'trust'> {
+  plan: CallPlan
+  toolCallId: string
+  attempt: number
+  signal: AbortSignal
+  /** Opened when the tool first asks for them. */
   assets(): Assets
-  /** Where what is to be logged with its outcome goes. */
+  /** Where what is to be logged with the outcome goes. */
   events: ConversationEvent[]
-  /** Notes what it reads; null where trust is off. */
-  reads: NotedReads | null
 }
 
-/** What a tool is given beside its input, and how to end it. */
-export function openContext(
-  scope: RunScope,
-  { plan, toolCallId, attempt }: Omit<Execution, 'labels'>,
-  { assets, events, reads }: ContextParts,
-): { context: ToolContext; signal: AbortSignal; end(): void; chosen(): number | undefined } {
-  const { session, runId, namespace, settings } = scope
-  const { signal, stop } = withTimeout(
-    scope.signal,
-    plan.tool as Tool,
-    settings.limits.callTimeoutMs,
-  )
+/** What a tool gets beside its input, and how to end it. */
+export interface OpenContext {
+  context: ToolContext
+  end(): void
+  /** The alternative of its outputs that the tool chose. */
+  chosen(): number | undefined
+}
+
+/** Opens the context of one execution. */
+export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
+  const { session, runId, namespace } = scope
+  const { plan, toolCallId, attempt, signal, assets, events, onRead, trust = null } = parts
   let chosen: number | undefined
   let over = false
-  const read: ToolContext['read'] = async (variable) => createDataReader(scope, plan).read(variable)
   const context: ToolContext = {
     toolCallId,
     attempt,
@@ -77,39 +77,24 @@ export function openContext(
     },
     resolveAsset: (ref) => assets().get(ref),
     assetConfig: scope.assets.config,
-    read: reads ? reads.read(read) : read,
-    trust: reads && { given: reads.given, mark: (label) => reads.mark(label) },
+    async read(variable) {
+      const found = await sourceOf(scope, plan).read(variable)
+      onRead?.(found)
+      return found.value
+    },
+    trust,
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)
       },
     },
   }
-  const end = (): void => {
-    over = true
-    stop()
-  }
-  return { context, signal, end, chosen: () => chosen }
-}
-
-/** The run's signal, or one that also ends when the execution has taken too long. */
-function withTimeout(
-  run: AbortSignal,
-  { id, timeoutMs }: Tool,
-  callTimeoutMs: number,
-): { signal: AbortSignal; stop(): void } {
-  const ms = timeoutMs ?? callTimeoutMs
-  if (ms === Infinity) return { signal: run, stop() {} }
-  const controller = new AbortController()
-  const message = `The tool "${id}" took longer than ${ms} ms and was given up`
-  const timer = setTimeout(() => controller.abort(new ByrefError('tool_timeout', message)), ms)
-  const forget = onAbort(run, (reason) => controller.abort(reason))
   return {
-    signal: controller.signal,
-    stop() {
-      clearTimeout(timer)
-      forget()
+    context,
+    end() {
+      over = true
     },
+    chosen: () => chosen,
   }
 }
 

@@ -2,7 +2,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
-import { toolsForModel } from '../../boundary/tool-schema.ts'
+import { toolsForModel } from '../../boundary/describe-tool.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun, type RunState } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -79,8 +79,8 @@ function around(
   messageId: string,
   perform: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
-  const { around, model } = scope.settings
-  const { aroundStep } = around
+  const { model, policy } = scope.settings
+  const { aroundStep } = policy
   if (!aroundStep) return perform()
   return scope.during(() => aroundStep({ ...workOf(scope), messageId, model }, perform))
 }

@@ -1,4 +1,4 @@
-import { toolsForModel } from '../../boundary/tool-schema.ts'
+import { toolsForModel } from '../../boundary/describe-tool.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'

@@ -32,8 +32,8 @@ import {
   BY_REFERENCE_TRUST,
   type ByReferenceTrust,
   flowTool,
+  type KnownTrust,
   resolveTrust,
-  type ToolTrust,
 } from './trust/tool-trust.ts'
 
 /** Options of {@link byReference}. */
@@ -118,10 +118,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const views = createResultViews(async (part) => outputByReference(part.output, howFor(part)))
 
     /** The tools that read are ours, unless the application has some of these names. */
-    function trustOf(name: string): ToolTrust {
+    function trustOf(name: string): KnownTrust {
       const isOurs = Object.hasOwn(reading.tools, name) && !shaped.has(name)
       const said = trust && Object.hasOwn(trust.tools, name) ? trust.tools[name] : undefined
-      return said ?? (isOurs ? { readOnly: true, openWorld: false } : {})
+      const isRenamed = shaped.get(name)?.toModelOutput !== undefined
+      return { ...(said ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
     async function toolOf(name: string) {

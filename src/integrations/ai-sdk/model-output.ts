@@ -2,8 +2,7 @@ import type { Tool } from 'ai'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
-import { offload } from '../../boundary/offload.ts'
-import { storedResult } from '../../boundary/stored-result.ts'
+import { boundaryOf } from '../../boundary/boundary.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/calls/call-error.ts'
 
@@ -50,17 +49,12 @@ export async function outputByReference(
 
 /** A tool's value with its bodies as references; all of it as one reference with a preview where it is long. */
 export async function valueByReference(given: unknown, options: OutputOptions): Promise<JsonValue> {
-  const { assets, toolName: name, toolCallId, maxResultChars } = options
+  const { assets, toolName: id, toolCallId, maxResultChars } = options
   // A copy, as the AI SDK makes one: whoever has the value may change it.
-  const value = isPlainJson(given)
-    ? copyOf(given)
-    : await storedResult(given, { assets, by: 'tool', tool: name, toolCallId })
-  const plan = { name, tool: { maxResultChars } }
-  const offloaded = await offload({ events: [], value: value ?? null }, plan, {
-    assets,
-    toolCallId,
-  })
-  return offloaded.value as JsonValue
+  const boundary = boundaryOf(() => assets)
+  const call = { tool: { id, maxResultChars }, toolCallId }
+  const stored = await boundary.store(call, isPlainJson(given) ? copyOf(given) : given)
+  return (await boundary.offload(call, { ...stored, value: stored.value ?? null })).value
 }
 
 function copyOf(value: unknown): unknown {

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/assets.ts'
-import {
-  resolveReferences,
-  shownTakingReferences,
-  takingReferences,
-} from './reference-arguments.ts'
+import { mcpTool, resolveReferences, shownSchema } from './reference-arguments.ts'
 
 const assets = createAssets()
 
@@ -39,8 +35,9 @@ describe('schemas of servers, whatever they are,', () => {
   it('are shown, and leave arguments without references as they are', async () => {
     await fc.assert(
       fc.asyncProperty(objects, fc.dictionary(fc.string(), fc.jsonValue()), async (given, args) => {
-        JSON.stringify(shownTakingReferences('x', given))
-        expect(await resolveReferences(args, takingReferences(given), assets)).toBe(args)
+        const tool = mcpTool('x', given)
+        JSON.stringify(shownSchema(tool))
+        expect(await resolveReferences(tool, args, assets)).toBe(args)
       }),
       { numRuns: 500 },
     )

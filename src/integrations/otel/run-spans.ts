@@ -8,8 +8,8 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import type { Work } from '../../engine/around-work.ts'
 import type { Run } from '../../engine/follow-run.ts'
+import type { Work } from '../../policies/policy.ts'
 import { ATTRIBUTES, EVENTS } from './names.ts'
 import { markFailed, thrown, usageAttributes } from './span-end.ts'
 import { traceparentOf } from './traceparent.ts'

@@ -8,6 +8,7 @@ import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import type { LanguageModel, ModelCallOptions } from '../../models/language-model.ts'
+import type { Policy } from '../../policies/policy.ts'
 import { createServer } from '../../server/create-server.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { exported, traces } from './fixtures/traces.ts'
@@ -333,6 +334,8 @@ describe('createTracedAgent', () => {
     const heard: string[] = []
     const callbacks: EventHandlers = {
       onEvent: ({ type }) => void heard.push(type),
+    }
+    const policy: Policy = {
       async aroundStep(step, perform) {
         heard.push(step.model.modelId)
         return perform()
@@ -342,7 +345,7 @@ describe('createTracedAgent', () => {
         return perform()
       },
     }
-    const options = { tools: [tool('work')], callbacks }
+    const options = { tools: [tool('work')], callbacks, policies: [policy] }
     const script = () => scriptedModel([calls('work'), 'Done.'])
     const input = [{ role: 'user' as const, content: 'x', metadata: { footer_items: ['f'] } }]
     const plain = createAgent({ ...options, model: script() }).run({ messages: input })

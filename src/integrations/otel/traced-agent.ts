@@ -14,8 +14,8 @@ import { namedAssets } from '../../assets/named-assets.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
-import type { AroundWork, CallWork, Work } from '../../engine/around-work.ts'
 import { redactText } from '../../log/redact.ts'
+import type { CallWork, Policy, Work } from '../../policies/policy.ts'
 import { version } from '../../version.ts'
 import { ATTRIBUTES, OPERATIONS, providerName } from './names.ts'
 import { createRunSpans, type RunSpans } from './run-spans.ts'
@@ -46,7 +46,7 @@ export function createTracedAgent(options: AgentOptions, tracing: TracingOptions
   checkOptions('createTracedAgent', options, AGENT_OPTIONS)
   checkOptions('createTracedAgent', tracing, TRACING)
   const { tracer = trace.getTracer('byref', version), references = false } = tracing
-  const { callbacks = {}, name, model } = options
+  const { policies = [], name, model } = options
   const runs = createRunSpans({
     tracer,
     name: name === undefined ? OPERATIONS.run : `${OPERATIONS.run} ${name}`,
@@ -58,8 +58,8 @@ export function createTracedAgent(options: AgentOptions, tracing: TracingOptions
     },
     resume: (conversation, namespace) => agent.resume(conversation, { namespace }),
   })
-  const spans = workSpans({ tracer, runs, references, within: callbacks })
-  const agent = createAgent({ ...options, callbacks: { ...callbacks, ...spans } })
+  const spans = workSpans({ tracer, runs, references })
+  const agent = createAgent({ ...options, policies: [spans, ...policies] })
   return traced(agent, runs)
 }
 
@@ -105,16 +105,14 @@ interface WorkSpansOptions {
   runs: RunSpans
   /** Whether calls say which assets they used and made. */
   references: boolean
-  /** What else is around the same work, within the spans. */
-  within: AroundWork
 }
 
 /** At most so many references in one attribute. */
 const MAX_REFERENCES = 100
 
 /** A span for each answer of the model and each execution of a tool, below that of their run, in which the work runs. */
-function workSpans(options: WorkSpansOptions): Required<AroundWork> {
-  const { tracer, runs, references, within } = options
+function workSpans(options: WorkSpansOptions): Policy {
+  const { tracer, runs, references } = options
 
   function start(work: Work, kind: SpanKind, name: string, attributes: Attributes): Span {
     const shared = {
@@ -135,8 +133,7 @@ function workSpans(options: WorkSpansOptions): Required<AroundWork> {
         [ATTRIBUTES.stream]: true,
         [ATTRIBUTES.message]: messageId,
       })
-      const work = () => (within.aroundStep ? within.aroundStep(step, perform) : perform())
-      return during(span, step, work, ({ usage, finishReason }) => {
+      return during(span, step, perform, ({ usage, finishReason }) => {
         span.setAttribute(ATTRIBUTES.finishReasons, [finishReason])
         span.setAttributes(usageAttributes(usage))
       })
@@ -151,8 +148,7 @@ function workSpans(options: WorkSpansOptions): Required<AroundWork> {
         [ATTRIBUTES.attempt]: attempt,
       })
       if (references) span.setAttribute(ATTRIBUTES.assetsUsed, usedBy(call))
-      const work = () => (within.aroundCall ? within.aroundCall(call, perform) : perform())
-      return during(span, call, work, ({ error, events }) => {
+      return during(span, call, perform, ({ error, events }) => {
         if (error) markFailed(span, error)
         if (references) span.setAttribute(ATTRIBUTES.assetsCreated, madeBy(events))
       })

@@ -1,19 +1,20 @@
+import type { Read } from '../../boundary/resolve.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
-import { schemaWalk } from '../../core/board/schema-walk.ts'
+import { type Alternatives, schemaWalk } from '../../core/board/schema-walk.ts'
 import type { FlowViolation } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 import {
   type Clearance,
   type FlowRule,
   isClearance,
   join,
-  joinAll,
   type Label,
   refusedBy,
   writeLabel,
 } from '../../core/labels/label.ts'
+import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import { toPointer } from '../../core/refs/json-pointer.ts'
-import type { CallLabels } from './call-labels.ts'
 
 /** The keyword by which a parameter's schema says what the parameter takes. */
 export const ACCEPTS = 'x-accepts'
@@ -33,16 +34,24 @@ export function isGuarded(tool: Tool): boolean {
   return !isOpen || hasAccepts(tool)
 }
 
+/** What a call is given, with labels. */
+export interface GivenLabels {
+  /** Of what its model had been shown when it wrote the call: of all its own words. */
+  context: Label
+  reads: readonly Read[]
+}
+
 /**
- * What a tool does not take of a call (spec Q6): of what its model had been shown, since that decided the call; of each
- * reference by the nearest parameter that says what it takes; and of the model's own words, by each of these.
+ * What a tool does not take of a call: of what its model had been shown, since that decided the call; of each value that
+ * the call reads, field by field, by the nearest parameter that declares what it takes; and of the model's own words at
+ * each of these parameters.
  *
  * @param args The arguments with the values of their variables.
  */
 export function violationsOf(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
-  { context, flows }: CallLabels,
+  { context, reads }: GivenLabels,
 ): FlowViolation[] {
   const own = clearanceOf(tool)
   const places = hasAccepts(tool) ? placesIn(tool, args) : []
@@ -59,21 +68,60 @@ export function violationsOf(
     }
   }
   note(refusedBy(own, context), [], context)
-  for (const { path, ref, label } of flows) {
-    const nearest = places.findLast((place) => isBelow(path, place.path))
-    note(refusedBy(nearest?.accepts ?? own, label), path, label, ref)
+  for (const { path, ref, labels } of reads) {
+    const around = places.findLast((place) => isBelow(path, place.path))
+    const inside = places.filter((place) => place !== around && isBelow(place.path, path))
+    const steps = inside.map((place) => place.path.slice(path.length))
+    const rest = labelBeside(labels, steps)
+    note(refusedBy(around?.accepts ?? own, rest), path, rest, ref)
+    for (const place of inside) {
+      const deeper = inside.filter((one) => one !== place && isBelow(one.path, place.path))
+      const tree = treeAt(labels, place.path.slice(path.length))
+      const label = labelBeside(
+        tree,
+        deeper.map((one) => one.path.slice(place.path.length)),
+      )
+      note(refusedBy(place.accepts, label), place.path, label, ref)
+    }
   }
+  const values = found.filter(({ ref }) => ref !== undefined)
   for (const { path, accepts } of places) {
-    const below = flows.filter((flow) => isBelow(flow.path, path)).map(({ label }) => label)
-    const before = new Set(below.flatMap((label) => refusedBy(accepts, label)))
-    const label = join(context, joinAll(below))
+    const pointer = toPointer(path)
+    const isKnown = (rule: FlowRule): boolean =>
+      values.some((one) => one.rule === rule && `${one.path}/`.startsWith(`${pointer}/`))
     note(
-      refusedBy(accepts, label).filter((rule) => !before.has(rule)),
+      refusedBy(accepts, context).filter((rule) => !isKnown(rule)),
       path,
-      label,
+      context,
     )
   }
   return found
+}
+
+/** The label of a value without what is at some paths below it, which is looked at by itself. */
+function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): Label {
+  if (paths.length === 0) return wholeOf(tree)
+  let label = tree.label
+  for (const [key, field] of Object.entries(tree.fields ?? {})) {
+    const own = paths.filter(([first]) => matches(tree, key, String(first)))
+    const below = new Map<string, FieldKey[][]>()
+    for (const [first, ...rest] of own) {
+      const known = below.get(String(first)) ?? []
+      known.push(rest)
+      below.set(String(first), known)
+    }
+    if (below.size === 0) label = join(label, wholeOf(field))
+    for (const rests of below.values()) {
+      const isWhole = rests.some((rest) => rest.length === 0)
+      if (!isWhole) label = join(label, labelBeside(field, rests))
+    }
+  }
+  return label
+}
+
+/** Whether the labels under a key are those of a field: `*` stands for each field that is not named. */
+function matches({ fields = {} }: LabelTree, key: string, name: string): boolean {
+  return key === name || (key === '*' && !Object.hasOwn(fields, name))
 }
 
 /**
@@ -120,8 +168,14 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
   const waiting = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
   for (let one = waiting.shift(); one; one = waiting.shift()) {
     const { value, path, alternatives } = one
-    const said = alternatives.flatMap((schema) => schema[ACCEPTS] ?? [])
-    if (said.length > 0) places.push({ path, accepts: narrowest(said.map(clearanceIn(own))) })
+    // A branch that declares nothing takes what the tool takes.
+    const isDeclared = alternatives.some((schema) => schema[ACCEPTS] !== undefined)
+    const said = alternatives.map((schema) => schema[ACCEPTS] ?? {})
+    if (isDeclared) places.push({ path, accepts: narrowest(said.map(clearanceIn(own))) })
+    // The content of an asset will stand here: what any part of it takes holds for all of it.
+    const inside = isReference(value) ? declaredBelow(alternatives, tool) : []
+    if (inside.length > 0)
+      places.push({ path, accepts: narrowest([...said, ...inside].map(clearanceIn(own))) })
     if (typeof value !== 'object' || value === null) continue
     const entryOf = walk.entries(alternatives, value)
     for (const [name, item] of Object.entries(value)) {
@@ -132,6 +186,31 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
     }
   }
   return places
+}
+
+function isReference(value: unknown): boolean {
+  if (typeof value === 'string') return /asset:/i.test(value)
+  return isPlainObject(value) && ('asset_id' in value || 'assetRef' in value)
+}
+
+/** What schemas say below the value itself, at any depth. A reference to a definition may say what the tool says anywhere. */
+function declaredBelow(alternatives: Alternatives, tool: Tool): unknown[] {
+  const found: unknown[] = []
+  const waiting: unknown[] = alternatives.flatMap(({ [ACCEPTS]: _, ...schema }) => [schema])
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (typeof one !== 'object' || one === null) continue
+    const { [ACCEPTS]: said, $ref, ...rest } = one as Record<string, unknown>
+    if (said !== undefined) found.push(said)
+    if ($ref !== undefined) return allDeclared(jsonSchemaOf(tool))
+    waiting.push(...Object.values(rest).filter((item) => item !== undefined))
+  }
+  return found
+}
+
+function allDeclared(schema: unknown): unknown[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const own = Object.hasOwn(schema, ACCEPTS) ? [Reflect.get(schema, ACCEPTS)] : []
+  return [...own, ...Object.values(schema).flatMap(allDeclared)]
 }
 
 /** What a parameter takes: of what it does not say, what its tool takes; nothing where it says what cannot be read. */

@@ -40,7 +40,7 @@ describe('trust.decide', () => {
     for (const said of ['yes', 'deny', true, 0, {}]) {
       const { sent, told } = await forward({ decide: () => said })
       expect(sent).toEqual([])
-      expect(told).toContain('said something else')
+      expect(told).toContain('trust.decide must return')
     }
   })
 

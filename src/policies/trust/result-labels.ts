@@ -1,7 +1,6 @@
-import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import type { ConversationEvent } from '../../core/events/events.ts'
-import { joinAll, type Label, madeBy, TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
+import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import { type Label, madeBy, TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
 import {
   joinLabel,
   joinTrees,
@@ -11,12 +10,9 @@ import {
   treeAt,
   writeLabelTree,
 } from '../../core/labels/label-tree.ts'
-import type { Labels } from '../../core/labels/labels.ts'
 import { fromPointer } from '../../core/refs/json-pointer.ts'
-import type { CallOutcome } from '../../engine/calls/call-outcome.ts'
-import { callLabels } from './call-labels.ts'
 
-/** What the labels of a result are made of. */
+/** A result to be labelled. */
 export interface LabelledResult {
   tool: Tool
   /** The call, without an item's index. */
@@ -24,27 +20,19 @@ export interface LabelledResult {
   input: unknown
   /** Absent where the tool failed. */
   result?: unknown
-  /** Of everything that it was given. */
-  given: Label
-  /** Of what it read by itself. */
-  read: Label
 }
 
-/**
- * The labels of what a tool gave (spec Q3): its own, joined with those of everything that it was given and read. One that
- * acts may keep what it is given, and give it back later (Q7).
- */
+/** The labels of what a tool returned: what it declares, joined with the label of what it was given, read and may have kept. */
 export function resultLabels(
-  labels: Labels,
-  { tool, callId, input, result, given, read }: LabelledResult,
+  { tool, callId, input, result }: LabelledResult,
+  given: Label,
 ): LabelTree {
-  const own = mapLabels(ownLabels(tool, input, result), (label) => madeBy(label, `call:${callId}`))
-  const kept = tool.readOnly ? TRUSTED : labels.given(tool.id)
-  return joinLabel(own, joinAll([given, read, kept]))
+  const own = mapLabels(declared(tool, input, result), (label) => madeBy(label, `call:${callId}`))
+  return joinLabel(own, given)
 }
 
-/** What a tool says of its results: without a word of it, nobody vouches for what it reads in the open world. */
-function ownLabels({ returns, openWorld }: Tool, input: unknown, result: unknown): LabelTree {
+/** What a tool declares of its results. Without a declaration, what comes from the open world is untrusted. */
+function declared({ returns, openWorld }: Tool, input: unknown, result: unknown): LabelTree {
   if (returns === undefined) return { label: openWorld === false ? TRUSTED : UNTRUSTED }
   if (typeof returns !== 'function') return readLabelTree(returns)
   try {
@@ -54,7 +42,7 @@ function ownLabels({ returns, openWorld }: Tool, input: unknown, result: unknown
   }
 }
 
-/** The events of a call's assets with their labels: of what stands where they stood, of a offloaded result its own. */
+/** The events of a call's assets, with the labels of the places where the bodies stood. */
 export function labelledAssets(
   events: readonly ConversationEvent[],
   tree: LabelTree,
@@ -64,20 +52,20 @@ export function labelledAssets(
     if (event.type !== 'ASSET_CREATED' || event.payload.label !== undefined) return event
     const { origin } = event.payload
     const label = origin === undefined ? whole : treeAt(tree, fromPointer(origin))
-    // The body is read on demand, and no copy has it.
+    // Not copied: the event gives its body on demand, and a copy would not.
     event.payload.label = writeLabelTree(label)
     return event
   })
 }
 
-/** Of a list of results, one for each item, which are as many as what they were made of. */
+/** Of a list of results, one for each item. Their number is that of the list that they were made from. */
 export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree {
   let each: LabelTree = { label: given }
   for (const item of items) each = joinTrees(each, item)
   return { label: given, fields: { '*': each } }
 }
 
-/** What we say ourselves of a call that did not run, or not to its end: no value is in it. */
+/** Errors whose messages are byref's own words, with no value in them. */
 const OURS: ReadonlySet<string> = new Set([
   'approval_denied',
   'flow_refused',
@@ -87,18 +75,10 @@ const OURS: ReadonlySet<string> = new Set([
   'source_failed',
 ])
 
-/** An outcome with labels: of one that nothing but its call's arguments made, theirs. */
-export function labelOutcome(labels: Labels, plan: CallPlan, outcome: CallOutcome): CallOutcome {
-  if (outcome.labels) return outcome
-  const isOurs = 'error' in outcome && OURS.has(outcome.error.code)
-  const label = isOurs ? labels.contextOf(plan.id) : callLabels(labels, plan).all
-  return { ...outcome, labels: { label } }
-}
-
-/** The event of a value that became an asset, with the labels of the value below its content. */
-export function labelledOffload(
-  events: readonly ConversationEvent[],
-  tree: LabelTree,
-): ConversationEvent[] {
-  return labelledAssets(events, tree, { label: TRUSTED, fields: { content: tree } })
+/** The label of the words of a call that did not run, or not to its end. */
+export function labelOfFailure(
+  { code }: CallError,
+  { context, given }: { context: Label; given: Label },
+): Label {
+  return OURS.has(code) ? context : given
 }

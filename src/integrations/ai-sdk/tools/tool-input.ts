@@ -1,18 +1,16 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
-import { createDataReader } from '../../../boundary/data-reader.ts'
+import { type BoundaryCall, boundaryOf } from '../../../boundary/boundary.ts'
 import {
   describeSchema,
   type JsonSchema,
   type ToolSchema,
 } from '../../../boundary/describe-schema.ts'
-import { resolveVariables } from '../../../boundary/resolve-variables.ts'
 import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
-import { toolsForModel } from '../../../boundary/tool-schema.ts'
-import { withInput } from '../../../boundary/with-input.ts'
-import { earlierResults } from './earlier-results.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
 import { mayHoldRefs } from './may-hold-refs.ts'
+import { messageSource } from './message-source.ts'
 
 /** What a call comes with. */
 export type CallOptions = ToolExecutionOptions<unknown>
@@ -23,6 +21,8 @@ export interface ToolInput {
   schema: Schema<unknown>
   /** As the tool itself describes it. */
   described(): Promise<JsonSchema>
+  /** The input of a call with the values of its variables, or as it is where they cannot be read. */
+  filled(input: unknown, options: Pick<CallOptions, 'messages' | 'toolCallId'>): Promise<unknown>
   /**
    * Uses the input of a call with the values of its references, checked.
    *
@@ -41,20 +41,29 @@ export function toolInput(name: string, tool: Tool, assets: Assets): ToolInput {
   const described = once(() => describe(name, tool, schema))
   const byrefTool = once(async () => toolOf(name, checkedBy(schema, await described())))
 
-  async function variablesIn(
+  const boundary = boundaryOf(() => assets)
+
+  async function fill(
     input: Record<string, unknown>,
     { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
-  ): Promise<Record<string, unknown>> {
-    const reader = createDataReader(earlierResults(messages, assets), { id: toolCallId })
-    return resolveVariables(await byrefTool(), input, { reader, assets: () => assets })
+  ): Promise<BoundaryCall> {
+    const call = { tool: await byrefTool(), arguments: input }
+    const source = messageSource(messages, toolCallId, assets)
+    return { ...call, arguments: (await boundary.resolve(call, source)).arguments }
   }
 
   return {
     described,
+    async filled(input, options) {
+      if (!isPlainObject(input) || !mayHoldRefs(input)) return input
+      return fill(input, options).then(
+        (call) => call.arguments,
+        () => input,
+      )
+    },
     schema: jsonSchema(
       async () => {
-        const shown = toolsForModel(new Map([[name, toolOf(name, await described())]]))
-        return shown[0]?.inputSchema ?? {}
+        return boundary.describe(toolOf(name, await described())).inputSchema
       },
       {
         validate(value) {
@@ -64,9 +73,7 @@ export function toolInput(name: string, tool: Tool, assets: Assets): ToolInput {
       },
     ),
     resolve: (input, options, use) =>
-      Promise.all([byrefTool(), variablesIn(input, options)]).then(([known, args]) =>
-        withInput(known, { args, assets: () => assets }, use),
-      ),
+      fill(input, options).then((call) => boundary.withInput(call, use)),
   }
 }
 

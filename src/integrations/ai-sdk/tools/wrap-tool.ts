@@ -32,8 +32,9 @@ type Resolve = ToolInput['resolve']
 export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
   if (tool.type === 'provider') return tool
   const toModelOutput = showing(name, tool, options)
-  const { schema, described, resolve } = toolInput(name, tool, options.assets)
-  const guard = options.guard ? guardedCalls(name, described, options.guard) : null
+  const own = toolInput(name, tool, options.assets)
+  const { schema, resolve } = own
+  const guard = options.guard ? guardedCalls(name, own, options.guard) : null
   const needsApproval = approval(tool, { resolve, guard })
   // What runs elsewhere can be asked about only.
   if (!tool.execute) return { ...tool, needsApproval, toModelOutput } as Tool

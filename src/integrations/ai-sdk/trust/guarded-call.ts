@@ -1,10 +1,13 @@
 import type { ToolExecutionOptions } from 'ai'
-import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import type { CallLabels } from '../../../policies/trust/call-labels.ts'
-import { violationsOf, violationText } from '../../../policies/trust/check-flow.ts'
+import {
+  type GivenLabels,
+  violationsOf,
+  violationText,
+} from '../../../policies/trust/check-flow.ts'
+import type { ToolInput } from '../tools/tool-input.ts'
 import { messageLabels } from './message-labels.ts'
 import { flowTool, type ToolTrust, type TrustSettings } from './tool-trust.ts'
 
@@ -31,7 +34,7 @@ export interface GuardOptions {
 /** The calls of a tool, looked at by what it takes. */
 export function guardedCalls(
   name: string,
-  schema: () => Promise<JsonSchema>,
+  { described: schema, filled }: Pick<ToolInput, 'described' | 'filled'>,
   { trust, trustOf }: GuardOptions,
 ): GuardedCalls {
   let tool: Promise<Tool> | undefined
@@ -40,10 +43,12 @@ export function guardedCalls(
     return tool
   }
 
-  async function why(input: unknown, { messages, toolCallId }: Call): Promise<string | null> {
+  async function why(input: unknown, call: Call): Promise<string | null> {
+    const { messages, toolCallId } = call
     const labels = messageLabels(messages, trust, trustOf)
     if (labels.isApproved(toolCallId)) return null
-    return refusal(await known(), input, labels.given({ toolCallId, input }))
+    const given = labels.given({ toolCallId, input })
+    return refusal(await known(), await filled(input, call), given)
   }
 
   return {
@@ -58,7 +63,7 @@ export function guardedCalls(
 }
 
 /** Why a call is held up, without a value; null for one that is not. */
-export function refusal(tool: Tool, input: unknown, given: CallLabels): string | null {
+export function refusal(tool: Tool, input: unknown, given: GivenLabels): string | null {
   const violations = violationsOf(tool, isPlainObject(input) ? input : {}, given)
   if (violations.length === 0) return null
   // They are looked up in what the model wrote, so that it knows each of them.

@@ -1,3 +1,4 @@
+import type { Read } from '../../../boundary/resolve.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import {
   join,
@@ -19,11 +20,13 @@ import {
 import { visibleOf } from '../../../core/labels/labels.ts'
 import { RESULT } from '../../../core/messages/results.ts'
 import { isAssetRef, parseAssetRef } from '../../../core/refs/asset-ref.ts'
+import type { FieldKey } from '../../../core/refs/field-key.ts'
+import { ownField } from '../../../core/refs/field-path.ts'
 import { referencesIn } from '../../../core/refs/references-in.ts'
-import type { CallLabels } from '../../../policies/trust/call-labels.ts'
+import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
 import type { ModelOutput } from '../model-output.ts'
 import { outputValue, urlOf } from '../output-value.ts'
-import type { ToolTrust, TrustSettings } from './tool-trust.ts'
+import type { KnownTrust, TrustSettings } from './tool-trust.ts'
 
 /** A message as the AI SDK has it, for its models and for its tools. */
 export interface AnyMessage {
@@ -38,7 +41,7 @@ export interface MessageLabels {
   /** Of the asset at a reference; of one that no message knows, the strictest but for readers. */
   asset(ref: string): Label
   /** Of what a call is given, by what its model had been shown. */
-  given(call: { toolCallId: string; input: unknown }): CallLabels
+  given(call: { toolCallId: string; input: unknown }): CallGiven
   /** Whether a person has said yes to a call. */
   isApproved(toolCallId: string): boolean
 }
@@ -46,7 +49,13 @@ export interface MessageLabels {
 /** A result, and the call that it came of; null where that is not among the messages any more. */
 export interface LabelledResult {
   labels: LabelTree
-  call: { input: unknown; given: CallLabels } | null
+  value: unknown
+  call: { input: unknown; given: CallGiven } | null
+}
+
+/** What a call is given, and the label of all of it. */
+export interface CallGiven extends GivenLabels {
+  all: Label
 }
 
 interface Part {
@@ -68,7 +77,7 @@ interface Part {
 export function messageLabels(
   messages: readonly AnyMessage[],
   { mode, attachments }: Pick<TrustSettings, 'mode' | 'attachments'>,
-  trustOf: (tool: string) => ToolTrust,
+  trustOf: (tool: string) => KnownTrust,
 ): MessageLabels {
   const results: LabelledResult[] = []
   /** Those without a result: ids may come again. */
@@ -90,17 +99,34 @@ export function messageLabels(
     return (parts && assets.get(parts.id)) ?? UNKNOWN
   }
 
-  function given({ toolCallId, input }: { toolCallId: string; input: unknown }): CallLabels {
-    const own = calls.get(toolCallId)?.context ?? join(context, fresh)
-    const flows = referencesIn(input).map(({ path, text: ref, variables, assets: named }) => {
-      const labels = variables.map((one) => {
+  /** What the references in a value read, and the assets that the values behind them name. */
+  function readsIn(root: unknown, at: readonly FieldKey[] = []): Read[] {
+    return referencesIn(root).flatMap(({ path: below, text: ref, variables, assets: named }) => {
+      const path = [...at, ...below]
+      const behind = named.map(({ id }) => ({
+        path,
+        ref,
+        labels: { label: assets.get(id) ?? UNKNOWN },
+      }))
+      const read = variables.flatMap((one): Read[] => {
         const found = one.kind === RESULT ? results[Number(one.instance) - 1] : undefined
-        return found ? wholeOf(treeAt(found.labels, one.path)) : TRUSTED
+        if (!found) return []
+        const value = one.path.reduce<unknown>((held, key) => ownField(held, key), found.value)
+        const within = readsIn(value, path).filter(({ ref }) => !ref.includes('†'))
+        return [{ path, ref, labels: treeAt(found.labels, one.path) }, ...within]
       })
-      const label = joinAll([...labels, ...named.map(({ id }) => assets.get(id) ?? UNKNOWN)])
-      return { path, ref, label }
+      return [...behind, ...read]
     })
-    return { context: own, flows, all: joinAll([own, ...flows.map(({ label }) => label)]) }
+  }
+
+  function given({ toolCallId, input }: { toolCallId: string; input: unknown }): CallGiven {
+    const own = calls.get(toolCallId)?.context ?? join(context, fresh)
+    const reads = readsIn(input)
+    return {
+      context: own,
+      reads,
+      all: joinAll([own, ...reads.map(({ labels }) => wholeOf(labels))]),
+    }
   }
 
   function noteAssets(root: unknown, label: Label): void {
@@ -116,10 +142,10 @@ export function messageLabels(
     approved.delete(toolCallId)
     // What the person or the application said in place of a result is theirs.
     if (output.type === 'execution-denied') {
-      results.push({ labels: { label: TRUSTED }, call })
+      results.push({ labels: { label: TRUSTED }, value: null, call })
       return
     }
-    const { returns, openWorld, readOnly } = trustOf(toolName)
+    const { returns, openWorld, readOnly, isRenamed } = trustOf(toolName)
     const usual = { label: openWorld === false ? TRUSTED : UNTRUSTED }
     const own = mapLabels(returns ? readLabelTree(returns) : usual, (label) => {
       return madeBy(label, `call:${toolCallId}`)
@@ -130,10 +156,11 @@ export function messageLabels(
     if (!readOnly) kept.set(toolName, before)
     const tree = joinLabel(own, readOnly ? all : before)
     // The words of a failure are of no field; nor are the parts of content.
-    const isData = output.type === 'json' || output.type === 'text'
+    const isData = (output.type === 'json' || output.type === 'text') && !isRenamed
     const shown = isData ? tree : { label: wholeOf(tree) }
-    results.push({ labels: shown, call })
-    noteAssets(outputValue(output), wholeOf(tree))
+    const value = outputValue(output)
+    results.push({ labels: shown, value, call })
+    noteAssets(value, wholeOf(tree))
     show(shown)
   }
 

@@ -11,6 +11,12 @@ export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accept
   returns?: LabelTreeInput
 }
 
+/** What is known of a tool, with what it does itself. */
+export interface KnownTrust extends ToolTrust {
+  /** Whether a `toModelOutput` of its own may show fields under other names. */
+  isRenamed?: boolean
+}
+
 /** How what nobody vouches for is treated. */
 export interface ByReferenceTrust {
   mode: TrustMode

@@ -6,11 +6,7 @@ import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { metaOf } from '../label-meta.ts'
-import {
-  resolveReferences,
-  shownTakingReferences,
-  takingReferences,
-} from '../reference-arguments.ts'
+import { mcpTool, resolveReferences, shownSchema } from '../reference-arguments.ts'
 import { saveBody } from '../save-body.ts'
 import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
@@ -64,19 +60,19 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
     // The engine's own validator knows this draft without being told.
     const { $schema: _, ...schema } = withoutAccepts(inputSchema)
     const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
-    const taking = takingReferences(schema)
+    const described = mcpTool(id, schema)
     const { said, ...declared } = serverTrust(tool, trust)
     return {
       id,
       description: description ?? title ?? name,
-      inputSchema: shownTakingReferences(id, schema),
+      inputSchema: shownSchema(described),
       idempotent: annotations.readOnlyHint ?? annotations.idempotentHint ?? false,
       needsApproval: needsApproval(tool),
       ...declared,
       async execute(input, context) {
         const args = await resolveReferences(
+          described,
           input as Record<string, unknown>,
-          taking,
           context.assets,
         )
         const given = context.trust && { _meta: metaOf(context.trust.given) }

@@ -56,19 +56,18 @@ export function callTool(how: CallTool): Handler {
   return async (request, help) => {
     const { name, arguments: args, _meta } = Object(request.params)
     trust?.asker.hear(request)
-    const { schemas, own, tools } = await how.catalog(request, help.ask)
+    const { own, tools } = await how.catalog(request, help.ask)
     const input = isPlainObject(args) ? args : {}
     const label = trust?.guard.given(input, _meta).all ?? null
     const reading = own.get(name)
     if (reading) return how.read(request, reading, { input, label, signal: help.signal })
     const tool = tools.get(name)
-    const schema = schemas.get(name)
     if (isClosed && !tool) {
       return failure(request, new ByrefError('invalid_arguments', 'There is no tool of this name'))
     }
     let ready: Ready | RpcMessage = { given: input, isOurs: false }
     try {
-      const resolved = schema ? await resolveReferences(input, schema, assets) : input
+      const resolved = tool ? await resolveReferences(tool, input, assets) : input
       if (trust && tool) {
         ready = await allowed(request, { trust, tool, input, resolved }, help)
       } else ready.given = resolved
@@ -106,7 +105,7 @@ async function allowed(
   if (before?.approved === true) return { given: before.given, isOurs: true }
   const labels = guard.given(input, request.params?._meta)
   const isFilled = resolved !== input
-  const violations = guard.violations({ tool, args: input, isFilled, labels })
+  const violations = guard.violations({ tool, args: resolved, isFilled, labels })
   if (violations.length === 0) return { given: resolved, isOurs: false }
   const why = inWords(violations, input)
   const values = showsValues ? `\n${JSON.stringify(resolved).slice(0, MAX_SHOWN)}` : ''

@@ -3,8 +3,11 @@ import type { Tool } from '../../../boundary/tool.ts'
 import type { FlowViolation } from '../../../core/events/events.ts'
 import { join, joinAll, type Label, TRUSTED, UNKNOWN } from '../../../core/labels/label.ts'
 import { referencesIn } from '../../../core/refs/references-in.ts'
-import type { CallLabels } from '../../../policies/trust/call-labels.ts'
-import { violationsOf, violationText } from '../../../policies/trust/check-flow.ts'
+import {
+  type GivenLabels,
+  violationsOf,
+  violationText,
+} from '../../../policies/trust/check-flow.ts'
 import { stricterByMeta } from '../label-meta.ts'
 
 /** The labels in one client's session, and what may flow by them. */
@@ -14,7 +17,7 @@ export interface FlowGuard {
   /** Assets that note the label of what is saved. */
   labelling(label: Label): Assets
   /** The labels of what a call is given, and of what stands behind the references in it. */
-  given(args: Record<string, unknown>, meta: unknown): CallLabels
+  given(args: Record<string, unknown>, meta: unknown): GivenLabels & { all: Label }
   /** What a tool does not take of a call. */
   violations(call: GuardedCall): readonly FlowViolation[]
 }
@@ -26,7 +29,7 @@ export interface GuardedCall {
   args: Record<string, unknown>
   /** Whether there was a reference in it that became a value. */
   isFilled: boolean
-  labels: CallLabels
+  labels: GivenLabels
 }
 
 /** Begins with a client that was shown nothing. */
@@ -50,17 +53,17 @@ export function createFlowGuard(assets: Assets): FlowGuard {
     },
     given(args, meta) {
       const own = stricterByMeta(context, meta)
-      const flows = referencesIn(args).flatMap(({ path, text: ref, assets: named }) => {
-        const labels = named.map(({ id }) => saved.get(id) ?? UNKNOWN)
-        return labels.length === 0 ? [] : { path, ref, label: joinAll(labels) }
-      })
-      return { context: own, flows, all: joinAll([own, ...flows.map(({ label }) => label)]) }
+      const reads = referencesIn(args).flatMap(({ path, text: ref, assets: named }) =>
+        named.map(({ id }) => ({ path, ref, labels: { label: saved.get(id) ?? UNKNOWN } })),
+      )
+      const all = joinAll([own, ...reads.map(({ labels }) => labels.label)])
+      return { context: own, reads, all }
     },
     violations({ tool, args, isFilled, labels }) {
       // Whatever became a value came from somewhere.
-      const hidden = { path: [], ref: 'a reference', label: UNKNOWN }
-      const flows = isFilled && labels.flows.length === 0 ? [hidden] : labels.flows
-      return violationsOf(tool, args, { ...labels, flows })
+      const hidden = { path: [], ref: 'a reference', labels: { label: UNKNOWN } }
+      const reads = isFilled && labels.reads.length === 0 ? [hidden] : labels.reads
+      return violationsOf(tool, args, { ...labels, reads })
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { AssetInfo } from '../../../assets/asset-info.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
-import { previewOf } from '../../../boundary/offload.ts'
+import { previewOf } from '../../../boundary/store.ts'
 import { cutText } from '../../../core/json/cut.ts'
 import { dataInText } from '../../json-in-text.ts'
 import type { ReadingToolNames } from '../reading-tools.ts'

@@ -1,5 +1,5 @@
-import { previewOf } from '../../../boundary/offload.ts'
 import { Later, replacePlaces } from '../../../boundary/replace-places.ts'
+import { previewOf } from '../../../boundary/store.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'

@@ -8,7 +8,7 @@ import {
   type ReadingToolNames,
   readingTools,
 } from '../reading-tools.ts'
-import { shownTakingReferences, takingReferences } from '../reference-arguments.ts'
+import { mcpTool, shownSchema } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
 import { serverTrust } from '../server-trust.ts'
@@ -17,8 +17,6 @@ import { serverTrust } from '../server-trust.ts'
 export interface ToolCatalog {
   /** What a client is shown. */
   list: Fields
-  /** Schemas of parameters that take references. */
-  schemas: ReadonlyMap<unknown, JsonSchema>
   /** The server's tools as its descriptions say what they are, for what may flow to them. */
   tools: ReadonlyMap<unknown, Tool>
   own: ReadonlyMap<unknown, AssetTool>
@@ -54,12 +52,8 @@ export async function readToolCatalog(
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
   const own = new Map(reading.map((tool) => [free(tool.id), tool]))
   const added = [...own].map(([name, tool]) => describeTool(tool, name))
-  const schemas = found.map(({ name, inputSchema }) => {
-    return [name, takingReferences(Object(inputSchema))] as const
-  })
   return {
     list: { ...list, tools: [...found.map(shown), ...added] },
-    schemas: new Map(schemas),
     tools: new Map(found.map((one) => [one.name, toolOf(one)])),
     own,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
@@ -69,14 +63,13 @@ export async function readToolCatalog(
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool {
   const described = { annotations: Object(annotations), outputSchema } as never
   const { said: _, ...declared } = serverTrust(described, 'trusted')
-  const about = { id: String(name), description: '', inputSchema: Object(inputSchema) }
-  return { ...about, ...declared, execute: () => null }
+  return { ...mcpTool(String(name), Object(inputSchema)), ...declared }
 }
 
 /** A tool as the client is shown it. */
 function shown(tool: Fields): Fields {
   const { name, inputSchema, outputSchema } = tool
-  const input = isPlainObject(inputSchema) && shownTakingReferences(String(name), inputSchema)
+  const input = isPlainObject(inputSchema) && shownSchema(mcpTool(String(name), inputSchema))
   const output = isPlainObject(outputSchema) && { outputSchema: orReference(outputSchema) }
   return { ...tool, ...(input && { inputSchema: input }), ...output }
 }

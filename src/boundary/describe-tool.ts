@@ -1,16 +1,17 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { isSchema, mapParts } from '../core/board/schema-keywords.ts'
+import { isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
+import type { Codec } from './codec.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
-/** How tools are shown to a model, worked out once for the tools of an agent, but those that come later. */
+/** Describes the tools of an agent to a model, once for all prompts. Leaves out those that come later. */
 export function toolsForModel(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const known = shown.get(tools) ?? [...tools.values()].map(toolForModel)
+  const known = shown.get(tools) ?? [...tools.values()].map((tool) => toolForModel(tool))
   shown.set(tools, known)
   return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
 }
@@ -25,8 +26,9 @@ const TEXT = { type: 'string' }
  * tools: `_outputPath` and `_outputMethod` where the model may choose them, `_instance`, and `_each`. Every token of it
  * counts: it is sent with each prompt.
  */
-function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
-  const { $schema: _, ...schema } = widenBelow(jsonSchemaOf(tool), tool.variables !== false)
+export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4FunctionTool {
+  const given = codec.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
+  const { $schema: _, ...schema } = widenBelow(given, tool.variables !== false)
   const own = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
     ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
@@ -38,6 +40,31 @@ function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
       ? { ...schema, properties: { ...Object(schema.properties), ...own } }
       : schema
   return { type: 'function', name: tool.id, description: tool.description, inputSchema }
+}
+
+/** Schemas that take references in every parameter, by the schema of the tool itself. */
+const marked = new WeakMap<JsonSchema, JsonSchema>()
+
+/**
+ * The schema of a tool's parameters that says of each, at any depth, that it takes references: all but those with few
+ * values, and those that are HTTP headers too (`x-mcp-header`).
+ */
+export function takingReferences(tool: Tool): JsonSchema {
+  const schema = jsonSchemaOf(tool)
+  const known = marked.get(schema) ?? markAll(schema)
+  marked.set(schema, known)
+  return known
+}
+
+function markAll(schema: JsonSchema): JsonSchema {
+  return mapSubschemas(schema, (one) => {
+    const below = markAll(one)
+    const isClosed =
+      one.type === 'boolean' ||
+      one.type === 'null' ||
+      Object.keys(one).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
+    return isClosed ? below : { ...below, asset_ref_acceptable: true }
+  })
 }
 
 /** What holds of all JSON, and only costs tokens. */

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { camera, say } from '../agent/fixtures/agent.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import type { AroundWork } from './around-work.ts'
+import type { Policy } from './policy.ts'
 
-describe('callbacks.aroundStep and aroundCall', () => {
+describe('aroundStep and aroundCall of a policy', () => {
   it('are around each answer and each execution, and hear what it came to', async () => {
     const heard: unknown[][] = []
-    const around: AroundWork = {
+    const around: Policy = {
       async aroundStep({ conversation, run, messages, model }, perform) {
         heard.push(['ask', conversation, run.runId, messages().map(({ content }) => content)])
         const outcome = await perform()
@@ -18,14 +18,14 @@ describe('callbacks.aroundStep and aroundCall', () => {
         heard.push([tool.id, toolCallId, attempt, args])
         const { events, ...outcome } = await perform()
         heard.push([tool.id, events.map(({ type }) => type), 'error' in outcome])
-        return { events, ...outcome } as never
+        return { events, ...outcome }
       },
     }
     const model = scriptedModel([
       { calls: [{ id: 'c1', name: 'camera', arguments: {} }] },
       'A picture.',
     ])
-    const agent = createAgent({ model, tools: [camera], callbacks: around })
+    const agent = createAgent({ model, tools: [camera], policies: [around] })
     const run = agent.run({ conversation: 'c', messages: say('Take one') })
     expect((await run.result).assets).toHaveLength(1)
     const ask = ['ask', 'c', run.id, ['Take one']]
@@ -42,7 +42,9 @@ describe('callbacks.aroundStep and aroundCall', () => {
   it('count as the work when they throw', async () => {
     const model = scriptedModel(['never asked'])
     const aroundStep = () => Promise.reject(new Error('no way around'))
-    const { result } = createAgent({ model, callbacks: { aroundStep } }).run({ messages: say('x') })
+    const { result } = createAgent({ model, policies: [{ aroundStep }] }).run({
+      messages: say('x'),
+    })
     await expect(result).rejects.toThrow(/no way around/)
     expect(model.requests).toEqual([])
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonSchema } from './describe-schema.ts'
+import { toolsForModel } from './describe-tool.ts'
 import { defineTool, type Tool } from './tool.ts'
-import { toolsForModel } from './tool-schema.ts'
 
 const noop = () => null
 const numbers = { type: 'object', properties: { n: { type: 'number' } } } as const

@@ -3,12 +3,11 @@ import { createAssets } from '../assets/assets.ts'
 import { createBoard } from '../core/board/board.ts'
 import { createResults } from '../core/messages/results.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import type { Session } from '../engine/session.ts'
-import { createDataReader } from './data-reader.ts'
 import type { JsonSchema } from './describe-schema.ts'
+import { resolveCall } from './resolve.ts'
 import { resolveAssets } from './resolve-assets.ts'
-import { resolveVariables } from './resolve-variables.ts'
 import { defineTool, type Tool } from './tool.ts'
+import { ConversationSource } from './value-source.ts'
 
 const assets = createAssets()
 const note = await assets.saveAsset({ content_type: 'text/plain', content: 'of <|†state.n|>' })
@@ -53,7 +52,7 @@ results.add(
   }),
 )
 const calls = { c2: { parentMessageId: 'answer' }, now: { parentMessageId: 'answer' } }
-const session = { board, results, state: { calls } } as unknown as Session
+const conversation = { board, results, calls: calls as never, assets }
 
 /** A tool with one parameter `p` of this schema. */
 function toolOf(schema: JsonSchema, variables = true): Tool {
@@ -64,8 +63,9 @@ function toolOf(schema: JsonSchema, variables = true): Tool {
 
 /** What `p` becomes in a call of a tool with a parameter of this schema. */
 async function given(p: unknown, schema: JsonSchema = {}, instance?: string): Promise<unknown> {
-  const reader = createDataReader({ session, assets }, { id: 'now', instance })
-  return (await resolveVariables(toolOf(schema), { p }, { reader, assets: () => assets })).p
+  const values = new ConversationSource(conversation, { id: 'now', instance })
+  const resolved = await resolveCall(toolOf(schema), { p }, { values, assets: () => assets })
+  return resolved.arguments.p
 }
 
 const nested = (levels: number): unknown =>
@@ -73,7 +73,7 @@ const nested = (levels: number): unknown =>
 
 const accepting = { type: 'string', asset_ref_acceptable: true }
 
-describe('resolveVariables', () => {
+describe('resolveCall', () => {
   it('puts the typed value in the place of a variable, at any depth', async () => {
     expect(await given('†state.n')).toBe(7)
     expect(await given([{ a: '†state.nested' }, 'plain', null, 1])).toEqual([
@@ -104,9 +104,9 @@ describe('resolveVariables', () => {
 
   it('leaves everything alone where the tool forbids variables', async () => {
     const args = { p: ['†state.n', '\\†state.n', 'a †state.n', '<|†state.n|>'] }
-    const reader = createDataReader({ session, assets }, { id: 'now' })
-    const source = { reader, assets: () => assets }
-    expect(await resolveVariables(toolOf({}, false), args, source)).toBe(args)
+    const values = new ConversationSource(conversation, { id: 'now' })
+    const resolved = await resolveCall(toolOf({}, false), args, { values, assets: () => assets })
+    expect(resolved.arguments).toBe(args)
   })
 
   it('says what there is not', async () => {
@@ -224,7 +224,7 @@ describe('marks in text', () => {
   it('refuses a variable without marks, with the form to use', async () => {
     await expect(given('The sum is †state.n.')).rejects.toMatchObject({
       code: 'invalid_arguments',
-      message: expect.stringContaining('write <|†state.n|> for its value, or \\†state.n for'),
+      message: expect.stringContaining('Write <|†state.n|> for its value, or \\†state.n for'),
     })
     await expect(given('see †result#1')).rejects.toThrow('<|†result#1|>')
     expect(await given('see †result#9 and †nobody')).toBe('see †result#9 and †nobody')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonLength } from './json-length.ts'
+import { jsonLength } from './store.ts'
 
 describe('jsonLength', () => {
   it('is the length of small JSON, but for a comma', () => {

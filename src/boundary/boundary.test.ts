@@ -5,11 +5,9 @@ import { createBoard } from '../core/board/board.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { Asset } from '../core/messages/asset.ts'
 import { createResults } from '../core/messages/results.ts'
-import type { Session } from '../engine/session.ts'
-import { createDataReader } from './data-reader.ts'
-import { resolveVariables } from './resolve-variables.ts'
+import { createBoundary } from './boundary.ts'
 import { defineTool, type Tool } from './tool.ts'
-import { withInput } from './with-input.ts'
+import { ConversationSource } from './value-source.ts'
 
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 255])
 const assets = createAssets()
@@ -20,21 +18,24 @@ const table = await assets.saveAsset({
 const picture = await assets.save(PNG, 'image/png', { name: 'p.png' })
 const ref = `${table.ref}/content/rows`
 
-const session = {
-  board: createBoard([{ type: 'state', state: { rows: [{ n: 2 }], ref, picture: picture.ref } }]),
-  results: createResults(),
-  state: { calls: {} },
-} as unknown as Session
+const boundary = createBoundary({ assets })
+const values = new ConversationSource(
+  {
+    board: createBoard([{ type: 'state', state: { rows: [{ n: 2 }], ref, picture: picture.ref } }]),
+    results: createResults(),
+    assets,
+  },
+  { id: 'c' },
+)
 
 type Inputs = Parameters<Tool['execute']>[0]
 
 /** What `execute` is given for these arguments, by the way of all calls. */
 async function inputOf(inputSchema: Tool['inputSchema'], args: object): Promise<Inputs> {
   const tool = { id: 't', description: '', inputSchema, execute: () => null } as Tool
-  const reader = createDataReader({ session, assets }, { id: 'c' })
-  const source = { reader, assets: () => assets }
-  const resolved = await resolveVariables(tool, args as Record<string, unknown>, source)
-  return withInput(tool, { args: resolved, assets: () => assets }, (input) => input)
+  const call = { tool, arguments: args as Record<string, unknown> }
+  const resolved = await boundary.resolve(call, values)
+  return boundary.withInput({ tool, arguments: resolved.arguments }, (input) => input)
 }
 
 const rows = z.array(z.object({ n: z.number() })).meta({ asset_ref_acceptable: true })
@@ -165,9 +166,8 @@ describe('withInput', () => {
       },
     }
     const tool = { id: 't', description: '', inputSchema: schema, execute: () => null } as Tool
-    const reader = createDataReader({ session, assets }, { id: 'c' })
-    const source = { reader, assets: () => assets }
-    expect(await resolveVariables(tool, { p: `<|${ref}|>` }, source)).toEqual({ p: '[{"n":1}]' })
+    const resolved = await boundary.resolve({ tool, arguments: { p: `<|${ref}|>` } }, values)
+    expect(resolved.arguments).toEqual({ p: '[{"n":1}]' })
   })
 
   it('takes 100,000 items, with a few references among them', async () => {
@@ -211,11 +211,9 @@ describe('asset_ref_as', () => {
     })
     const p = picture.ref
     const args = { bytes: '†state.picture', blob: p, stream: p, asset: `${table.ref}/content` }
-    const reader = createDataReader({ session, assets }, { id: 'c' })
-    const given = await resolveVariables(tool as Tool, args, { reader, assets: () => assets })
-    const read = await withInput(
-      tool as Tool,
-      { args: given, assets: () => assets },
+    const given = await boundary.resolve({ tool: tool as Tool, arguments: args }, values)
+    const read = await boundary.withInput(
+      { tool: tool as Tool, arguments: given.arguments },
       async (input) => {
         const { bytes, blob, stream, asset } = input as Record<string, unknown>
         const streamed = await new Response(stream as ReadableStream).bytes()
@@ -277,7 +275,7 @@ describe('asset_ref_as', () => {
       execute: () => null,
     } as unknown as Tool
     const use = (args: Record<string, unknown>) =>
-      withInput(tool, { args, assets: () => opened }, () => 'used')
+      createBoundary({ assets: opened }).withInput({ tool, arguments: args }, () => 'used')
     await expect(use({ p: picture.ref })).rejects.toThrow('/n')
     expect(ended).toEqual(['ended'])
     expect(await use({ p: picture.ref, n: 1 })).toBe('used')

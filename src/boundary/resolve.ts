@@ -1,0 +1,190 @@
+import type { Assets } from '../assets/assets-contract.ts'
+import { documentForm } from '../assets/documents/document-form.ts'
+import { ByrefError } from '../core/errors.ts'
+import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
+import {
+  type AssetRef,
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-key.ts'
+import { referencesIn } from '../core/refs/references-in.ts'
+import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
+import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import type { Codec } from './codec.ts'
+import { textOf } from './convert-asset.ts'
+import type { JsonSchema } from './describe-schema.ts'
+import { Later, type Place, replacePlaces } from './replace-places.ts'
+import { acceptingAt, isOpenTo, parametersOf } from './resolve-assets.ts'
+import type { Tool } from './tool.ts'
+import type { Found, ValueSource } from './value-source.ts'
+
+/** Characters that are put into one text in place of its references. The tool gets them, not the model: memory is the limit. */
+const MAX_CHARS = 10_000_000
+
+/** One reference in a call's arguments, with the labels of what it leads to. */
+export interface Read {
+  /** Where the value stands in the arguments. */
+  path: readonly FieldKey[]
+  /** The reference: as the model wrote it, or as it stands in a value that the call reads. */
+  ref: string
+  /** Of the reference and of the content behind it, for the value and each of its fields. */
+  labels: LabelTree
+}
+
+/** A call whose variables have their values. References to assets are still in its arguments. */
+export interface ResolvedCall {
+  arguments: Record<string, unknown>
+  /** Every reference that the call reads. Empty where its source has no labels. */
+  reads: readonly Read[]
+}
+
+/** What the references of a call are resolved with. */
+export interface ResolveSource {
+  /** Null where `†` is ordinary text. */
+  values: ValueSource | null
+  assets(): Assets
+  codec?: Codec
+}
+
+/**
+ * Puts the values of `†` variables into a call's arguments, and the texts of embedded references into longer text:
+ * `<|†state.total|>`, and `<|asset://…|>` where the parameter takes references. Never scans a value for more references.
+ * `\\†state` is the text `†state`.
+ *
+ * @throws VariableError, and whatever reading throws; ByrefError `invalid_arguments` for arguments that are nested too deep,
+ * for a variable within a longer text that is not embedded, and for a value too long for a text
+ */
+export async function resolveCall(
+  tool: Tool,
+  args: Record<string, unknown>,
+  source: ResolveSource,
+): Promise<ResolvedCall> {
+  const { values } = source
+  const reads: Read[] = []
+  const resolved =
+    values && tool.variables === false
+      ? args
+      : await replacePlaces(args, schemaFor(tool, source.codec), (value, place) => {
+          if (typeof value !== 'string') return value
+          if (!value.includes('†') && !value.includes('<|')) return value
+          if (!values || parseVariableRef(value) === null)
+            return fillInMarks(value, place, source, reads)
+          const take = ({ value: found, labels }: Found): unknown => {
+            if (labels) reads.push({ path: place.path(), ref: value, labels })
+            return found
+          }
+          const found = values.read(value)
+          return found instanceof Promise ? new Later(() => found.then(take)) : take(found)
+        })
+  if (values?.labelsOf) reads.push(...(await assetReads(resolved, values.labelsOf)))
+  return { arguments: resolved, reads }
+}
+
+/** References to assets anywhere in the resolved arguments, also in the values that variables gave. */
+export async function assetReads(
+  args: unknown,
+  labelsOf: NonNullable<ValueSource['labelsOf']>,
+): Promise<Read[]> {
+  const found = referencesIn(args).flatMap(({ path, text: ref, assets }) =>
+    assets.map((parts) => ({ path, ref, parts })),
+  )
+  return Promise.all(
+    found.map(async ({ path, ref, parts }) => ({ path, ref, labels: await labelsOf(parts) })),
+  )
+}
+
+function schemaFor(tool: Tool, codec: Codec | undefined): JsonSchema | null {
+  const schema = parametersOf(tool, codec)
+  return isOpenTo(schema, codec) ? schema : null
+}
+
+/** The text with the texts of its embedded references; a {@link Later} where these have to be read first. */
+function fillInMarks(text: string, place: Place, source: ResolveSource, reads: Read[]): unknown {
+  const takesAssets = acceptingAt(place, source.codec).length > 0
+  const marks = findTextMarks(text).filter((mark) => {
+    if (mark.type === 'asset') return takesAssets
+    if (mark.type === 'bare' && source.values?.knows(mark.ref)) throw bare(mark.text)
+    return source.values !== null && mark.type !== 'bare'
+  })
+  const join = (texts: readonly string[]): string => {
+    const parts = marks.map(({ start }, i) => text.slice(marks[i - 1]?.end ?? 0, start) + texts[i])
+    return parts.join('') + text.slice(marks.at(-1)?.end ?? 0)
+  }
+  if (marks.every(({ type }) => type === 'escape')) return join(marks.map(() => ''))
+  return new Later(async () => {
+    const texts: string[] = []
+    let left = MAX_CHARS
+    // One after the other, so that what does not fit is never read.
+    for (const mark of marks) {
+      const { value, labels } = await textFor(mark, source, left)
+      if (labels)
+        reads.push({ path: place.path(), ref: nameOf(mark), labels: { label: wholeOf(labels) } })
+      left -= value.length
+      texts.push(value)
+    }
+    const filled = join(texts)
+    // The content of an asset must not become a reference of the call.
+    if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
+      throw new ByrefError(
+        'invalid_arguments',
+        `${text.slice(0, 200)} stands for ${filled.slice(0, 200)}, a reference: pass that, without <| and |>`,
+      )
+    }
+    return filled
+  })
+}
+
+interface FoundText extends Found {
+  value: string
+}
+
+async function textFor(
+  mark: TextMark,
+  { values, assets }: ResolveSource,
+  left: number,
+): Promise<FoundText> {
+  if (mark.type === 'asset') {
+    const value = bounded(await assetText(mark.ref, assets(), left), nameOf(mark), left)
+    return { value, labels: await values?.labelsOf?.(parseAssetRef(mark.ref) as AssetRefParts) }
+  }
+  if (mark.type !== 'variable' || !values) return { value: '' }
+  const { value, labels } = await values.read(mark.text)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { value: bounded(text, mark.text, left), labels }
+}
+
+function nameOf(mark: TextMark): string {
+  if (mark.type === 'asset') return formatAssetRef(parseAssetRef(mark.ref) as AssetRefParts)
+  return mark.type === 'variable' ? mark.text : ''
+}
+
+async function assetText(ref: AssetRef, assets: Assets, left: number): Promise<string> {
+  const { size, mime } = await assets.info(ref)
+  // Four bytes are at most one character. A field of a large asset may be small, and so may the text of a document.
+  const isText = !ref.field_path && !documentForm(mime)
+  const name = formatAssetRef(parseAssetRef(ref) as AssetRefParts)
+  if (isText && size > left * 4) throw tooLong(name, `${size} bytes`)
+  return textOf(ref, assets)
+}
+
+function bounded(text: string, name: string, left: number): string {
+  if (text.length <= left) return text
+  throw tooLong(name, `${text.length} characters`)
+}
+
+function tooLong(name: string, size: string): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `${name} has ${size} as text, and at most ${MAX_CHARS.toLocaleString('en')} characters fit into one text together: pass the reference alone as the parameter, or name a field of it (…/content/key)`,
+  )
+}
+
+function bare(name: string): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `${name} is part of a longer text. Write <|${name}|> for its value, or \\${name} for the text itself`,
+  )
+}

@@ -1,0 +1,347 @@
+import type { Assets } from '../assets/assets-contract.ts'
+import type { Board } from '../core/board/board.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
+import type { ConversationState } from '../core/events/conversation-state.ts'
+import { joinAll, readLabel, UNKNOWN } from '../core/labels/label.ts'
+import { joinLabel, type LabelTree, treeAt, wholeOf } from '../core/labels/label-tree.ts'
+import type { Labels } from '../core/labels/labels.ts'
+import {
+  isOffloaded,
+  OFFLOADED_KEYS,
+  type OffloadedValue,
+  offloadedField,
+} from '../core/messages/offloaded.ts'
+import { RESULT, type Results, resultName } from '../core/messages/results.ts'
+import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import { evaluateVariable, variablesIn } from '../core/refs/evaluate-variable.ts'
+import { explainMissing, type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
+import { VariableError } from '../core/refs/variable-error.ts'
+import {
+  formatVariable,
+  formatVariableRef,
+  parseVariableRef,
+  type VariableExpression,
+  type VariableRef,
+} from '../core/refs/variable-ref.ts'
+
+/** A value with its labels, which travel together from here on. */
+export interface Found {
+  value: unknown
+  /** Of the value and its fields. Absent where values have no labels. */
+  labels?: LabelTree
+}
+
+/** Where the references of a call get their values. */
+export interface ValueSource {
+  /**
+   * Reads a `†` expression. Returns a promise where the value is kept as an asset.
+   *
+   * @throws VariableError where there is no value; ByrefError `invalid_reference` for text that is no reference
+   */
+  read(variable: string): Found | Promise<Found>
+  /** Whether `read` would find a value now. Does not look into assets. */
+  has(variable: string): boolean
+  /** Whether there is data of the reference's kind and instance, whatever its path. */
+  knows(ref: VariableRef): boolean
+  /** The labels of what an asset reference names. Absent where values have no labels. */
+  labelsOf?(ref: AssetRefParts): LabelTree | Promise<LabelTree>
+}
+
+/** What labels a conversation source looks up beside each value that it reads. */
+export interface SourceLabels {
+  /** Of the value of a variable, in its instance and the global one. */
+  variable(ref: VariableRef, instance?: string): LabelTree
+  /** Of what an asset reference names. */
+  asset(ref: AssetRefParts): LabelTree | Promise<LabelTree>
+}
+
+/** The labels of a conversation. An asset that it does not know has the label of its record, else the strictest. */
+export function sourceLabels(labels: Labels, assets: Pick<Assets, 'info'>): SourceLabels {
+  return {
+    variable: labels.variableTree,
+    asset: (ref) => labels.assetTree(ref) ?? recordLabels(ref, assets),
+  }
+}
+
+async function recordLabels(ref: AssetRefParts, assets: Pick<Assets, 'info'>): Promise<LabelTree> {
+  try {
+    const { label } = await assets.info(formatAssetRef({ ...ref, fieldPath: [] }))
+    return { label: label === undefined ? UNKNOWN : readLabel(label) }
+  } catch {
+    // Reading the asset will say what is wrong with it.
+    return { label: UNKNOWN }
+  }
+}
+
+/** What a {@link ConversationSource} reads. */
+export interface ReadableConversation {
+  board: Board
+  results: Pick<Results, 'at' | 'count'>
+  /** The calls, by id: a result of the same answer has no number yet. Default: none. */
+  calls?: ConversationState['calls']
+  assets: Pick<Assets, 'resolve'>
+  /** Whether calls can write data with `_outputPath`. Default true. */
+  hasOutputs?: boolean
+  /** Null or absent: values have no labels. */
+  labels?: SourceLabels | null
+}
+
+/** The call that reads. */
+export interface ReadingCall {
+  id: string
+  /** The instance that it reads before the global data. */
+  instance?: string
+  /** Names of its own, such as `item` and `index` in a mapped call. */
+  own?: Readonly<Record<string, Found>>
+}
+
+/** A field of a value that is kept as an asset. */
+class KeptField {
+  readonly ref: string
+  constructor(value: OffloadedValue, path: readonly FieldKey[]) {
+    this.ref = offloadedField(value, path)
+  }
+}
+
+/**
+ * Reads a conversation for one call: its instance first, then the global data; results by their numbers; values that are
+ * kept as assets through their references.
+ */
+export class ConversationSource implements ValueSource {
+  readonly labelsOf?: ValueSource['labelsOf']
+  readonly #from: ReadableConversation
+  readonly #call: ReadingCall
+  readonly #own: Readonly<Record<string, Found>>
+
+  constructor(from: ReadableConversation, call: ReadingCall) {
+    this.#from = from
+    this.#call = call
+    this.#own = call.own ?? {}
+    const { labels } = from
+    if (labels) this.labelsOf = (ref) => labels.asset(ref)
+  }
+
+  read(variable: string): Found | Promise<Found> {
+    const expression = parseVariableRef(variable)
+    // The board explains what is wrong with the text.
+    if (!expression) return { value: this.#from.board.read(variable) }
+    const kept: KeptField[] = []
+    const isCompound = expression.type !== 'variable'
+    const value = evaluateVariable(expression, (ref) => {
+      const found = isCompound ? orMissing(() => this.#find(ref)) : this.#find(ref)
+      if (found instanceof KeptField) kept.push(found)
+      return found
+    })
+    if (kept.length > 0) return this.#readKept(expression, kept)
+    return this.#found(this.#orExplain(value, expression), expression)
+  }
+
+  has(variable: string): boolean {
+    const expression = parseVariableRef(variable)
+    if (!expression) return false
+    return evaluateVariable(expression, (ref) => orMissing(() => this.#find(ref))) !== MISSING
+  }
+
+  knows(ref: VariableRef): boolean {
+    if (this.#isOwn(ref)) return true
+    const { results, board } = this.#from
+    if (ref.kind === RESULT) return results.at(Number(ref.instance)) !== null
+    return this.#places(ref).some((place) => board.has(formatVariable(place, [])))
+  }
+
+  /** The value with the labels of every reference in the expression: which one it came from depends on all of them. */
+  #found(value: unknown, expression: VariableExpression): Found {
+    if (!this.#from.labels) return { value }
+    const trees = variablesIn(expression).map((ref) => this.#labelsAt(ref))
+    const [first, ...others] = trees as [LabelTree, ...LabelTree[]]
+    const labels = others.length === 0 ? first : { label: joinAll(trees.map(wholeOf)) }
+    return { value, labels }
+  }
+
+  #labelsAt(ref: VariableRef): LabelTree {
+    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
+    if (own) return treeAt(own.labels ?? NO_LABELS, ref.path)
+    return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
+  }
+
+  async #readKept(expression: VariableExpression, kept: readonly KeptField[]): Promise<Found> {
+    const labels = await this.#keptLabels(expression, kept)
+    try {
+      return { value: this.#orExplain(await this.#settle(expression), expression), labels }
+    } catch (error) {
+      throw withLabels(error, labels)
+    }
+  }
+
+  /** Of the references, and of the content of the assets that they lead to. */
+  async #keptLabels(
+    expression: VariableExpression,
+    kept: readonly KeptField[],
+  ): Promise<LabelTree | undefined> {
+    const { labels } = this.#from
+    if (!labels) return undefined
+    const reference = joinAll(variablesIn(expression).map((ref) => wholeOf(this.#labelsAt(ref))))
+    const contents = await Promise.all(kept.map(({ ref }) => labels.asset(partsOf(ref))))
+    const [content] = contents
+    if (content && expression.type === 'variable') return joinLabel(content, reference)
+    return { label: joinAll([reference, ...contents.map(wholeOf)]) }
+  }
+
+  #isOwn(ref: VariableRef): boolean {
+    return ref.instance === undefined && Object.hasOwn(this.#own, ref.kind)
+  }
+
+  #find(ref: VariableRef): unknown {
+    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
+    if (own) return stepInto(own.value, ref.path)
+    if (ref.kind === RESULT) return stepInto(this.#resultOf(ref), ref.path)
+    for (const place of this.#places(ref)) {
+      const found = this.#onBoard(place)
+      if (found !== MISSING) return found
+    }
+    return MISSING
+  }
+
+  #places(ref: VariableRef): VariableRef[] {
+    const { instance } = this.#call
+    return ref.instance === undefined && instance !== undefined
+      ? [{ ...ref, instance }, ref]
+      : [ref]
+  }
+
+  #onBoard({ kind, instance, path }: VariableRef): unknown {
+    const { board } = this.#from
+    const at = (keys: readonly FieldKey[]): unknown => {
+      const text = formatVariable({ kind, instance }, keys)
+      return board.has(text) ? board.read(text) : MISSING
+    }
+    const found = at(path)
+    if (found !== MISSING && !OFFLOADED_KEYS.has(path.at(-1))) {
+      return isOffloaded(found) ? new KeptField(found, []) : found
+    }
+    // A value that is kept as an asset may stand anywhere above.
+    for (let depth = 0; depth < path.length; depth++) {
+      const above = path.slice(0, depth)
+      const value = at([...above, 'offloaded']) === true ? at(above) : null
+      if (isOffloaded(value)) return new KeptField(value, path.slice(depth))
+    }
+    return found
+  }
+
+  #resultOf({ instance: name }: VariableRef): unknown {
+    const { results, calls = {}, hasOutputs = true } = this.#from
+    const result = results.at(Number(name))
+    if (!result) {
+      const there = results.count > 0 ? `†result#1 to ${resultName(results.count)}` : 'none yet'
+      const how = hasOutputs
+        ? ' To use a result in another call of the same answer, write it with _outputPath first.'
+        : ''
+      throw new VariableError(`†result#${name ?? ''} names no result; there are ${there}.${how}`)
+    }
+    const answer = calls[this.#call.id]?.parentMessageId
+    if (answer === undefined || calls[result.callId]?.parentMessageId !== answer) {
+      return result.value
+    }
+    throw new VariableError(
+      `†result#${name} is a result of this same answer, which has no number until the answer has ended. Write it with _outputPath and read it there, or call again.`,
+    )
+  }
+
+  async #settle(expression: VariableExpression): Promise<unknown> {
+    if (expression.type === 'variable') {
+      const found = this.#find(expression)
+      return found instanceof KeptField ? this.#from.assets.resolve(found.ref) : found
+    }
+    let last: unknown = MISSING
+    for (const one of expression.of) {
+      last = await this.#settle(one).catch(asMissing)
+      if ((last === MISSING) === (expression.type === 'all')) return last
+    }
+    return last
+  }
+
+  /** Throws why a reference has no value. */
+  #explain(ref: VariableRef): never {
+    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
+    if (own) throw new VariableError(missingIn(`†${ref.kind}`, own.value, ref.path))
+    if (ref.kind === RESULT) {
+      const name = formatVariable(ref, [])
+      throw new VariableError(missingIn(name, this.#resultOf(ref), ref.path))
+    }
+    this.#from.board.read(formatVariableRef(ref), { instance: this.#call.instance })
+    throw new VariableError(`${formatVariableRef(ref)} has no value.`)
+  }
+
+  #orExplain(value: unknown, expression: VariableExpression): unknown {
+    if (value !== MISSING) return value
+    const reasons = variablesIn(expression).map((ref) => {
+      try {
+        return this.#explain(ref)
+      } catch (error) {
+        return errorMessage(error)
+      }
+    })
+    throw withLabels(new VariableError(reasons.join(' ')), this.#found(null, expression).labels)
+  }
+}
+
+/** The labels of what an error message may tell about. */
+const errorLabels = new WeakMap<object, LabelTree>()
+
+/** The labels of the value that could not be read, where an error of a source tells about it. */
+export function labelsOfError(error: unknown): LabelTree | undefined {
+  return typeof error === 'object' && error !== null ? errorLabels.get(error) : undefined
+}
+
+function withLabels(error: unknown, labels: LabelTree | undefined): unknown {
+  if (labels && typeof error === 'object' && error !== null) {
+    const known = errorLabels.get(error)
+    errorLabels.set(error, known ? joinLabel(known, wholeOf(labels)) : labels)
+  }
+  return error
+}
+
+const NO_LABELS: LabelTree = { label: joinAll([]) }
+
+function partsOf(ref: string): AssetRefParts {
+  const parts = parseAssetRef(ref)
+  if (!parts) throw new ByrefError('invalid_reference', `${ref} is not an asset reference`)
+  return parts
+}
+
+/** The value at a path, as far as it is here; MISSING where there is none. */
+function stepInto(root: unknown, path: readonly FieldKey[]): unknown {
+  let value = root
+  for (const [depth, key] of path.entries()) {
+    if (isOffloaded(value)) return new KeptField(value, path.slice(depth))
+    value = ownField(value, key)
+    if (value === MISSING) return MISSING
+  }
+  return isOffloaded(value) ? new KeptField(value, []) : value
+}
+
+function missingIn(name: string, root: unknown, path: readonly FieldKey[]): string {
+  let value = root
+  for (const [depth, key] of path.entries()) {
+    const next = ownField(value, key)
+    if (next === MISSING) {
+      const label = [name, ...path.slice(0, depth).map((one) => `[${JSON.stringify(one)}]`)]
+      return explainMissing(label.join(''), value, key)
+    }
+    value = next
+  }
+  return `${name} has no value.`
+}
+
+function asMissing(error: unknown): typeof MISSING {
+  if (error instanceof ByrefError) return MISSING
+  throw error
+}
+
+function orMissing(find: () => unknown): unknown {
+  try {
+    return find()
+  } catch (error) {
+    return asMissing(error)
+  }
+}

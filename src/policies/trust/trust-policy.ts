@@ -1,0 +1,227 @@
+import type { Read } from '../../boundary/resolve.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { FlowViolation } from '../../core/events/events.ts'
+import {
+  isPlain,
+  join,
+  joinAll,
+  type Label,
+  readLabel,
+  writeLabel,
+} from '../../core/labels/label.ts'
+import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import type { Labels } from '../../core/labels/labels.ts'
+import { referencesIn } from '../../core/refs/references-in.ts'
+import type { CallOutcome, Execution, Policy, PolicyCall, Verdict } from '../policy.ts'
+import { isGuarded, violationsOf, violationText } from './check-flow.ts'
+import { closedBits, isAskAbout, isClosedAnswer } from './closed-answers.ts'
+import { noteReads } from './note-reads.ts'
+import { labelledAssets, labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
+import type { FlowDecision, TrustSettings } from './trust-options.ts'
+
+/**
+ * Follows where values come from. Asks or refuses where a tool does not take what a call would give it, and labels what
+ * calls come to. Every label comes with a value that was read: the boundary reports it in `reads`.
+ */
+export function trustPolicy(trust: TrustSettings): Policy {
+  return {
+    looksAt: (tool) => trust.decide !== undefined || isGuarded(tool),
+    before: (call) => lookAt(call, trust),
+    aroundCall: (execution, perform) => follow(execution, perform, trust),
+    after: labelled,
+  }
+}
+
+async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict | undefined> {
+  const { tool, items, labels, toolCallId, isMapped } = call
+  if (!labels) return undefined
+  const context = labels.contextOf(toolCallId)
+  const all = givenTo(call, labels)
+  const violations = distinct(
+    items.flatMap((item) => violationsOf(tool, item.arguments, { context, reads: item.reads })),
+  )
+  const args = isMapped ? items.map((item) => item.arguments) : items[0]?.arguments
+  const said = await askApp(trust, {
+    toolCallId,
+    tool: tool.id,
+    conversation: call.conversation,
+    arguments: args,
+    label: all,
+    context,
+    violations,
+  })
+  const decision = said ?? (violations.length > 0 ? trust.onViolation : 'allow')
+  const label = isPlain(all) ? undefined : writeLabel(all)
+  return { decision, code: 'flow_refused', reason: reasonOf(call, violations), violations, label }
+}
+
+const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
+
+/** What the app's own `decide` says. Anything that is no decision lets nothing through. */
+async function askApp(
+  { decide }: TrustSettings,
+  call: Parameters<NonNullable<TrustSettings['decide']>>[0],
+): Promise<FlowDecision | undefined> {
+  const said: unknown = (await decide?.(call)) ?? undefined
+  if (DECISIONS.includes(said)) return said as FlowDecision | undefined
+  throw new ByrefError(
+    'flow_refused',
+    'The call was not made: trust.decide must return "allow", "ask", "refuse" or nothing',
+  )
+}
+
+/** Why a call does not run, in words that hold no value. */
+function reasonOf({ written }: PolicyCall, violations: readonly FlowViolation[]): string {
+  const known = new Set(referencesIn(written).map(({ text }) => text))
+  const texts = violations.map((one) => violationText(one, known))
+  return [...new Set(texts)].join('; ') || 'the policy of the agent refuses it'
+}
+
+/** Each once: the items of a mapped call have the same ones. */
+function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
+  return [...new Map(violations.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+/** The label of everything that a call is given: what its model had been shown, and what it reads. */
+function givenTo(call: PolicyCall, labels: Labels, reads: readonly Read[] = readsOf(call)): Label {
+  const { toolCallId, each, state } = call
+  const read = reads.map((one) => wholeOf(one.labels))
+  const over = each ? [wholeOf(each)] : []
+  // A person was shown these values: others may have the same names by now.
+  const shown = state.approval?.label ? [readLabel(state.approval.label)] : []
+  return joinAll([labels.contextOf(toolCallId), ...over, ...read, ...shown, byName(call, labels)])
+}
+
+function readsOf({ items }: PolicyCall): readonly Read[] {
+  return items.flatMap(({ reads }) => reads)
+}
+
+/** Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values. */
+function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
+  if (items.length > 0 && !state.approval?.answer) return joinAll([])
+  return joinAll(referencesIn(written).map((found) => labels.reference(found)))
+}
+
+/** What calls of each tool were given that have no result yet, by the labels of their conversation. */
+const inProgress = new WeakMap<Labels, Map<string, Label>>()
+
+function noteGiven(labels: Labels, { id }: Tool, given: Label): Label {
+  const known = inProgress.get(labels) ?? new Map<string, Label>()
+  inProgress.set(labels, known)
+  const all = joinAll([known.get(id) ?? joinAll([]), labels.given(id), given])
+  known.set(id, all)
+  return all
+}
+
+/** Performs an execution, and labels what comes of it by everything that it was given and read. */
+async function follow(
+  { call, tool, reads }: Execution,
+  perform: Parameters<NonNullable<Policy['aroundCall']>>[1],
+  trust: TrustSettings,
+): Promise<CallOutcome> {
+  const { labels } = call
+  if (!labels) return perform()
+  const given = givenTo(call, labels, reads)
+  const noted = noteReads(labels, given)
+  // A tool that acts may keep what it is given, and return it from a later call.
+  const kept = (): Label =>
+    tool.readOnly ? joinAll([]) : noteGiven(labels, tool, join(given, noted.label()))
+  kept()
+  let begun: { input: unknown } | null = null
+
+  function treeOf(outcome?: CallOutcome): LabelTree {
+    // What fails before the tool begins tells nothing but what it was given.
+    if (!begun) return { label: given }
+    const about = { tool, callId: call.toolCallId, input: begun.input, result: outcome?.value }
+    const tree = resultLabels(about, joinAll([given, noted.label(), kept()]))
+    // Any part of what a tool worked with may be in the words that it fails with.
+    return outcome && !outcome.error ? tree : { label: wholeOf(tree) }
+  }
+
+  const outcome = await perform({
+    assets: noted.assets,
+    onRead: noted.read,
+    onInput(input) {
+      begun = { input }
+    },
+    trust: noted.trust,
+    label: () => writeLabel(wholeOf(treeOf())),
+  })
+  const tree = treeOf(outcome)
+  const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
+  const own = join(given, noted.label())
+  const keeps = tool.readOnly || isPlain(own) ? {} : { given: writeLabel(own) }
+  return declassified(call, { ...outcome, events, labels: tree, ...keeps }, trust)
+}
+
+/** Labels an outcome that no execution made: a failure before it, an answer from outside, the list of a mapped call. */
+function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOutcome | undefined {
+  const { labels, tool, toolCallId } = call
+  if (!labels || outcome.labels) return undefined
+  const given = givenTo(call, labels)
+  if (outcome.error) {
+    const about = outcome.source ? wholeOf(outcome.source) : joinAll([])
+    const label = labelOfFailure(outcome.error, {
+      context: labels.contextOf(toolCallId),
+      given: join(given, about),
+    })
+    // A call that never began gave its tool nothing to keep.
+    const hasBegun = call.state.attempts > 0 && !tool.readOnly && !isPlain(given)
+    const kept = hasBegun ? { given: writeLabel(given) } : {}
+    return { ...outcome, labels: { label }, ...kept }
+  }
+  if (call.isMapped && item === undefined) {
+    const items = labels.items(toolCallId).values()
+    return { ...outcome, labels: listLabels(items, given) }
+  }
+  const input = call.state.approval?.arguments
+  const about = { tool, callId: toolCallId, input, result: outcome.value }
+  const kept = tool.readOnly ? joinAll([]) : labels.given(tool.id)
+  return { ...outcome, labels: resultLabels(about, join(given, kept)) }
+}
+
+/** The bits that runs have promised to show, logged or about to be. */
+const promised = new WeakMap<Labels, Map<string, number>>()
+
+/**
+ * A closed answer about untrusted values may be shown to the model, within the budget of its run. The log then says so with
+ * it. Any other outcome stays as it is.
+ */
+function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings): CallOutcome {
+  const { labels, toolCallId, runId } = call
+  if (trust.mode !== 'quarantine' || !labels || !isAskAbout(call.tool)) return outcome
+  if (outcome.error || !outcome.labels) return outcome
+  if (labels.contextOf(toolCallId).integrity !== 'trusted') return outcome
+  const label = wholeOf(outcome.labels)
+  const { question, schema } = call.written
+  const bits = closedBits(schema)
+  if (label.integrity === 'trusted' || bits === null) return outcome
+  if (!isClosedAnswer(schema, outcome.value)) return outcome
+  if (!promise(labels, { runId, bits, budget: trust.budgetBits })) return outcome
+  const said = {
+    type: 'DECLASSIFIED',
+    toolCallId,
+    runId,
+    bits,
+    question: String(question),
+  } as const
+  return {
+    ...outcome,
+    events: [...outcome.events, said],
+    labels: { label: { ...label, integrity: 'trusted' } },
+  }
+}
+
+/** Takes bits from a run's budget. False where too few are left. */
+function promise(
+  labels: Labels,
+  { runId, bits, budget }: { runId: string; bits: number; budget: number },
+): boolean {
+  const runs = promised.get(labels) ?? new Map<string, number>()
+  promised.set(labels, runs)
+  const before = Math.max(runs.get(runId) ?? 0, labels.declassified(runId))
+  if (before + bits > budget) return false
+  runs.set(runId, before + bits)
+  return true
+}
