@@ -19,6 +19,7 @@ import {
   type WrittenLabel,
 } from '../core/labels/label.ts'
 import { type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
+import { isSpeaker } from '../core/labels/labels.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
 import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
 import { readParts } from '../core/messages/message-parts.ts'
@@ -205,8 +206,11 @@ interface IncomingLabels extends Pick<TrustSettings, 'attachments'> {
 
 /** The label of a message that comes in; null for what goes by who sent it. */
 function labelOfIncoming(message: Message, labels: IncomingLabels): WrittenLabelTree | null {
-  const { id, content, content_type: type } = message
-  const said = labels.label === undefined ? null : madeBy(readLabel(labels.label), `message:${id}`)
+  const { id, content, content_type: type, message_type, sender } = message
+  // Without a label a reply to a command counts as the engine's own.
+  const isReply = message_type === 'command-response'
+  const usual = isReply ? (isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`)) : null
+  const said = labels.label === undefined ? usual : madeBy(readLabel(labels.label), `message:${id}`)
   const isParts = type === 'multipart/mixed' && Array.isArray(content)
   const far = isParts && labels.attachments === 'untrusted' ? farParts(content) : []
   if (far.length === 0) return said && writeLabelTree({ label: said })

@@ -127,7 +127,7 @@ interface RedactionScope extends Pick<Redaction, 'hides'> {
 function redactMessage(message: Message, scope: RedactionScope): Message {
   const tree = scope.labels.message(message.id)
   const isHidden = tree.label.integrity === 'untrusted'
-  if (isData(message)) return isRedacted(tree) ? redactData(message, scope) : message
+  if (isData(message)) return redactData(message, scope)
   if (resultCall(message) !== null) return isRedacted(tree) ? redactResult(message, scope) : message
   if (!isHidden) return redactNames(message, scope)
   const { id, timestamp, message_type } = message
@@ -156,7 +156,7 @@ function namelessSender({ sender }: Message): Message['sender'] {
   return { participant_id: known, participant_role: known }
 }
 
-function redactData(message: Message, { labels }: RedactionScope): Message {
+function redactData(message: Message, { labels, hides }: RedactionScope): Message {
   const { data, description, schema, output, ...rest } = message.content as DataBlock
   const tree = labels.message(message.id)
   const isHidden = tree.label.integrity === 'untrusted'
@@ -164,7 +164,7 @@ function redactData(message: Message, { labels }: RedactionScope): Message {
   const block = {
     ...rest,
     ...words,
-    ...(data === undefined ? {} : { data: redactValue(data, tree) }),
+    ...(data === undefined ? {} : { data: withoutFileNames(redactValue(data, tree), hides) }),
   }
   const { sender, metadata } = isHidden
     ? { sender: namelessSender(message), metadata: {} }
@@ -192,6 +192,21 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   const shape = options.shapeOf(tool)
   const text = `${name} = ${standIn(inside)}${shape === null ? '' : `, which holds ${shape}`}`
   return { ...message, content_type: 'text/plain', content: text, metadata }
+}
+
+/** The value without the names and types of files that are not shown. The value itself where it names none. */
+function withoutFileNames(value: unknown, hides: Redaction['hides']): unknown {
+  if (Array.isArray(value)) {
+    const made = value.map((one) => withoutFileNames(one, hides))
+    return made.some((one, i) => one !== value[i]) ? made : value
+  }
+  if (!isPlainObject(value)) return value
+  const { assetRef, kind } = value
+  if (typeof assetRef === 'string' && isAssetRef(assetRef) && hides(assetRef))
+    return { assetRef, kind, mimeType: 'application/octet-stream' }
+  const made = Object.entries(value).map(([key, one]) => [key, withoutFileNames(one, hides)])
+  const isSame = made.every(([key, one]) => one === value[key as string])
+  return isSame ? value : Object.fromEntries(made)
 }
 
 /** The value of a result, also where the message says it again in short. */

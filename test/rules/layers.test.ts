@@ -18,7 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   prompt: ['assets', 'models'],
   boundary: ['assets', 'log', 'models', 'prompt'],
   plugins: ['boundary'],
-  policies: ['assets', 'log', 'models', 'prompt', 'boundary', 'engine'],
+  policies: ['assets', 'log', 'models', 'prompt', 'boundary'],
   engine: ['assets', 'log', 'models', 'prompt', 'boundary', 'plugins', 'policies'],
   agent: ['assets', 'log', 'models', 'prompt', 'boundary', 'plugins', 'policies', 'engine'],
   hosts: ['log', 'agent', 'postgres'],

@@ -70,6 +70,11 @@ const OWN_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
 /** Whose words are their own: what anybody else says is somebody's data. */
 const SPEAKERS: ReadonlySet<string> = new Set(['user', 'system', 'assistant'])
 
+/** Whether a message's words are its sender's own: a person's, the app's, or the model's. */
+export function isSpeaker(sender: Message['sender'] | undefined): boolean {
+  return sender !== undefined && SPEAKERS.has(sender.participant_role)
+}
+
 /** Begins with a conversation in which nothing has happened. */
 export function createLabels(): Labels {
   const messages = new Map<string, LabelTree>()
@@ -137,8 +142,7 @@ export function createLabels(): Labels {
     if (resultCall(message) !== null || writerOf(message) !== null)
       return { label: madeBy(UNTRUSTED, `message:${id}`) }
     if (type === 'command-response' && isRunning) return { label: answered }
-    const isSpoken = SPEAKERS.has(sender?.participant_role)
-    return { label: isSpoken ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`) }
+    return { label: isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`) }
   }
 
   function treeOf(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): LabelTree {

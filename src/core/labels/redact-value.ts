@@ -1,4 +1,5 @@
 import { isPlainObject } from '../json/json.ts'
+import { isOffloaded } from '../messages/offloaded.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
 import type { LabelTree } from './label-tree.ts'
 import { treeAt } from './label-tree.ts'
@@ -15,6 +16,8 @@ export function isRedacted({ label, fields }: LabelTree): boolean {
 export function redactValue(value: unknown, tree: LabelTree): unknown {
   if (tree.label.integrity === 'untrusted') return standIn(value)
   if (!tree.fields || !isRedacted(tree)) return value
+  // The labels are those of the value behind the reference, which its preview shows under other keys.
+  if (isOffloaded(value)) return standIn(value)
   if (Array.isArray(value)) {
     const isHidden = Object.values(tree.fields).every(
       ({ label }) => label.integrity === 'untrusted',

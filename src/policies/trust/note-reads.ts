@@ -1,12 +1,12 @@
 import type { AssetRefInput } from '../../assets/asset-locator.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { ToolContext } from '../../boundary/tool.ts'
-import type { Found } from '../../boundary/value-source.ts'
+import { type Found, sourceLabels } from '../../boundary/value-source.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { join, type Label, readLabel, TRUSTED, UNKNOWN } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
-import { isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
 
 /** What an execution reads by itself, beside what its call was given. */
@@ -66,17 +66,21 @@ interface Noting {
 
 function notedAssets(assets: Assets, noting: Noting): Assets {
   const { labels, isOwn, note } = noting
-  const noteRef = (ref: AssetRefInput): void => {
-    const parts = typeof ref === 'string' && !isAssetRef(ref) ? { id: ref } : parseAssetRef(ref)
-    if (parts && !isOwn(parts.id)) note(labels.asset(parts))
+  const source = sourceLabels(labels, assets)
+  const noteParts = async (parts: AssetRefParts | null): Promise<void> => {
+    if (parts && !isOwn(parts.id)) note(wholeOf(await source.asset(parts)))
+  }
+  const noteRef = (ref: AssetRefInput): Promise<void> => {
+    const isId = typeof ref === 'string' && !isAssetRef(ref)
+    return noteParts(isId ? { id: ref, fieldPath: [] } : parseAssetRef(ref))
   }
   const reading = Object.fromEntries(
     READING.map((name) => {
       const method = assets[name as 'info'] as (ref: AssetRefInput, ...rest: unknown[]) => unknown
       return [
         name,
-        (ref: AssetRefInput, ...rest: unknown[]) => {
-          noteRef(ref)
+        async (ref: AssetRefInput, ...rest: unknown[]) => {
+          await noteRef(ref)
           return method(ref, ...rest)
         },
       ]
@@ -86,10 +90,10 @@ function notedAssets(assets: Assets, noting: Noting): Assets {
     ...assets,
     ...reading,
     config: assets.config,
-    query(query, options) {
-      for (const { assets: named } of referencesIn([query.sql, Object.values(query.tables ?? {})]))
-        for (const { id, fieldPath } of named) if (!isOwn(id)) note(labels.asset({ id, fieldPath }))
-      for (const ref of Object.values(query.tables ?? {})) noteRef(ref)
+    async query(query, options) {
+      const tables = Object.values(query.tables ?? {})
+      const named = referencesIn([query.sql, tables]).flatMap((found) => found.assets)
+      await Promise.all([...named.map(noteParts), ...tables.map(noteRef)])
       return assets.query(query, options)
     },
     list(options) {

@@ -322,3 +322,20 @@ describe('agentsOf', () => {
     expect((await api.ask('/api/info', { token: 'eve' })).status).toBe(403)
   })
 })
+
+describe('an asset that no conversation knows', () => {
+  it('has the readers of its own record', async () => {
+    const { anna, ben, agent } = open()
+    const label = { confidentiality: 'private', readers: ['anna'] } as const
+    const { assets } = agent.scoped('firm')
+    const saved = await assets
+      .scoped({ label: () => label })
+      .save(Buffer.from(SECRET), 'text/plain')
+    const path = `/api/assets/${saved.assetId}`
+    expect((await anna(path)).status).toBe(200)
+    expect((await ben(path)).status).toBe(403)
+    await ben('/api/conversations', post({ id: 'ours' }))
+    const said = { content: 'Read it', settings: { stopSequences: [saved.ref] } }
+    expect((await ben('/api/conversations/ours/messages', post(said))).status).toBe(403)
+  })
+})

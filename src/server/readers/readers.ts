@@ -1,4 +1,5 @@
 import type { Agent } from '../../agent/agent-contract.ts'
+import { findAsset } from '../../assets/find-asset.ts'
 import { namedAssets } from '../../assets/named-assets.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
@@ -77,6 +78,20 @@ export function createReaders(agents: readonly Agent[], root: ConversationLog): 
   const tools = saidOfResults(agents)
   const said = (tool: string | undefined): Label => (tool ? tools.get(tool) : undefined) ?? TRUSTED
 
+  /** Of an asset as the conversations say that know it, else as its record says. */
+  async function assetLabel(
+    log: ConversationLog,
+    ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,
+  ): Promise<Label | null> {
+    const known = await index.asset(log, ref)
+    if (known) return known
+    for (const agent of agents) {
+      const info = await findAsset(ref.id, agent.scoped(log.namespace).assets)
+      if (info?.label) return readLabel(info.label)
+    }
+    return null
+  }
+
   function readerOf(subject: string): Reader {
     const may = (label: Label): boolean => mayRead(subject, label)
     const need = (label: Label, what: string): void => {
@@ -109,7 +124,7 @@ export function createReaders(agents: readonly Agent[], root: ConversationLog): 
 
     async function labelOf(log: ConversationLog, ref: string): Promise<Label> {
       const parts = parseAssetRef(ref) as Pick<AssetRefParts, 'id' | 'fieldPath'> | null
-      return (parts && (await index.asset(log, parts))) ?? TRUSTED
+      return (parts && (await assetLabel(log, parts))) ?? TRUSTED
     }
 
     const reader: Reader = {
@@ -136,7 +151,7 @@ export function createReaders(agents: readonly Agent[], root: ConversationLog): 
       async labelOfNamed(log, value) {
         let all = TRUSTED
         for (const id of namedAssets(value)) {
-          const label = await index.asset(log, { id })
+          const label = await assetLabel(log, { id })
           if (!label) continue
           need(label, `The asset ${id}`)
           all = join(all, label)

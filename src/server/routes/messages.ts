@@ -79,7 +79,10 @@ export function messageRoutes(): Route[] {
         const tried = idOfTry()
         const inputs = inputsOf(body, tried).map((input) => spokenBy(input, speaker))
         const said = body.label as LabelInput | undefined
-        const label = eitherLabel(said, await reader?.labelOfNamed(log, inputs))
+        const label = eitherLabel(
+          said,
+          await reader?.labelOfNamed(log, [inputs, body.context, body.output, body.settings]),
+        )
         const run = await its
           .start({
             conversation: id,

@@ -69,6 +69,15 @@ interface Part {
   data: unknown
 }
 
+/** The ids of the assets that stand for files in a value. */
+function filesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { assetRef, mimeType } = value as Record<string, unknown>
+  const isFile = typeof assetRef === 'string' && typeof mimeType === 'string'
+  const parts = isFile && isAssetRef(assetRef) ? parseAssetRef(assetRef) : null
+  return [...(parts ? [parts.id] : []), ...Object.values(value).flatMap(filesIn)]
+}
+
 /**
  * Reads the labels out of messages.
  *
@@ -129,9 +138,15 @@ export function messageLabels(
     }
   }
 
+  /** A result vouches for its own files, `{ assetRef, mimeType }`. An asset that it only names may be anybody's. */
   function noteAssets(root: unknown, label: Label): void {
+    const isPlainLabel = label.integrity === 'trusted' && label.confidentiality === 'public'
+    const files = new Set(filesIn(root))
     for (const { assets: named } of referencesIn(root)) {
-      for (const { id } of named) assets.set(id, join(assets.get(id) ?? TRUSTED, label))
+      for (const { id } of named) {
+        if (isPlainLabel && !files.has(id)) continue
+        assets.set(id, join(assets.get(id) ?? TRUSTED, label))
+      }
     }
   }
 
