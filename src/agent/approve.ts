@@ -95,7 +95,7 @@ async function givenResult(
   { id, name }: Call,
   assets: Assets,
 ): Promise<{ value: JsonValue; events: ConversationEvent[] }> {
-  const maker = { tool: { id: name }, toolCallId: id }
+  const maker = { tool: name, toolCallId: id }
   const { value, events } = await boundaryOf(() => assets).store(maker, given)
   return { value, events: [...events] }
 }

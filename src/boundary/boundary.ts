@@ -1,6 +1,12 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import type { Assets } from '../assets/assets-contract.ts'
-import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import {
+  checkMethods,
+  checkOptions,
+  is,
+  type MethodTables,
+  type OptionTable,
+} from '../core/check-options.ts'
 import type { Message } from '../core/messages/message.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import { resultItem, type ShownResult } from '../prompt/result-item.ts'
@@ -9,7 +15,7 @@ import { toolForModel } from './describe-tool.ts'
 import { type ResolvedCall, resolveCall } from './resolve.ts'
 import { type HeldValue, resolveAssets } from './resolve-assets.ts'
 import { offload, type StoredResult, type StoringCall, storeResult } from './store.ts'
-import type { Tool } from './tool.ts'
+import { TOOL_OPTIONS, type Tool } from './tool.ts'
 import { validateInput } from './validate.ts'
 import type { ValueSource } from './value-source.ts'
 
@@ -70,6 +76,26 @@ const OPTIONS: OptionTable<BoundaryOptions> = {
   codec: is.group(CODEC),
 }
 
+const CALL: OptionTable<BoundaryCall> = {
+  tool: is.required(is.group(TOOL_OPTIONS)),
+  arguments: is.required(is.anything),
+}
+const STORING: OptionTable<StoringCall> = {
+  ...is.all(is.required(is.string), 'tool', 'toolCallId'),
+  maxResultChars: is.positive,
+  signal: is.signal,
+  label: is.callback(),
+  onEvent: is.callback(),
+}
+const METHODS: MethodTables<Boundary> = {
+  describe: { 0: TOOL_OPTIONS, throws: true },
+  resolve: { 0: CALL },
+  withInput: { 0: CALL },
+  store: { 0: STORING },
+  offload: { 0: STORING },
+  show: { 0: { id: is.required(is.string), name: is.required(is.string) }, throws: true },
+}
+
 /**
  * Makes a boundary for one store of assets.
  *
@@ -79,13 +105,13 @@ export function createBoundary(options: BoundaryOptions): Boundary {
   checkOptions('createBoundary', options, OPTIONS)
   const { assets: given, codec } = options
   const assets = typeof given === 'function' ? given : () => given
-  return boundaryOf(assets, codec)
+  return checkMethods('boundary', boundaryOf(assets, codec), METHODS)
 }
 
 /** As {@link createBoundary}, without checking its options: the agent makes one for each call. */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   return {
-    describe: (tool) => toolForModel(tool, codec),
+    describe: (tool) => toolForModel({ ...tool, ...WITHOUT_ENGINE }, codec),
     resolve: ({ tool, arguments: args }, values) =>
       resolveCall(tool, args, { values, assets, codec }),
     withInput: ({ tool, arguments: args }, use) => withInput(tool, { args, assets, codec }, use),
@@ -94,6 +120,9 @@ export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
     show: (call, value, number) => showValue(call, value, number),
   }
 }
+
+/** `_outputPath`, `_instance` and `_each` are parameters that only the engine understands. */
+const WITHOUT_ENGINE = { outputPath: false, instances: false, mappable: false } as const
 
 async function withInput<T>(
   tool: Tool,

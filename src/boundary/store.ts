@@ -11,12 +11,14 @@ import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.
 import { outline } from '../core/messages/outline.ts'
 import { jsonValue } from './json-value.ts'
 import { fetchedByReference } from './native-tools.ts'
-import type { Tool } from './tool.ts'
 
 /** A call whose result is stored. */
 export interface StoringCall {
-  tool: Pick<Tool, 'id' | 'maxResultChars'>
+  /** The tool's id. */
+  tool: string
   toolCallId: string
+  /** Characters of JSON above which the result becomes an asset. Default 32,768. */
+  maxResultChars?: number
   signal?: AbortSignal
   /** The label for the records of assets, where values have labels. */
   label?(): WrittenLabel
@@ -52,7 +54,7 @@ export async function storeResult(
   if (isPlainJson(result)) return { value: result as JsonValue, events: [] }
   const { events, scoped } = scopeFor(call, assets())
   const { tool, toolCallId, signal } = call
-  const maker = { by: 'tool', tool: tool.id, toolCallId } as const
+  const maker = { by: 'tool', tool, toolCallId } as const
   const { value } = await extractAssets(result, { assets: scoped, signal, ...maker })
   return { value: jsonValue(withoutCarriedBytes(fetchedByReference(value))) as JsonValue, events }
 }
@@ -65,12 +67,12 @@ export async function offload<
   },
 >(call: StoringCall, stored: Stored, assets: () => Assets): Promise<Stored> {
   const { value, labels } = stored
-  if (!isTooLong(value, call.tool)) return stored
+  if (!isTooLong(value, call.maxResultChars)) return stored
   const label = labels && (() => writeLabel(wholeOf(labels)))
   const { events, scoped } = scopeFor({ ...call, label: label ?? call.label }, assets())
   const { ref, size } = await scoped.saveAsset({
     asset_type: OFFLOADED_TYPE,
-    asset_name: `${call.tool.id} result`,
+    asset_name: `${call.tool} result`,
     content_type: 'application/json',
     content: value,
   })
@@ -89,7 +91,7 @@ function scopeFor({ tool, toolCallId, label, onEvent }: StoringCall, assets: Ass
   const events: AssetEvent[] = []
   const scoped = assets.scoped({
     by: 'tool',
-    tool: tool.id,
+    tool,
     toolCallId,
     onEvent: (event) => {
       events.push(event)
@@ -101,8 +103,7 @@ function scopeFor({ tool, toolCallId, label, onEvent }: StoringCall, assets: Ass
 }
 
 /** Whether a value's JSON is longer than the results of its tool may be. */
-export function isTooLong(value: unknown, tool: Pick<Tool, 'maxResultChars'> | null): boolean {
-  const { maxResultChars = MAX_RESULT_CHARS } = tool ?? {}
+export function isTooLong(value: unknown, maxResultChars = MAX_RESULT_CHARS): boolean {
   return jsonLength(value, maxResultChars) > maxResultChars
 }
 

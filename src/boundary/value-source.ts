@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import type { Board } from '../core/board/board.ts'
+import { type Board, createBoard } from '../core/board/board.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationState } from '../core/events/conversation-state.ts'
 import { joinAll, readLabel, UNKNOWN } from '../core/labels/label.ts'
@@ -11,7 +11,7 @@ import {
   type OffloadedValue,
   offloadedField,
 } from '../core/messages/offloaded.ts'
-import { RESULT, type Results, resultName } from '../core/messages/results.ts'
+import { RESULT, type Result, type Results, resultName } from '../core/messages/results.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { evaluateVariable, variablesIn } from '../core/refs/evaluate-variable.ts'
 import { explainMissing, type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
@@ -283,6 +283,20 @@ export class ConversationSource implements ValueSource {
     })
     throw withLabels(new VariableError(reasons.join(' ')), this.#found(null, expression).labels)
   }
+}
+
+/**
+ * A source for a framework that keeps its results in a list: `†result#1` is the first of them, as `boundary.store` and
+ * `boundary.offload` left it.
+ */
+export function createResultSource(values: readonly unknown[], assets: Assets): ValueSource {
+  const at = (number: number): Result | null =>
+    number >= 1 && number <= values.length ? { callId: '', value: values[number - 1] } : null
+  const results = { count: values.length, at }
+  return new ConversationSource(
+    { board: createBoard([]), results, assets, hasOutputs: false },
+    { id: '' },
+  )
 }
 
 /** The labels of what an error message may tell about. */

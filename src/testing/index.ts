@@ -1,6 +1,12 @@
 export { type AssetStoreMedium, testAssetStore } from './asset-store/asset-store.ts'
 export { testBodyStore } from './body-store.ts'
 export {
+  type BoundaryMedium,
+  type BoundarySession,
+  type PlainTool,
+  testBoundary,
+} from './boundary.ts'
+export {
   type ConversationLogMedium,
   type TestFunction,
   testConversationLog,

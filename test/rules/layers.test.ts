@@ -35,7 +35,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   server: ['assets', 'log', 'models', 'boundary', 'engine', 'agent', 'wire'],
   client: ['wire'],
-  testing: ['assets', 'log', 'models'],
+  testing: ['assets', 'log', 'models', 'boundary'],
   cli: [
     'assets',
     'log',

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { withRecords } from '../../src/assets/stores/with-records.ts'
 import * as stores from '../../src/assets/stores.ts'
+import { createBoundary } from '../../src/boundary/index.ts'
 import { createClient } from '../../src/client/index.ts'
 import { createQueue, createWorker } from '../../src/hosts/index.ts'
 import * as byref from '../../src/index.ts'
@@ -21,7 +22,12 @@ import { createTracedAgent } from '../../src/integrations/otel/index.ts'
 import { createPostgresLog, postgresRecords } from '../../src/postgres.ts'
 import { createServer, signingKey, signToken } from '../../src/server/index.ts'
 import { createSqliteLog, sqliteRecords } from '../../src/sqlite.ts'
-import { scriptedModel, testAssetStore, testConversationLog } from '../../src/testing/index.ts'
+import {
+  scriptedModel,
+  testAssetStore,
+  testBoundary,
+  testConversationLog,
+} from '../../src/testing/index.ts'
 import { type OptionFunction, optionFunctions } from './option-functions.ts'
 
 /** Functions whose parameters are no options, and why. */
@@ -37,7 +43,7 @@ const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
 
 /** Types of parameters that are values or objects, not options. */
 const VALUES =
-  /^(Agent|Asset|AssetCreated|AssetFailure|AssetRef|AssetRefParts|Assets|Channel|ConversationLog|ConversationState|Label|LabelTree|LanguageModelV\d|NodeStream|RememberedAsset|TextInput|VariableRef|.*PROMPT_COMPACTED.*)$/
+  /^(Agent|Asset|AssetCreated|AssetFailure|AssetRef|AssetRefParts|Assets|Channel|ConversationLog|ConversationState|Label|LabelTree|LanguageModelV\d|NodeStream|RememberedAsset|TextInput|ValueSource|VariableRef|.*PROMPT_COMPACTED.*)$/
 
 /** Types of options whose own properties are no options: objects, messages, and what the store keeps for others. */
 const OBJECTS =
@@ -57,6 +63,7 @@ const functions = optionFunctions(root, (type) => !OBJECTS.test(type) || INPUTS.
 const model = scriptedModel([])
 const agent = byref.createAgent({ model })
 const assets = byref.createAssets()
+const boundary = createBoundary({ assets })
 const assetStore = byref.toAssetStore(assets)
 const board = byref.createBoard()
 const client = createClient()
@@ -77,6 +84,19 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Agent.approve[3]': (options) => agent.approve('c', 'call', { approved: true }, options),
   'Agent.asTool[0]': (options) => agent.asTool(options),
   'Agent.cancel[1]': (options) => agent.cancel('c', options),
+  'Boundary.describe[0]': (options) => boundary.describe(options),
+  'Boundary.offload[0]': (options) => boundary.offload(options, { value: 1, events: [] }),
+  'Boundary.resolve[0]': (options) => boundary.resolve(options, null),
+  'Boundary.show[0]': (options) => boundary.show(options, 1, 1),
+  'Boundary.store[0]': (options) => boundary.store(options, 1),
+  'Boundary.withInput[0]': (options) => boundary.withInput(options, () => 1),
+  'createBoundary[0]': (options) => createBoundary(options),
+  'testBoundary[2]': (options) =>
+    testBoundary(
+      async () => ({}) as never,
+      () => {},
+      options,
+    ),
   'Agent.debug[2]': (options) => agent.debug('c', 'm', options),
   'Agent.deleteMessage[2]': (options) => agent.deleteMessage('c', 'm', options),
   'Agent.fork[1]': (options) => agent.fork('c', options),

@@ -71,7 +71,7 @@ async function execute(
       }),
     )
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
-    const storing = { tool, toolCallId, signal, label, onEvent }
+    const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
     const stored = await unlessAborted(signal, () => boundary.store(storing, result))
     return { value: stored.value, events, chosen: chosen() }
   } catch (error) {

@@ -85,7 +85,8 @@ async function outcomeOf(
         }),
     })
     if (executed.error) return executed
-    const storing = { tool: plan.tool as Tool, toolCallId }
+    const { maxResultChars } = plan.tool as Tool
+    const storing = { tool: plan.name, toolCallId, maxResultChars }
     return await scope.during(() => boundaryOf(() => scope.assets).offload(storing, executed))
   } finally {
     slots.free()

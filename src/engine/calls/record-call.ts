@@ -155,7 +155,8 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
     if (!mayOffload(result, scope)) return { plan, outcome, modelOutput }
-    const storing = { tool: plan.tool ?? { id: plan.name }, toolCallId: plan.id }
+    const { maxResultChars } = plan.tool ?? {}
+    const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars }
     const offloaded = await boundaryOf(() => scope.assets).offload(storing, outcome)
     return { plan, outcome: offloaded, modelOutput }
   } catch (error) {
@@ -170,7 +171,8 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
 function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
   const targets = targetsOf(result)
-  if (targets.length === 0 || outcome.error || !isTooLong(outcome.value, plan.tool)) return true
+  if (targets.length === 0 || outcome.error || !isTooLong(outcome.value, plan.tool?.maxResultChars))
+    return true
   if (plan.outputMethod !== 'set' && plan.outputMethod !== 'push') return false
   const kinds = new Set(targets.map(({ kind }) => kind))
   return !session.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
@@ -184,7 +186,7 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
     const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
     if (isFailure || isOffloaded(one)) return one as JsonValue
     const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
-    return (isTooLong(shown, tool) ? previewOf(shown) : shown) as JsonValue
+    return (isTooLong(shown, tool.maxResultChars) ? previewOf(shown) : shown) as JsonValue
   }
   try {
     return each === undefined ? show(value) : (value as unknown[]).map(show)

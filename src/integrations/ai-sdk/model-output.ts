@@ -49,10 +49,10 @@ export async function outputByReference(
 
 /** A tool's value with its bodies as references; all of it as one reference with a preview where it is long. */
 export async function valueByReference(given: unknown, options: OutputOptions): Promise<JsonValue> {
-  const { assets, toolName: id, toolCallId, maxResultChars } = options
+  const { assets, toolName: tool, toolCallId, maxResultChars } = options
   // A copy, as the AI SDK makes one: whoever has the value may change it.
   const boundary = boundaryOf(() => assets)
-  const call = { tool: { id, maxResultChars }, toolCallId }
+  const call = { tool, toolCallId, maxResultChars }
   const stored = await boundary.store(call, isPlainJson(given) ? copyOf(given) : given)
   return (await boundary.offload(call, { ...stored, value: stored.value ?? null })).value
 }

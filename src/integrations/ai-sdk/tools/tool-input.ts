@@ -45,10 +45,10 @@ export function toolInput(name: string, tool: Tool, assets: Assets): ToolInput {
 
   async function fill(
     input: Record<string, unknown>,
-    { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
+    { messages }: Pick<CallOptions, 'messages'>,
   ): Promise<BoundaryCall> {
     const call = { tool: await byrefTool(), arguments: input }
-    const source = messageSource(messages, toolCallId, assets)
+    const source = messageSource(messages, assets)
     return { ...call, arguments: (await boundary.resolve(call, source)).arguments }
   }
 

@@ -1,0 +1,10 @@
+export {
+  type Boundary,
+  type BoundaryCall,
+  type BoundaryOptions,
+  createBoundary,
+} from './boundary.ts'
+export type { Codec } from './codec.ts'
+export type { Read, ResolvedCall } from './resolve.ts'
+export type { StoredResult, StoringCall } from './store.ts'
+export { createResultSource, type Found, type ValueSource } from './value-source.ts'
