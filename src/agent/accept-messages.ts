@@ -7,17 +7,7 @@ import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import {
-  join,
-  joinAll,
-  type Label,
-  type LabelInput,
-  madeBy,
-  readLabel,
-  TRUSTED,
-  UNTRUSTED,
-  type WrittenLabel,
-} from '../core/labels/label.ts'
+import { join, joinAll, type Label, type LabelInput, madeBy, readLabel, TRUSTED, UNTRUSTED, type WrittenLabel } from '../core/labels/label.ts'
 import { type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
 import { isSpeaker } from '../core/labels/labels.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
@@ -25,8 +15,7 @@ import type { Attachment, Message, MessageMetadata } from '../core/messages/mess
 import { readParts } from '../core/messages/message-parts.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
-import { findAssetUrls } from '../core/refs/bare-refs.ts'
-import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
+import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import type { TrustSettings } from '../policies/trust/trust-options.ts'
 
 /** Messages ready for the log. */

@@ -1,3 +1,6 @@
+import type { AssetInfo } from '../assets/asset-info.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { findAsset } from '../assets/find-asset.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
@@ -6,12 +9,7 @@ import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
-import {
-  type AssetRefParts,
-  formatAssetRef,
-  isAssetRef,
-  parseAssetRef,
-} from '../core/refs/asset-ref.ts'
+import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
@@ -21,7 +19,6 @@ import { RunLostError } from '../engine/run-lost-error.ts'
 import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import type { AgentParts } from './agent-parts.ts'
-import { copyAsset } from './copy-asset.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
 
@@ -234,4 +231,32 @@ function namedIn(value: JsonValue): string[] {
   }
   if (Array.isArray(value) || isPlainObject(value)) return Object.values(value).flatMap(namedIn)
   return []
+}
+
+/**
+ * Copies an asset between agents that keep theirs in different stores, under the same id: a reference means the same to both.
+ *
+ * @returns what is known of the asset where it was there already; null where it was copied, or where neither has it
+ */
+export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
+  const there = await findAsset(ref, to)
+  if (there) return there
+  const info = await findAsset(ref, from)
+  if (!info) return null
+  const { assetId, name, mime, structured, expiresAt } = info
+  if (!structured) {
+    const { stream } = await from.open(info.ref)
+    await to.save(stream, mime, { assetId, name, expiresAt })
+    return null
+  }
+  const { asset_type, content_type, description } = await from.meta(info.ref)
+  await to.saveAsset({
+    asset_id: assetId,
+    asset_type,
+    content_type,
+    content: await from.resolve(`${info.ref}/content`),
+    ...(name === null ? {} : { asset_name: name }),
+    ...(description ? { description } : {}),
+  })
+  return null
 }

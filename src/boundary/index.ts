@@ -4,7 +4,7 @@ export {
   type BoundaryOptions,
   createBoundary,
 } from './boundary.ts'
-export type { Codec } from './codec.ts'
+export type { Codec } from './describe-tool.ts'
 export type { Read, ResolvedCall } from './resolve.ts'
 export type { StoredResult, StoringCall } from './store.ts'
 export { createResultSource, type Found, type ValueSource } from './value-source.ts'

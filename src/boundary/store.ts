@@ -1,15 +1,19 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { withoutCarriedBytes } from '../assets/extract/carried-bytes.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
+import { binaryBody } from '../assets/extract/found-body.ts'
 import { isPlainJson } from '../assets/extract/may-hold-assets.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
+import { inBackground } from '../core/in-background.ts'
+import { Branch, copyTree, isOpen } from '../core/json/copy-tree.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { TRUSTED, type WrittenLabel, writeLabel } from '../core/labels/label.ts'
 import { type LabelTree, wholeOf, writeLabelTree } from '../core/labels/label-tree.ts'
 import { metaOf } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.ts'
 import { outline } from '../core/messages/outline.ts'
-import { jsonValue } from './json-value.ts'
+import { toPointer } from '../core/refs/json-pointer.ts'
 import { fetchedByReference } from './native-tools.ts'
 
 /** A call whose result is stored. */
@@ -127,4 +131,90 @@ export function jsonLength(value: unknown, max: number): number {
     length += (Array.isArray(value) ? 1 : key.length + 4) + jsonLength(item, max - length)
   }
   return length
+}
+
+/** How the yields of a tool are read. */
+export interface YieldOptions {
+  signal?: AbortSignal
+  /** Hears of each yield: all but the last are preliminary results. */
+  onYield?(value: unknown): void
+}
+
+/**
+ * The result of a tool that yields: what it returns, or else its last yield. Any other result is given back as it is, streams
+ * of bytes too. When the signal aborts, the generator is told to return.
+ *
+ * @throws what the generator throws; the signal's reason
+ */
+export function lastYield(result: unknown, options: YieldOptions = {}): unknown {
+  if (result instanceof Promise) return result.then((given) => lastYield(given, options))
+  return isIterable(result) ? drained(result[Symbol.asyncIterator](), options) : result
+}
+
+/** Whether values come one by one; a stream of bytes is a body. */
+export function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  if (typeof value !== 'object') return false
+  const isAsync = typeof Object(value)[Symbol.asyncIterator] === 'function'
+  return isAsync && binaryBody(value as object) === null
+}
+
+async function drained(
+  values: AsyncIterator<unknown>,
+  { signal, onYield }: YieldOptions,
+): Promise<unknown> {
+  const stop = (): void => {
+    inBackground('Ending a generator', Promise.resolve(values.return?.()))
+  }
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    let last: unknown
+    for (;;) {
+      signal?.throwIfAborted()
+      const { done, value } = await values.next()
+      if (done) return value === undefined ? last : value
+      onYield?.(value)
+      last = value
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * A tool's result as the JSON that log and model get: a Map is an object (with keys that are no text, a list of pairs),
+ * a Set a list, a Date ISO text; bigint, NaN and infinities are text; what has a `toJSON` says it by that. Functions and
+ * symbols are left out of objects and null in lists. Nothing is null.
+ *
+ * @throws ByrefError `invalid_data` for a cycle, with its path.
+ */
+export function jsonValue(root: unknown): unknown {
+  return copyTree(root, (given, open) => {
+    const value = told(given)
+    const inList = Array.isArray(open.at(-1)?.out)
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) {
+      return inList ? null : undefined
+    }
+    if (typeof value !== 'object' || value === null) return value as string | boolean | null
+    if (!isOpen(value, open)) return branchOf(value)
+    throw new ByrefError(
+      'invalid_data',
+      `The result holds itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot carry`,
+    )
+  })
+}
+
+/** What a value says of itself by `toJSON`. */
+function told(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? toJSON.call(value) : value
+}
+
+function branchOf(value: object): Branch {
+  if (Array.isArray(value)) return new Branch(value, true, value.entries())
+  if (value instanceof Set) return new Branch(value, true, [...value].entries())
+  if (!(value instanceof Map)) return new Branch(value, false, Object.entries(value))
+  const isRecord = [...value.keys()].every((key) => typeof key === 'string')
+  return new Branch(value, !isRecord, isRecord ? value.entries() : [...value].entries())
 }

@@ -1,23 +1,16 @@
 import { ByrefError } from '../core/errors.ts'
-import {
-  type ConversationState,
-  isRunEnd,
-  openRun,
-  type RunState,
-} from '../core/events/conversation-state.ts'
+import { type ConversationState, isRunEnd, openRun, type RunState } from '../core/events/conversation-state.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/model-busy.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
+import { unlessAborted } from '../models/on-abort.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
-import { createSlots } from './calls/slots.ts'
-import { unlessAborted } from './calls/unless-aborted.ts'
 import { appendsDue, situationOf } from './follow-up.ts'
 import { callsOf, deadlineOf, type Next, next } from './next.ts'
 import { claimEntry, errorEntry, queuedStartEntry, type RunWriter } from './run-entries.ts'
-import { runFailure } from './run-failure.ts'
-import { RunLostError } from './run-lost-error.ts'
-import type { RunScope } from './run-scope.ts'
+import { RunLostError, runFailure } from './run-lost-error.ts'
+import { createSlots, type RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
 import { reportStalledRun } from './stalled-runs.ts'

@@ -2,7 +2,6 @@ import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Work } from '../policies/policy.ts'
-import type { Slots } from './calls/slots.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
 
@@ -43,6 +42,38 @@ export function workOf({ session, runId, namespace, signal }: RunScope): Work {
     messages() {
       const given = new Set(run.messageIds)
       return session.state.messages.filter(({ id }) => given.has(id))
+    },
+  }
+}
+
+/** Places for work that goes on at once: whoever comes when all are taken waits, first come, first served. */
+export interface Slots {
+  /** Takes a place, if there is one and nobody waits. */
+  tryTake(): boolean
+  /** Takes a place as soon as there is one. */
+  take(): Promise<void>
+  /** Gives a place back. */
+  free(): void
+}
+
+/** So many places; Infinity for no bound. */
+export function createSlots(count: number): Slots {
+  const waiting: (() => void)[] = []
+  let left = count
+  const tryTake = (): boolean => {
+    if (left <= 0) return false
+    left--
+    return true
+  }
+  return {
+    tryTake,
+    async take() {
+      if (!tryTake()) await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+    free() {
+      const next = waiting.shift()
+      if (next) next()
+      else left++
     },
   }
 }

@@ -8,7 +8,7 @@ import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { followUp } from './follow-up.ts'
-import { runFailure } from './run-failure.ts'
+import { runFailure } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
 

@@ -1,12 +1,6 @@
 import type { AssetCreated } from '../core/events/events.ts'
-import {
-  type AssetRef,
-  type AssetRefParts,
-  formatAssetRef,
-  parseAssetRef,
-} from '../core/refs/asset-ref.ts'
-import { findAssetUrls } from '../core/refs/bare-refs.ts'
-import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
+import { type AssetRef, type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import type { MediaPart } from './transcript-item.ts'
 
 /** What a conversation knew of its assets when a message came, by their whole references. */

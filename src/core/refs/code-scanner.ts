@@ -1,5 +1,3 @@
-import { match } from './match.ts'
-
 /** Finds Markdown code while a text is read from left to right: positions that are asked for only grow. */
 export interface CodeScanner {
   /** Where the code that holds this position ends; 0 if the position is not in code. */
@@ -240,4 +238,10 @@ function widthAt(char: string | undefined, column: number): number {
 
 function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t'
+}
+
+/** What a sticky or global pattern finds from a position on. */
+export function match(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(source)
 }

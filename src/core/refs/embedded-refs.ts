@@ -1,7 +1,6 @@
 import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
-import { codeScanner, finder, isEscaped } from './code-scanner.ts'
-import { match } from './match.ts'
+import { codeScanner, finder, isEscaped, match } from './code-scanner.ts'
 
 /** A reference within text: `text.slice(start, end)` is `<|…|>` with its marks. */
 export interface EmbeddedRef {
@@ -116,4 +115,13 @@ function endOfJson(text: string, start: number): number {
 
 function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t'
+}
+
+/** What may stand in an asset URL within text: no space, quote, bracket or mark. */
+const URL_IN_TEXT = /asset:\/\/[^\s<>"'`|\\()[\]{},;]+/gi
+
+/** The asset URLs in a text, with or without marks, without the punctuation behind them. They may name nothing. */
+export function findAssetUrls(text: string): string[] {
+  if (!/asset:\/\//i.test(text)) return []
+  return (text.match(URL_IN_TEXT) ?? []).map((url) => url.replace(/[.:!?*_~]+$/, ''))
 }

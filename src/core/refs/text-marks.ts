@@ -1,7 +1,6 @@
 import type { AssetRef } from './asset-ref.ts'
-import { codeScanner, isEscaped } from './code-scanner.ts'
+import { codeScanner, isEscaped, match } from './code-scanner.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
-import { match } from './match.ts'
 import { OPERATOR, readVariable, type VariableRef } from './variable-ref.ts'
 
 /** Something in a text that stands for something else: `text.slice(start, end)`. */

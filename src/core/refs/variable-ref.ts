@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
+import { match } from './code-scanner.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
-import { match } from './match.ts'
 
 /** A value among the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole value. */
 export interface VariableRef {

@@ -4,8 +4,7 @@ import { type CallPlan, type CallRead, planCall } from '../../boundary/call-plan
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { type Board, createBoard } from '../../core/board/board.ts'
 import { formatVariableRef } from '../../core/refs/variable-ref.ts'
-import { type CallGraph, createCallGraph } from './call-graph.ts'
-import type { CallEnd } from './call-node.ts'
+import { type CallEnd, type CallGraph, createCallGraph } from './call-graph.ts'
 
 const inputSchema = { type: 'object' } as const
 const tools: ReadonlyMap<string, Tool> = new Map([

@@ -9,20 +9,12 @@ import type { ToolCall } from '../../core/messages/message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
-import { ActiveCall, adjusted } from './active-call.ts'
+import { ActiveCall, adjusted, type Item, type ResolvedItems, sourceOf } from './active-call.ts'
 import { callError } from './call-error.ts'
 import { type CallGraph, createCallGraph, type ReadyCall } from './call-graph.ts'
-import { createEndedCalls, type EndedCalls } from './ended-calls.ts'
-import { executeCall } from './execute-call.ts'
+import { approvedItems, executeCall, resolveItems } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
-import { type CallResult, recordCalls } from './record-call.ts'
-import {
-  approvedItems,
-  type Item,
-  type ResolvedItems,
-  resolveItems,
-  sourceOf,
-} from './resolve-items.ts'
+import { type CallResult, createEndedCalls, type EndedCalls, recordCalls } from './record-call.ts'
 
 /** Runs the calls of one answer, while it streams and after. */
 export interface CallRunner {

@@ -5,8 +5,8 @@ import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { createBoard } from '../../core/board/board.ts'
 import { createResults } from '../../core/messages/results.ts'
 import type { RunScope } from '../run-scope.ts'
+import { approvedItems, resolveItems } from './execute-call.ts'
 import { interrupted } from './map-call.ts'
-import { approvedItems, resolveItems } from './resolve-items.ts'
 
 const assets = createAssets()
 const board = createBoard([

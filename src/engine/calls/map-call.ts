@@ -7,9 +7,8 @@ import type { JsonValue } from '../../core/json/json.ts'
 import { writeLabelTree } from '../../core/labels/label-tree.ts'
 import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
-import { type ActiveCall, adjusted } from './active-call.ts'
+import { type ActiveCall, adjusted, type Item } from './active-call.ts'
 import { executeCall } from './execute-call.ts'
-import type { Item } from './resolve-items.ts'
 
 /**
  * Runs a mapped call: each item begun and logged for itself, so that after a crash it goes on in the middle. Its value is

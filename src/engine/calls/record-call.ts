@@ -1,7 +1,6 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
-import { jsonValue } from '../../boundary/json-value.ts'
-import { isTooLong, jsonLength, previewOf } from '../../boundary/store.ts'
+import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
@@ -15,7 +14,7 @@ import { formatVariable } from '../../core/refs/variable-ref.ts'
 import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
-import type { CallEnd } from './call-node.ts'
+import type { CallEnd } from './call-graph.ts'
 
 /** A value that is written among the data is shown to the model as it is up to so many characters of JSON. */
 const SHOWN_CHARS = 1000
@@ -243,4 +242,57 @@ function resultMessage(
 
 function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
+}
+
+/** What calls came to that is not recorded yet: it is recorded in the order of the answer. */
+export interface EndedCalls {
+  /** The next call of the answer. */
+  expect(id: string): void
+  add(result: CallResult): void
+  readonly isEmpty: boolean
+  /** Records what has ended, as far as its turn has come; to be asked again whenever calls come or are held. */
+  record(): Promise<void>
+}
+
+/** Begins with the calls that there are. */
+export function createEndedCalls(
+  ids: readonly string[],
+  options: {
+    takeTurn(id: string): boolean
+    record(results: readonly CallResult[]): Promise<void>
+  },
+): EndedCalls {
+  const ended: CallResult[] = []
+  const order = new Map(ids.map((id, i) => [id, i]))
+  const placeOf = ({ plan }: CallResult): number => order.get(plan.id) ?? 0
+  let isRecording = false
+
+  /** The results whose turn it is. */
+  function inTurn(): CallResult[] {
+    const results = ended.filter(({ plan }) => options.takeTurn(plan.id))
+    for (const result of results) ended.splice(ended.indexOf(result), 1)
+    return results
+  }
+
+  return {
+    expect(id) {
+      order.set(id, order.size)
+    },
+    add(result) {
+      const place = placeOf(result)
+      const at = ended.findLastIndex((one) => placeOf(one) < place)
+      ended.splice(at + 1, 0, result)
+    },
+    get isEmpty() {
+      return ended.length === 0
+    },
+    async record() {
+      if (isRecording) return
+      isRecording = true
+      for (let results = inTurn(); results.length > 0; results = inTurn()) {
+        await options.record(results)
+      }
+      isRecording = false
+    },
+  }
 }

@@ -4,6 +4,7 @@ import { schemaIssues } from '../../boundary/validate.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
+import type { DataBlock, Message } from '../../core/messages/message.ts'
 
 /** What an answer shall be: a schema of a library such as zod 4, or JSON Schema. */
 export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
@@ -115,4 +116,16 @@ function noSchema(why: string): ByrefError {
     'config_invalid',
     `The output cannot be asked for by this schema: ${why}. Give a Standard Schema or JSON Schema`,
   )
+}
+
+/**
+ * The schema of the result that messages ask for: the `output` of the last input message that has one, which so says of a
+ * piece of work what goes in (`schema`) and what comes out. Null where none has.
+ */
+export function inputOutput(messages: readonly Message[]): JsonObject | null {
+  for (const { content_type, content } of messages.toReversed()) {
+    const { kind, output } = (content_type === 'data' ? content : {}) as Partial<DataBlock>
+    if (kind === 'input' && isPlainObject(output)) return output as JsonObject
+  }
+  return null
 }

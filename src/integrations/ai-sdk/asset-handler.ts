@@ -3,8 +3,8 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
-import { failureResponse } from './failure-response.ts'
 
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
@@ -62,4 +62,11 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
       return response
     }
   })
+}
+
+/** The answer to a request that failed: its text is what `useChat` has as its error. */
+export function failureResponse(error: unknown): Response {
+  if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
+  if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
+  return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
 }

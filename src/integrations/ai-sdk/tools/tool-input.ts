@@ -1,16 +1,12 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
+import { asSchema, jsonSchema, type ModelMessage, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { type BoundaryCall, boundaryOf } from '../../../boundary/boundary.ts'
-import {
-  describeSchema,
-  type JsonSchema,
-  type ToolSchema,
-} from '../../../boundary/describe-schema.ts'
+import { describeSchema, type JsonSchema, type ToolSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
+import { createResultSource, type ValueSource } from '../../../boundary/value-source.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { mayHoldRefs } from './may-hold-refs.ts'
-import { messageSource } from './message-source.ts'
+import { outputValue } from '../output-value.ts'
 
 /** What a call comes with. */
 export type CallOptions = ToolExecutionOptions<unknown>
@@ -120,3 +116,30 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     return made
   }
 }
+
+/** Reads `†result#N` from the messages that the model of a call was shown: their results, by number from 1. */
+export function messageSource(messages: readonly ModelMessage[], assets: Assets): ValueSource {
+  const results = messages
+    .filter((message) => message.role === 'tool')
+    .flatMap(({ content }) => content.filter((part) => part.type === 'tool-result'))
+  return createResultSource(
+    results.map(({ output }) => outputValue(output)),
+    assets,
+  )
+}
+
+/** Whether JSON could hold a reference: a variable, marks in a text, an asset's URL, or one as an object. */
+export function mayHoldRefs(root: unknown): boolean {
+  const waiting: unknown[] = [root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'string') {
+      if (IN_TEXT.test(value)) return true
+    } else if (typeof value === 'object' && value !== null) {
+      if ('asset_id' in value || 'assetRef' in value) return true
+      waiting.push(...Object.values(value).filter((item) => item !== undefined))
+    }
+  }
+  return false
+}
+
+const IN_TEXT = /†|<\||^\s*asset:/i

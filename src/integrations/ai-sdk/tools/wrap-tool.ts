@@ -1,16 +1,10 @@
 import type { Tool } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { isIterable, lastYield } from '../../../engine/calls/last-yield.ts'
-import {
-  type ModelOutput,
-  outputByReference,
-  valueByReference,
-  valueOutput,
-} from '../model-output.ts'
+import { type ModelOutput, outputByReference, valueByReference, valueOutput } from '../model-output.ts'
 import { type GuardedCalls, type GuardOptions, guardedCalls } from '../trust/guarded-call.ts'
-import { mayHoldRefs } from './may-hold-refs.ts'
-import { type CallOptions, type ToolInput, toolInput } from './tool-input.ts'
+import { type CallOptions, mayHoldRefs, type ToolInput, toolInput } from './tool-input.ts'
 
 /** What tools are wrapped with. */
 export interface WrapOptions {
