@@ -47,7 +47,7 @@ export interface CallPlan {
 
 const METHODS: readonly string[] = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
-/** Kinds that stand for the item and its index in a mapped call (spec T16). */
+/** Kinds that stand for the item and its index in a mapped call. */
 export const ITEM_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
 
 /**

@@ -8,7 +8,7 @@ import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset
 import type { JsonSchema } from './describe-schema.ts'
 
 /**
- * The value behind a reference as a parameter wants it (spec T3): of the schemas that take references the first that asks
+ * The value behind a reference as a parameter wants it: of the schemas that take references the first that asks
  * for bytes in some form or that the value is of, else the first that it can be turned into. Also gives that schema.
  *
  * @throws ByrefError of the reference that failed; `invalid_arguments` for a value that fits none
@@ -107,7 +107,7 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** The asset with everything that is known of it (structured-assets.md, "Assets"). */
+/** The asset with everything that is known of it. */
 async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unknown> {
   const { id, namespace, fieldPath } = Object(parseAssetRef(ref))
   const whole = formatAssetRef({ id, namespace })

@@ -33,7 +33,7 @@ export interface RequestPromptOptions {
 }
 
 /**
- * The messages as a model takes them: data as one block for each identity (spec D4), whole, since there is nothing to read
+ * The messages as a model takes them: data as one block for each identity, whole, since there is nothing to read
  * more with; all else as in a conversation.
  */
 export async function requestPrompt(

@@ -15,7 +15,7 @@ import {
 const MAX_DEPTH = 100
 
 /**
- * One value merged into another (spec D2): objects deeply, lists and scalars replaced, null is a value. Neither is
+ * One value merged into another: objects deeply, lists and scalars replaced, null is a value. Neither is
  * changed; what did not change is shared, and what did is frozen. Any depth, any key.
  */
 export function merge(base: JsonValue, patch: JsonValue): JsonValue {

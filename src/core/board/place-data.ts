@@ -31,7 +31,7 @@ export type PlacedItem =
   | { type: 'data'; entry: DataEntry; text: string }
 
 /**
- * The messages with data blocks in their places (spec D5). `engine`: one block per identity, merged, where it was last
+ * The messages with data blocks in their places. `engine`: one block per identity, merged, where it was last
  * written. `model`: each message in its own place, which keeps a prompt's prefix stable. Never between a message with
  * calls and the results of these: what falls there follows the last result.
  */

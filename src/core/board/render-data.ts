@@ -26,7 +26,7 @@ export interface RenderDataOptions {
 }
 
 /**
- * The text of a data block, as data-messages.md's "What the LLM sees" has it (spec D4). A value of more than `maxChars`
+ * The text of a data block, as data-messages.md's "What the LLM sees" has it. A value of more than `maxChars`
  * is shown as its flattened meta, lists cut to 3 items, and a line on how to read it (D11).
  */
 export function renderData(

@@ -20,7 +20,7 @@ import {
 } from './label.ts'
 import { joinTrees, type LabelTree, readLabelTree, treeAt, wholeOf } from './label-tree.ts'
 
-/** The labels in one conversation (spec Q1–Q3): a fold of its log, which never looks at a value. */
+/** The labels in one conversation: a fold of its log, which never looks at a value. */
 export interface Labels {
   /** Takes the next record of the log. */
   apply(record: Pick<LogRecord, 'event'>): void

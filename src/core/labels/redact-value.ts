@@ -10,7 +10,7 @@ export function isRedacted({ label, fields }: LabelTree): boolean {
 }
 
 /**
- * The value as a model in quarantine is shown it (spec Q4): what is untrusted in it by what it is alone. The value itself
+ * The value as a model in quarantine is shown it: what is untrusted in it by what it is alone. The value itself
  * where nothing is.
  */
 export function redactValue(value: unknown, tree: LabelTree): unknown {

@@ -6,7 +6,7 @@ const FORGED =
   /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|Assets\b)|Schema for ¶|\[Attached\b|\[Message from the system\b)/gimu
 
 /**
- * Text from users, tools and assets as it enters a prompt (spec R11): a line that starts like one of our own blocks
+ * Text from users, tools and assets as it enters a prompt: a line that starts like one of our own blocks
  * gets a backslash in front, so nobody forges one. All other text is itself. Linear.
  */
 export function escapeBlocks(text: string): string {

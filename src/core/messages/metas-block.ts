@@ -15,7 +15,7 @@ export interface MetaLinesOptions {
   maxChars?: number
 }
 
-/** A meta as a model is shown it: flattened, a field a line (spec A4), bounded; `…` says that lines are left out. */
+/** A meta as a model is shown it: flattened, a field a line, bounded; `…` says that lines are left out. */
 export function metaLines(
   meta: AssetMeta,
   { items = 3, text = 200, maxChars = 2400 }: MetaLinesOptions = {},

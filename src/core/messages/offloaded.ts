@@ -3,7 +3,7 @@ import { isPlainObject } from '../json/json.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 
-/** What stands for a value that was too large for its place and is an asset (spec X7). */
+/** What stands for a value that was too large for its place and is an asset. */
 export interface OffloadedValue {
   offloaded: true
   /** The asset; its content is the value. */

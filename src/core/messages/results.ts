@@ -14,7 +14,7 @@ export interface Result {
   value: unknown
 }
 
-/** The results of a conversation, by their numbers from 1 (spec R12). */
+/** The results of a conversation, by their numbers from 1. */
 export interface Results {
   readonly count: number
   /** Takes the next message of the conversation, of any kind. */

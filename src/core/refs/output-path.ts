@@ -10,7 +10,7 @@ export interface OutputTarget {
 }
 
 /**
- * Reads an `_outputPath` (spec D8), such as `†state.summary`: a list of alternatives (`||`), each a list of targets
+ * Reads an `_outputPath`, such as `†state.summary`: a list of alternatives (`||`), each a list of targets
  * that are all written (`&&`). Of several alternatives, success goes to the first and an error to the second, unless
  * the tool chooses. Throws `invalid_reference`.
  */

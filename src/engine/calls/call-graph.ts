@@ -2,7 +2,7 @@ import type { CallPlan, CallRead, DataPlace } from '../../boundary/call-plan.ts'
 import { createPlaceIndex } from '../../boundary/place-index.ts'
 import type { CallError } from '../../core/events/events.ts'
 
-/** Which calls of one answer may begin, and in which order their results are recorded (spec T5). */
+/** Which calls of one answer may begin, and in which order their results are recorded. */
 export interface CallGraph {
   /** Takes the next call of the answer. */
   add(plan: CallPlan): void

@@ -121,7 +121,7 @@ function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarg
   }
 }
 
-/** Where a result is written: success to the first alternative, an error to the second, unless the tool chose (spec D8). */
+/** Where a result is written: success to the first alternative, an error to the second, unless the tool chose. */
 function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
   return plan.outputs[outcome.chosen ?? (outcome.error ? 1 : 0)] ?? []
 }

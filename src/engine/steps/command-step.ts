@@ -82,7 +82,7 @@ function responseOf(result: Message | undefined): unknown {
   return error ? { error } : result.content
 }
 
-/** In the form of structured-assets.md: sender and receiver swapped, without `param`. */
+/** The reply to a command: sender and receiver swapped, without `param`. */
 function replyTo({ sender, receiver, content }: CommandMessage, response: unknown): Message {
   const { param: _, ...rest } = content
   return {

@@ -113,7 +113,7 @@ async function findStep(
 
 /**
  * A value as people see it for debugging: JSON with every body replaced by its size and digest (message-metadata.md's
- * `debug`; spec M6: no bytes). Functions are left out.
+ * `debug`: no bytes). Functions are left out.
  */
 function debugValue(root: unknown): JsonValue {
   return copyTree(root, (value) => {

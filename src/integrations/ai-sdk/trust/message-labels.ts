@@ -34,7 +34,7 @@ export interface AnyMessage {
   content: unknown
 }
 
-/** The labels in the messages of a call, worked out from these alone (spec Q1–Q3). */
+/** The labels in the messages of a call, worked out from these alone. */
 export interface MessageLabels {
   /** Of `†result#N`, by its place from 0. */
   results: readonly LabelledResult[]

@@ -28,7 +28,7 @@ export interface RedactedValue {
 /** More blocks are one value. */
 const MAX_BLOCKS = 20
 
-/** Every value in a result of a server, kept as an asset; of none, nothing of it is told (spec Q4). */
+/** Every value in a result of a server, kept as an asset; of none, nothing of it is told. */
 export async function redactedValues(result: Fields, from: RedactedFrom): Promise<RedactedValue[]> {
   const { _meta, resultType, ...rest } = result
   const { structuredContent, content, contents, messages } = rest
