@@ -8,11 +8,12 @@ const FIRST = Number(process.env.BYREF_TRUST_SEED ?? 1)
 
 describe('quarantine', () => {
   it(
-    'shows no eight bytes of an untrusted value to a model, whichever way it goes',
+    'shows no eight bytes of an untrusted value to a model, and acts on none without a question',
     async () => {
       let shown = 0
       for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
-        const prompts = await generatedConversation(seed)
+        const { shown: prompts, unasked } = await generatedConversation(seed)
+        expect(unasked.filter((input) => poisonAt(input) !== -1), `seed ${seed}`).toEqual([])
         shown += prompts.length
         const leak = prompts.find((one) => poisonAt(one) !== -1)
         const at = leak === undefined ? 0 : poisonAt(leak)
