@@ -13,7 +13,10 @@ describe('quarantine', () => {
       let shown = 0
       for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
         const { shown: prompts, unasked } = await generatedConversation(seed)
-        expect(unasked.filter((input) => poisonAt(input) !== -1), `seed ${seed}`).toEqual([])
+        expect(
+          unasked.filter((input) => poisonAt(input) !== -1),
+          `seed ${seed}`,
+        ).toEqual([])
         shown += prompts.length
         const leak = prompts.find((one) => poisonAt(one) !== -1)
         const at = leak === undefined ? 0 : poisonAt(leak)
