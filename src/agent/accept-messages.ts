@@ -7,7 +7,17 @@ import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import { join, joinAll, type Label, type LabelInput, madeBy, readLabel, TRUSTED, UNTRUSTED, type WrittenLabel } from '../core/labels/label.ts'
+import {
+  join,
+  joinAll,
+  type Label,
+  type LabelInput,
+  madeBy,
+  readLabel,
+  TRUSTED,
+  UNTRUSTED,
+  type WrittenLabel,
+} from '../core/labels/label.ts'
 import { type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
 import { isSpeaker } from '../core/labels/labels.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'

@@ -10,7 +10,12 @@ import type { MessageInput } from '../core/messages/to-message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
-import { inputOutput, type OutputOf, type OutputSchema, outputJsonSchema } from '../engine/output/output-schema.ts'
+import {
+  inputOutput,
+  type OutputOf,
+  type OutputSchema,
+  outputJsonSchema,
+} from '../engine/output/output-schema.ts'
 import { startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Decide, Session } from '../engine/session.ts'

@@ -9,7 +9,12 @@ import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
-import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import {
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'

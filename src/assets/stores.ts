@@ -1,4 +1,37 @@
-export type { StoreQuota } from './asset-store.ts'
+export { toAssetStore } from './asset-facade.ts'
+export type { AssetMaker } from './asset-info.ts'
+export type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
+export type {
+  AssetAttributes,
+  AssetBody,
+  AssetKind,
+  FullAssetStore,
+  RememberedAsset,
+  StoreListOptions,
+  StoreOpened,
+  StoreOpenOptions,
+  StoreOptions,
+  StorePart,
+  StoreQuota,
+  StoreSaveOptions,
+  StoreSweepOptions,
+  StoreSwept,
+  StoreUrlOptions,
+  StoreUsage,
+  StoreVerified,
+} from './asset-store.ts'
+export type { AssetLimits, ResolvedAssetsConfig } from './assets-config.ts'
+export type {
+  AssetFailure,
+  AssetScope,
+  ImportOptions,
+  OpenedAsset,
+  OpenOptions,
+  QueryOptions,
+  SaveAssetOptions,
+  StructuredAssetInput,
+  TableQuery,
+} from './assets-contract.ts'
 export type {
   BodyPutOptions,
   BodyRange,
@@ -15,6 +48,8 @@ export {
   type S3Object,
 } from './bodies/s3/connector.ts'
 export { type S3BodiesOptions, s3Bodies } from './bodies/s3-bodies.ts'
+export { type Extracted, type ExtractOptions, extractAssets } from './extract/extract.ts'
+export { namedAssets } from './named-assets.ts'
 export { memoryRecords } from './records/memory-records.ts'
 export type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './records/record-index.ts'
 export type { RecordPlace } from './records/record-page.ts'
@@ -24,3 +59,7 @@ export {
   type PassthroughStoreOptions,
 } from './stores/passthrough.ts'
 export { type RebuiltRecords, rebuildRecords } from './stores/rebuild-records.ts'
+export type { SweepOptions, SweepResult } from './sweep-assets.ts'
+export type { ColumnType, TableColumn } from './tables/table-column.ts'
+export { TableError } from './tables/table-error.ts'
+export type { TableRow, TableRows } from './tables/table-rows.ts'

@@ -1,5 +1,10 @@
 import { ByrefError } from '../core/errors.ts'
-import { type ConversationState, isRunEnd, openRun, type RunState } from '../core/events/conversation-state.ts'
+import {
+  type ConversationState,
+  isRunEnd,
+  openRun,
+  type RunState,
+} from '../core/events/conversation-state.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/model-busy.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'

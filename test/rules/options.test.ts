@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { referencedInLog } from '../../src/agent/index.ts'
 import { withRecords } from '../../src/assets/stores/with-records.ts'
 import * as stores from '../../src/assets/stores.ts'
 import { createBoundary } from '../../src/boundary/index.ts'
 import { createClient } from '../../src/client/index.ts'
+import * as core from '../../src/core/index.ts'
 import { createQueue, createWorker } from '../../src/hosts/index.ts'
-import * as byref from '../../src/index.ts'
+import * as root from '../../src/index.ts'
 import { createAgUiHandler } from '../../src/integrations/ag-ui/index.ts'
 import {
   byReference,
@@ -54,12 +56,16 @@ const NOT_TAKEN = /^AssetStore.save.(createdAt|attributes|parts|objects|quota)$/
 
 const INPUTS = /^(LabelInput|LabelTreeInput)$/
 
-const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
-const functions = optionFunctions(root, (type) => !OBJECTS.test(type) || INPUTS.test(type)).filter(
+const folderOfRoot = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const functions = optionFunctions(
+  folderOfRoot,
+  (type) => !OBJECTS.test(type) || INPUTS.test(type),
+).filter(
   ({ name, at, type }) =>
     !VALUES.test(type) && !Object.values(NO_OPTIONS).some((one) => one.test(`${name}[${at}]`)),
 )
 
+const byref = { ...stores, ...core, ...root, referencedInLog }
 const model = scriptedModel([])
 const agent = byref.createAgent({ model })
 const assets = byref.createAssets()

@@ -10,7 +10,10 @@ const AROUND = /^(core|assets|log|sqlite|postgres)\//
 describe('one tool call, from the answer of the model to its next prompt', () => {
   const script = 'test/rules/fixtures/trace-call.ts'
   const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
-  const printed = execFileSync(process.execPath, [...flags, script], { cwd: root, encoding: 'utf8' })
+  const printed = execFileSync(process.execPath, [...flags, script], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   const ran = (JSON.parse(printed) as string[]).filter((file) => !AROUND.test(file))
 
   it('passes through the modules that docs/architecture.md lists', () => {

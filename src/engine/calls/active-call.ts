@@ -13,7 +13,13 @@ import { inBackground } from '../../core/in-background.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
-import type { CallItem, CallOutcome, ComposedPolicy, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
+import type {
+  CallItem,
+  CallOutcome,
+  ComposedPolicy,
+  ExecutionChanges,
+  PolicyCall,
+} from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 
 /** A call of the answer that is under way, as policies see it. */

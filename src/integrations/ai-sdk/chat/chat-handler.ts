@@ -1,8 +1,19 @@
-import { createUIMessageStreamResponse, type DynamicToolUIPart, isToolUIPart, type ToolUIPart, type UIMessage } from 'ai'
+import {
+  createUIMessageStreamResponse,
+  type DynamicToolUIPart,
+  isToolUIPart,
+  type ToolUIPart,
+  type UIMessage,
+} from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { AGENT } from '../../../agent/agent-options.ts'
 import type { ApprovalAnswer } from '../../../agent/approve.ts'
-import { chooseAgent, readServedAgents, type ServedAgents, servedAgentOptions } from '../../../agent/served-agents.ts'
+import {
+  chooseAgent,
+  readServedAgents,
+  type ServedAgents,
+  servedAgentOptions,
+} from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'

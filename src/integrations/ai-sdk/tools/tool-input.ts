@@ -1,8 +1,19 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { asSchema, jsonSchema, type ModelMessage, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
+import {
+  asSchema,
+  jsonSchema,
+  type ModelMessage,
+  type Schema,
+  type Tool,
+  type ToolExecutionOptions,
+} from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { type BoundaryCall, boundaryOf } from '../../../boundary/boundary.ts'
-import { describeSchema, type JsonSchema, type ToolSchema } from '../../../boundary/describe-schema.ts'
+import {
+  describeSchema,
+  type JsonSchema,
+  type ToolSchema,
+} from '../../../boundary/describe-schema.ts'
 import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
 import { createResultSource, type ValueSource } from '../../../boundary/value-source.ts'
 import { isPlainObject } from '../../../core/json/json.ts'

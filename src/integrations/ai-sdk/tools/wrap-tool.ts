@@ -2,7 +2,12 @@ import type { Tool } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { type ModelOutput, outputByReference, valueByReference, valueOutput } from '../model-output.ts'
+import {
+  type ModelOutput,
+  outputByReference,
+  valueByReference,
+  valueOutput,
+} from '../model-output.ts'
 import { type GuardedCalls, type GuardOptions, guardedCalls } from '../trust/guarded-call.ts'
 import { type CallOptions, mayHoldRefs, type ToolInput, toolInput } from './tool-input.ts'
 

@@ -1,0 +1,13 @@
+export {
+  type AppendOptions,
+  type ConversationStatus,
+  type ConversationSummary,
+  type Lease,
+  LeaseHeldError,
+  type ListOptions,
+  type LogChange,
+  LogConflictError,
+  type ReadOptions,
+} from './conversation-log.ts'
+export { type LogEntry, logEntry } from './copy-event.ts'
+export { type SplitDebug, splitDebug } from './split-debug.ts'
