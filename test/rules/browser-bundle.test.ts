@@ -71,7 +71,8 @@ describe('entries that bundle for any platform', () => {
 
 describe('byref where there is no Node', () => {
   const contents = `
-    import { createAssets, createBoard, parseAssetRef } from './src/index.ts'
+    import { createAssets, parseAssetRef } from './src/index.ts'
+    import { createBoard } from './src/core/index.ts'
     import { byReference } from './src/integrations/ai-sdk/index.ts'
     globalThis.used = async () => [
       parseAssetRef('asset://x').id,

@@ -282,17 +282,6 @@ export function createLabels(): Labels {
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 
-/** What `†item` and an instance stand for in a call. */
-export function ownLabels(
-  labels: Pick<Labels, 'reference'>,
-  { _each, _instance }: { _each?: unknown; _instance?: unknown },
-): OwnLabels {
-  const instance = typeof _instance === 'string' && _instance !== '' ? { instance: _instance } : {}
-  if (_each === undefined) return instance
-  const each = joinAll(referencesIn(_each).map((found) => labels.reference(found, instance)))
-  return { ...instance, each }
-}
-
 /** The label of what of a value is shown where nothing untrusted is. */
 export function visibleOf({ label, fields }: LabelTree): Label {
   if (label.integrity === 'untrusted') return TRUSTED
