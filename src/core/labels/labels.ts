@@ -4,7 +4,7 @@ import type { Message } from '../messages/message.ts'
 import { RESULT, resultCall } from '../messages/results.ts'
 import { isDeletedResult } from '../messages/tombstone.ts'
 import type { AssetRefParts } from '../refs/asset-ref.ts'
-import { type FoundReference, referencesIn } from '../refs/references-in.ts'
+import type { FoundReference } from '../refs/references-in.ts'
 import { formatLabel, type VariableRef } from '../refs/variable-ref.ts'
 import { createDataLabels, type DataLabels } from './data-labels.ts'
 import {
