@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject } from './common.ts'
+import { id, jsonObject } from './common.ts'
 
 /** A person's answer about a call that waits for one. */
 export const approvalAnswer = z.strictObject({
@@ -18,3 +18,31 @@ export const approved = z.object({ approved: z.boolean() })
 export const cancelled = z.object({ cancelled: z.boolean() })
 /** Whether there was something to go on with. */
 export const resumed = z.object({ resumed: z.boolean() })
+
+/** `GET /api/conversations/:id/prompts/:messageId` */
+export const promptQuery = z.strictObject({
+  /** The answer whose prompt it is held against; by default the one before. */
+  against: id.optional(),
+})
+
+/** What two prompts have in common and what not, message by message, in the AI SDK's form. */
+export const promptDifference = z.object({
+  /** The answer of the other prompt. */
+  messageId: z.string(),
+  /** Messages that both begin with: what a provider's cache can keep. */
+  kept: z.int(),
+  /** Those of the other prompt behind that, which are not here any more. */
+  removed: z.array(z.unknown()),
+  /** Those that are new here. */
+  added: z.array(z.unknown()),
+})
+
+/** What a model was given for one answer: bodies by their digests, as debug data have them. */
+export const promptAnswer = z.object({
+  messageId: z.string(),
+  model: z.unknown(),
+  prompt: z.array(z.unknown()),
+  tools: z.array(z.unknown()),
+  /** Against the prompt of another answer; null where there is none before. */
+  difference: promptDifference.nullable(),
+})

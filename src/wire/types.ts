@@ -8,7 +8,6 @@ import type * as conversations from './conversations.ts'
 import type * as data from './data.ts'
 import type * as lineage from './lineage.ts'
 import type * as messages from './messages.ts'
-import type * as prompts from './prompts.ts'
 import type * as runs from './runs.ts'
 import type * as server from './server-info.ts'
 
@@ -39,7 +38,7 @@ export type OutgoingMessage = z.input<typeof messages.messageInput>
 export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
-export type PromptInfo = z.infer<typeof prompts.promptAnswer>
+export type PromptInfo = z.infer<typeof runs.promptAnswer>
 /** What in a conversation is not trusted and public, by ids of messages and assets and by names of data. */
 export interface LabelsInfo {
   position: number

@@ -10,37 +10,30 @@ import { referencesIn } from '../../core/refs/references-in.ts'
 import { boardOf } from '../../engine/session-values.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { dataAnswer, dataEdit, dataEdited, dataQuery } from '../../wire/data.ts'
+import { unlessRepeated } from '../idempotency.ts'
 import { type Route, route } from '../route.ts'
-import { unlessTried } from '../tries.ts'
 
 const PATH = '/api/conversations/:id/data'
 
-/** Data: what stands on the board of a conversation, now and at any message, and edits by a person. */
+/** Data: the board of a conversation, now or after any message, and edits by a person. */
 export function dataRoutes(): Route[] {
   return [
     route(
+      `GET ${PATH}`,
       {
-        method: 'get',
-        path: PATH,
-        summary: 'The data of a conversation, now or after a message',
         role: 'reader',
+        summary: 'The data of a conversation, now or after a message',
         query: dataQuery,
         answers: { 200: dataAnswer },
-        errors: [
-          'conversation_not_found',
-          'message_not_found',
-          'variable_not_found',
-          'invalid_reference',
-          'forbidden',
-        ],
+        errors: ['message_not_found', 'variable_not_found', 'invalid_reference'],
       },
-      async ({ query, reader, conversation, json }) => {
-        const { id, log } = await conversation()
+      async ({ query, conversation, json }) => {
+        const { id, log, reading: readingOf } = await conversation()
         const { messages } = await stateOf(log, id)
         await loadValidator()
         const board = boardOf(messages, { points: true })
         const { at, ref, instance } = query
-        const reading = await reader?.conversation(log, id)
+        const reading = await readingOf()
         const labels =
           reading && at !== undefined ? await labelsAt(log, id, at) : reading?.its.labels
         if (ref === undefined) {
@@ -56,32 +49,24 @@ export function dataRoutes(): Route[] {
       },
     ),
     route(
+      `POST ${PATH}`,
       {
-        method: 'post',
-        path: PATH,
-        summary: 'Write data as a person does; no run begins',
         role: 'member',
+        summary: 'Write data as a person does; no run starts',
         body: dataEdit,
         answers: { 201: dataEdited, 200: dataEdited },
-        errors: [
-          'conversation_not_found',
-          'conversation_busy',
-          'invalid_data',
-          'schema_violation',
-          'invalid_message',
-          'forbidden',
-        ],
+        errors: ['conversation_busy', 'invalid_data', 'schema_violation', 'invalid_message'],
       },
-      async ({ body, reader, speaker, conversation, idOfTry, json }) => {
+      async ({ body, reader, speaker, conversation, attemptId, json }) => {
         const { id, log, agent } = await conversation()
         const label = await reader?.labelOfNamed(log, body)
-        const tried = idOfTry()
-        const edit = { ...(tried ? { id: tried } : {}), ...body, type: 'data' }
+        const attempt = attemptId()
+        const edit = { ...(attempt ? { id: attempt } : {}), ...body, type: 'data' }
         const message = spokenBy(edit, speaker)
         const added = await agent()
           .add(id, message, { label })
-          .catch(unlessTried(message.id === tried ? tried : undefined, ['message_exists']))
-        return json({ messageId: added?.messageIds[0] ?? tried }, added ? 201 : 200)
+          .catch(unlessRepeated(message.id === attempt ? attempt : undefined, ['message_exists']))
+        return json({ messageId: added?.messageIds[0] ?? attempt }, added ? 201 : 200)
       },
     ),
   ]
@@ -97,7 +82,7 @@ async function labelsAt(log: ConversationLog, id: string, at: string): Promise<L
   return labels
 }
 
-/** An entry as somebody may read it: one of which a part is withheld is withheld whole. */
+/** An entry as somebody may read it. Where a part of it is withheld, the whole entry is. */
 function entryFor(
   entry: BoardEntry,
   labels: Labels,

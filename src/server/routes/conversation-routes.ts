@@ -5,46 +5,33 @@ import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
-import {
-  conversationChange,
-  conversationSummary,
-  conversationsPage,
-  conversationsQuery,
-  created,
-  exportQuery,
-  forkAsk,
-  importQuery,
-  newConversation,
-} from '../../wire/conversations.ts'
-import { mayAs } from '../caller.ts'
-import type { Hub } from '../events/hub.ts'
-import type { FoundConversation } from '../found-conversation.ts'
+import * as wire from '../../wire/conversations.ts'
+import { hasRole } from '../caller.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import { unlessRepeated } from '../idempotency.ts'
 import { publicSummary } from '../public-info.ts'
 import type { ConversationReader, Reader } from '../readers/readers.ts'
-import { type Route, route } from '../route.ts'
-import { unlessTried } from '../tries.ts'
+import { type FoundConversation, type Route, route } from '../route.ts'
 
 const PATH = '/api/conversations/:id'
 
-/** Pages of the list that are kept. */
-const MOST_PAGES = 500
+/** Maximum number of cached pages of the list. */
+const MAX_PAGES = 500
 
-/** How long they are, in milliseconds: what another process makes, renames or deletes is told nobody. */
+/** How long a page is cached, in milliseconds: the hub does not see every change of another process at once. */
 const PAGE_MS = 1000
 
-/** Conversations: list, make, name, remove, fork, export, import. */
-export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
-  /** Pages as they were answered, which hold until something changes. */
+/** Conversations: list, create, rename, delete, fork, export, import. */
+export function conversationRoutes(hub: Pick<EventHub, 'version'>): Route[] {
   const pages = new Map<string, { version: number; text: string; until: number }>()
   return [
     route(
+      'GET /api/conversations',
       {
-        method: 'get',
-        path: '/api/conversations',
-        summary: 'Conversations by pages, last changed first',
         role: 'reader',
-        query: conversationsQuery,
-        answers: { 200: conversationsPage },
+        summary: 'Conversations by pages, last changed first',
+        query: wire.conversationsQuery,
+        answers: { 200: wire.conversationsPage },
       },
       async ({ query, caller, reader, agent }) => {
         const { log } = agent()
@@ -56,34 +43,33 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
         if (page?.version !== version || page.until < now) {
           const { conversations, next } = await log.list(query)
           const shown = reader
-            ? await listedFor(reader, log, { conversations, ...query })
+            ? await readableSummaries(reader, log, { conversations, ...query })
             : conversations
           const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
           page = { version, text, until: now + PAGE_MS }
-          if (pages.size >= MOST_PAGES) pages.clear()
+          if (pages.size >= MAX_PAGES) pages.clear()
           pages.set(key, page)
         }
         return { jsonText: page.text, status: 200 }
       },
     ),
     route(
+      'POST /api/conversations',
       {
-        method: 'post',
-        path: '/api/conversations',
-        summary: 'Make a conversation',
         role: 'member',
-        body: newConversation,
-        answers: { 201: created, 200: created },
+        summary: 'Create a conversation',
+        body: wire.newConversation,
+        answers: { 201: wire.created, 200: wire.created },
         errors: ['conversation_exists'],
       },
-      async ({ body, agent, idOfTry, json }) => {
+      async ({ body, agent, attemptId, json }) => {
         const { log } = agent()
-        const tried = idOfTry()
-        const id = body.id ?? tried ?? newId()
-        const known = await log.find(id)
-        if (known && tried === id) return json({ id })
-        if (known) {
-          throw new ByrefError('conversation_exists', `There is a conversation "${id}" already`)
+        const attempt = attemptId()
+        const id = body.id ?? attempt ?? newId()
+        const exists = (await log.find(id)) !== null
+        if (exists && attempt === id) return json({ id })
+        if (exists) {
+          throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
         }
         await log.create(id)
         if (body.title !== undefined) await log.rename(id, body.title)
@@ -91,14 +77,13 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
       },
     ),
     route(
+      'POST /api/conversations/import',
       {
-        method: 'post',
-        path: '/api/conversations/import',
-        summary: 'Make a conversation of an export',
         role: 'owner',
-        query: importQuery,
+        summary: 'Create a conversation from an export',
+        query: wire.importQuery,
         takes: ['application/x-ndjson'],
-        answers: { 201: created },
+        answers: { 201: wire.created },
         errors: ['conversation_exists', 'body_too_large'],
       },
       async ({ c, query, agent, json }) => {
@@ -107,46 +92,40 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
       },
     ),
     route(
+      `GET ${PATH}`,
       {
-        method: 'get',
-        path: PATH,
-        summary: 'How a conversation stands',
         role: 'reader',
-        answers: { 200: conversationSummary },
-        errors: ['conversation_not_found'],
+        summary: 'The summary of a conversation',
+        answers: { 200: wire.conversationSummary },
       },
       async ({ reader, conversation, json }) =>
-        json(await shownSummary(await conversation(), reader)),
+        json(await readableSummary(await conversation(), reader)),
     ),
     route(
+      `PATCH ${PATH}`,
       {
-        method: 'patch',
-        path: PATH,
-        summary: 'Name a conversation',
         role: 'member',
-        body: conversationChange,
-        answers: { 200: conversationSummary },
-        errors: ['conversation_not_found'],
+        summary: 'Rename a conversation',
+        body: wire.conversationChange,
+        answers: { 200: wire.conversationSummary },
       },
       async ({ body, reader, param, agent, conversation, json }) => {
         await agent().log.rename(param('id'), body.title)
-        return json(await shownSummary(await conversation(), reader))
+        return json(await readableSummary(await conversation(), reader))
       },
     ),
     route(
+      `DELETE ${PATH}`,
       {
-        method: 'delete',
-        path: PATH,
-        summary: 'Remove a conversation with all that it holds',
         role: 'owner',
+        summary: 'Delete a conversation with everything in it',
         answers: { 204: null },
-        errors: ['conversation_not_found'],
       },
       async ({ c, reader, conversation }) => {
         const { id, log, agent } = await conversation()
         await agent().cancel(id)
-        // Who may read them is known by this log alone.
-        for (const asset of (await reader?.goingWith(log, id)) ?? []) {
+        // Only this log knows who may read these assets.
+        for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
           await agent().assets.delete(asset)
         }
         await log.delete(id)
@@ -154,56 +133,53 @@ export function conversationRoutes(hub: Pick<Hub, 'version'>): Route[] {
       },
     ),
     route(
+      `POST ${PATH}/fork`,
       {
-        method: 'post',
-        path: `${PATH}/fork`,
-        summary: 'Make a conversation that begins as this one does',
         role: 'member',
-        body: forkAsk,
-        answers: { 201: created, 200: created },
-        errors: ['conversation_not_found', 'message_not_found', 'conversation_exists'],
+        summary: 'Create a conversation that begins with the messages of this one',
+        body: wire.forkAsk,
+        answers: { 201: wire.created, 200: wire.created },
+        errors: ['message_not_found', 'conversation_exists'],
       },
-      async ({ body, conversation, idOfTry, json }) => {
+      async ({ body, conversation, attemptId, json }) => {
         const { id, agent } = await conversation()
-        const tried = body.id === undefined ? idOfTry() : undefined
-        const made = await agent()
-          .fork(id, { ...body, id: body.id ?? tried ?? newId() })
-          .catch(unlessTried(tried, ['conversation_exists', 'log_conflict']))
-        return made === null ? json({ id: tried }) : json({ id: made }, 201)
+        const attempt = body.id === undefined ? attemptId() : undefined
+        const fork = await agent()
+          .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
+          .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
+        return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
       },
     ),
     route(
+      `GET ${PATH}/export`,
       {
-        method: 'get',
-        path: `${PATH}/export`,
-        summary: 'The whole conversation as lines of JSON',
         role: 'reader',
-        query: exportQuery,
+        summary: 'The whole conversation as lines of JSON',
+        query: wire.exportQuery,
         answers: { 200: { types: ['application/x-ndjson'] } },
-        errors: ['conversation_not_found'],
       },
       async ({ c, caller, reader, query, conversation }) => {
-        const { id, log, summary } = await conversation()
-        if (query.debug && !mayAs(caller, 'owner')) {
-          throw new ByrefError('forbidden', 'Debug data are exported for owners only')
+        const { id, log, summary, reading: readingOf } = await conversation()
+        if (query.debug && !hasRole(caller, 'owner')) {
+          throw new ByrefError('forbidden', 'Only owners may export debug data')
         }
-        const reading = await reader?.conversation(log, id)
+        const reading = await readingOf()
         const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
         const isWhole = !reading || reading.may(reading.its.all)
-        const lines = isWhole ? all : asReadLines(all, reading)
-        if (!isWhole) c.header(WITHHELD_HEADER, 'true')
+        const lines = isWhole ? all : readableLines(all, reading)
+        if (!isWhole) c.header('byref-withheld', 'true')
         c.header('content-type', 'application/x-ndjson')
         const { title } = (await reader?.summary(log, summary)) ?? summary
         const name = fileName(title || id, summary.updatedAt, 'jsonl')
         c.header('content-disposition', attachment(name))
-        return c.body(ReadableStream.from(encoded(lines)))
+        return c.body(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()))
       },
     ),
   ]
 }
 
-/** The conversations of a page as somebody may read them; without those that only what is withheld would find. */
-async function listedFor(
+/** The summaries of a page as a reader may see them, without those that the search found only in withheld text. */
+async function readableSummaries(
   reader: Reader,
   log: ConversationLog,
   { conversations, search }: { conversations: ConversationSummary[]; search?: string },
@@ -216,31 +192,21 @@ async function listedFor(
   return shown
 }
 
-async function shownSummary({ log, summary }: FoundConversation, reader: Reader | null) {
+async function readableSummary({ log, summary }: FoundConversation, reader: Reader | null) {
   return publicSummary((await reader?.summary(log, summary)) ?? summary)
 }
 
-async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  for await (const line of lines) yield encoder.encode(line)
-}
-
-/** The lines of an export (docs/conversation-log.md) without those of debug data. */
+/** The lines of an export (docs/conversation-log.md) without debug data. */
 async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) if (!isDebug(line)) yield line
+  for await (const line of lines) {
+    if (line.startsWith('{"debug":')) continue
+    // Other versions may write the keys of a line in another order.
+    if (line.includes('"event":') || !('debug' in JSON.parse(line))) yield line
+  }
 }
 
-function isDebug(line: string): boolean {
-  if (line.startsWith('{"debug":')) return true
-  // Lines of other versions may have their keys in another order.
-  return !line.includes('"event":') && 'debug' in JSON.parse(line)
-}
-
-/** The header of an export in which something is withheld. */
-const WITHHELD_HEADER = 'byref-withheld'
-
-/** The lines of an export (docs/conversation-log.md) as somebody may read them. */
-async function* asReadLines(
+/** The lines of an export (docs/conversation-log.md) as a reader may see them. */
+async function* readableLines(
   lines: AsyncIterable<string>,
   { its, may, record, shownTo }: ConversationReader,
 ): AsyncGenerator<string> {
@@ -249,24 +215,24 @@ async function* asReadLines(
     if (!isPlainObject(value)) continue
     if ('event' in value) yield `${JSON.stringify(record(value as unknown as LogRecord))}\n`
     else if ('debug' in value) {
-      // Debug data that are no message's are those of all the runs.
+      // Debug data that belong to no message have the label of the whole conversation.
       const label = its.message(String(value.debug)) ? shownTo(String(value.debug)) : its.all
       if (may(label)) yield line
     } else yield may(its.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
   }
 }
 
-/** Bytes of one line of an import. */
+/** Maximum size of one line of an import, in bytes. */
 const MAX_LINE = 64 * 1024 * 1024
 
 /**
- * The lines of a body of text as it comes, each ended by `\n`.
+ * The lines of a request body, each ended by `\n`.
  *
  * @throws ByrefError `bad_request` without a body, `body_too_large` for a line above 64 MiB
  */
 async function* bodyLines(c: Context): AsyncGenerator<string> {
   const { body } = c.req.raw
-  if (!body) throw new ByrefError('bad_request', 'The body of the request must be the export')
+  if (!body) throw new ByrefError('bad_request', 'The body of the request must be an export')
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let open: string[] = []
   let size = 0
@@ -281,7 +247,10 @@ async function* bodyLines(c: Context): AsyncGenerator<string> {
     open.push(last)
     size += last.length
     if (size > MAX_LINE) {
-      throw new ByrefError('body_too_large', `A line of an import has at most ${MAX_LINE} bytes`)
+      throw new ByrefError(
+        'body_too_large',
+        `A line of the import is longer than ${MAX_LINE} bytes`,
+      )
     }
   }
   const rest = open.join('')
@@ -292,6 +261,6 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array): s
   try {
     return decoder.decode(chunk, { stream: true })
   } catch (cause) {
-    throw new ByrefError('bad_request', 'An export is UTF-8', { cause })
+    throw new ByrefError('bad_request', 'The import is not valid UTF-8', { cause })
   }
 }

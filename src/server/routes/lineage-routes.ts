@@ -3,7 +3,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { isPlain, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
 import { mapLabels, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
 import type { Lineage, LineageNode } from '../../core/labels/lineage.ts'
-import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import { readAll } from '../../log/conversation-log.ts'
 import {
   labelsAnswer,
   labelsQuery,
@@ -11,64 +11,64 @@ import {
   lineageQuery,
   type writtenLabel,
 } from '../../wire/lineage.ts'
-import { conversationLabels } from '../readers/conversation-labels.ts'
+import { ConversationLabels } from '../readers/conversation-labels.ts'
 import type { ConversationReader } from '../readers/readers.ts'
-import { type Route, route } from '../route.ts'
+import { type FoundConversation, type Route, route } from '../route.ts'
 
 type Answer = z.infer<typeof lineageAnswer>
 
-/** Lineage: where a value came from and what came of it. */
+/** Lineage: where a value came from and where it was used. */
 export function lineageRoutes(): Route[] {
   return [
     route(
+      'GET /api/conversations/:id/lineage',
       {
-        method: 'get',
-        path: '/api/conversations/:id/lineage',
-        summary: 'Where a value came from and what came of it',
         role: 'reader',
+        summary: 'Where a value came from and where it was used',
         query: lineageQuery,
         answers: { 200: lineageAnswer },
-        errors: ['conversation_not_found', 'variable_not_found'],
+        errors: ['variable_not_found'],
       },
-      async ({ query, reader, conversation, agent, json }) => {
-        const { id, log } = await conversation()
-        const lineage = await agent().lineage(id, query.ref)
+      async ({ query, conversation, json }) => {
+        const found = await conversation()
+        const lineage = await found.agent().lineage(found.id, query.ref)
         if (!lineage) {
-          throw new ByrefError('variable_not_found', `Nothing here is called ${query.ref}`)
+          throw new ByrefError('variable_not_found', `There is no "${query.ref}" here`)
         }
-        const reading = await (reader ? reader.conversation(log, id) : readFreely(log, id))
-        return json(reading ? asRead(lineage, reading) : plain(lineage))
+        const reading = await labelsOf(found)
+        return json(reading ? readableLineage(lineage, reading) : plain(lineage))
       },
     ),
     route(
+      'GET /api/conversations/:id/labels',
       {
-        method: 'get',
-        path: '/api/conversations/:id/labels',
-        summary: 'What in a conversation is not trusted, or private',
         role: 'reader',
+        summary: 'What in a conversation is untrusted or private',
         query: labelsQuery,
         answers: { 200: labelsAnswer },
-        errors: ['conversation_not_found'],
       },
-      async ({ query, reader, conversation, json }) => {
-        const { id, log, summary } = await conversation()
-        const reading = await (reader ? reader.conversation(log, id) : readFreely(log, id))
+      async ({ query, conversation, json }) => {
+        const found = await conversation()
+        const reading = await labelsOf(found)
         if (reading) return json(marksOf(reading, query.after))
-        return json({ position: summary.position, messages: {}, assets: {}, data: {} })
+        const { position } = found.summary
+        return json({ position, messages: {}, assets: {}, data: {} })
       },
     ),
   ]
 }
 
-/** What labels are read with: for whom, and whose. */
+/** The labels of a conversation, and what the caller may read. */
 type Reading = Pick<ConversationReader, 'its' | 'may'>
 
 /**
- * The labels of a conversation that agents with trust on had elsewhere, where nobody is kept from anything; null where none of its runs had
- * trust on.
+ * The labels of a conversation. On a server without trust everybody may read everything, but agents of another server may
+ * have run the conversation with trust on. Null where no run had trust on.
  */
-async function readFreely(log: ConversationLog, id: string): Promise<Reading | null> {
-  const its = conversationLabels()
+async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
+  const restricted = await reading()
+  if (restricted) return restricted
+  const its = new ConversationLabels()
   let hasLabels = false
   for await (const record of readAll(log, id)) {
     const { event } = record
@@ -90,7 +90,7 @@ function marksOf({ its, may }: Reading, after: number): z.infer<typeof labelsAns
     const tree = labels.message(id)
     const whole = wholeOf(tree)
     if (position <= after || isPlain(whole)) continue
-    // Names of fields may be words of the value.
+    // Names of fields may be part of the value.
     const shown = may(whole) ? tree : { label: whole }
     messages[id] = writeLabelTree(mapLabels(shown, (one) => ({ ...one, sources: [] }))) as Written
   }
@@ -113,8 +113,8 @@ function plain({ of, nodes, edges }: Lineage): Answer {
   return { of: [...of], nodes: [...nodes], edges: [...edges] }
 }
 
-/** With labels, and without the names that somebody wrote who had seen what this reader may not. */
-function asRead({ of, nodes, edges }: Lineage, reading: Reading): Answer {
+/** The lineage with labels, without names chosen by a model that had seen what this reader may not see. */
+function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answer {
   const { its, may } = reading
   const isKept = (call: string) => may(its.labels.contextOf(call.replace(/^call:/, '')))
   return {

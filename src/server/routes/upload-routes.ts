@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import busboy from '@fastify/busboy'
-import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Assets, ImportOptions } from '../../assets/assets-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -18,15 +17,16 @@ export const SAVE_ERRORS = [
   'table_invalid',
 ] as const
 
+type Uploaded = z.infer<typeof uploaded>
+
 /** Uploads in one request: a file as the body, or several as a form. */
 export function uploadRoutes(): Route[] {
   return [
     route(
+      'POST /api/assets',
       {
-        method: 'post',
-        path: '/api/assets',
-        summary: 'Upload a file as the body, or several as multipart/form-data',
         role: 'member',
+        summary: 'Upload a file as the body, or several as multipart/form-data',
         query: uploadQuery,
         takes: ['*/*', 'multipart/form-data'],
         answers: { 201: uploaded.or(uploadedFiles), 200: { types: ['text/event-stream'] } },
@@ -39,7 +39,7 @@ export function uploadRoutes(): Route[] {
         const mime = c.req.header('content-type')
         if (mime?.toLowerCase().startsWith('multipart/form-data')) {
           return withProgress(c, 201, async (onProgress) => ({
-            files: await importForm(c, assets, { mime, signal, onProgress }),
+            files: await importForm(body, assets, { mime, signal, onProgress }),
           }))
         }
         const name = query.name || 'file'
@@ -51,12 +51,12 @@ export function uploadRoutes(): Route[] {
   ]
 }
 
-/** Saves one file, and the table it may be. */
+/** Saves one file, and its table or workbook. */
 export async function importOne(
   assets: Assets,
   body: ReadableStream<Uint8Array>,
   options: ImportOptions,
-): Promise<z.infer<typeof uploaded>> {
+): Promise<Uploaded> {
   const { asset, table, workbook } = await assets.importFile(body, options)
   return {
     asset: publicInfo(asset),
@@ -65,24 +65,27 @@ export async function importOne(
   }
 }
 
-/** Files in one form; more are refused. */
+/** Maximum number of files in one form. */
 const MAX_FILES = 100
 
-/** The files of a form (RFC 7578), one after the other as they come; its other fields say nothing here. */
+/** Saves the files of a form (RFC 7578) as they arrive. Other fields are ignored. */
 async function importForm(
-  c: Context,
+  body: ReadableStream<Uint8Array>,
   assets: Assets,
   { mime, signal, onProgress }: { mime: string } & Pick<ImportOptions, 'signal' | 'onProgress'>,
-): Promise<z.infer<typeof uploaded>[]> {
-  const done: Promise<z.infer<typeof uploaded>>[] = []
+): Promise<Uploaded[]> {
+  const done: Promise<Uploaded>[] = []
   const form = newForm(mime)
   const ended = Promise.withResolvers<void>()
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
-    const name = plainName(fileName ?? '') || 'file'
     const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
-      ...{ name, mime: mimeType, by: 'user', signal, onProgress },
+      name: unescapeName(fileName ?? '') || 'file',
+      mime: mimeType,
+      by: 'user',
+      signal,
+      onProgress,
     })
-    // What fails ends the form; until then nobody waits for it.
+    // The first failure ends the form.
     saved.catch((error: unknown) => {
       file.resume()
       ended.reject(error)
@@ -90,13 +93,13 @@ async function importForm(
     done.push(saved)
   })
   form.on('filesLimit', () => {
-    ended.reject(new ByrefError('bad_request', `A form has at most ${MAX_FILES} files`))
+    ended.reject(new ByrefError('bad_request', `The form has more than ${MAX_FILES} files`))
   })
   form.on('error', (cause) => {
-    ended.reject(new ByrefError('bad_request', 'The form is broken off or malformed', { cause }))
+    ended.reject(new ByrefError('bad_request', 'The form is incomplete or malformed', { cause }))
   })
   form.on('finish', () => ended.resolve())
-  const source = Readable.fromWeb(c.req.raw.body as never)
+  const source = Readable.fromWeb(body as never)
   source.on('error', (cause) => ended.reject(cause))
   source.pipe(form)
   try {
@@ -108,8 +111,8 @@ async function importForm(
   }
 }
 
-/** A file's name in a form: browsers escape what would end it (html.spec.whatwg.org, multipart/form-data). */
-function plainName(name: string): string {
+/** A file name in a form: browsers escape quotes and line breaks (html.spec.whatwg.org, multipart/form-data). */
+function unescapeName(name: string): string {
   return name.replace(/%(22|0d|0a)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
@@ -122,6 +125,6 @@ function newForm(mime: string) {
       limits: { files: MAX_FILES, fields: 100, fieldSize: 10_000, headerPairs: 100 },
     })
   } catch (cause) {
-    throw new ByrefError('bad_request', 'The form has no boundary', { cause })
+    throw new ByrefError('bad_request', 'The content-type of the form has no boundary', { cause })
   }
 }
