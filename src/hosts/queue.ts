@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import { checkOptions } from '../core/check-options.ts'
-import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
+import type { ConversationQueue, DueConversation } from '../log/conversation-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'

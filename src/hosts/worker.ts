@@ -5,8 +5,8 @@ import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { inBackground } from '../core/in-background.ts'
+import type { DueConversation } from '../log/conversation-log.ts'
 import { type ConversationLog, type ConversationSummary, listAll } from '../log/conversation-log.ts'
-import type { DueConversation } from '../log/conversation-queue.ts'
 import type { HostQueue, TakenJob } from './queue.ts'
 
 /** Options of {@link createWorker}. */

@@ -1,7 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import type { ConversationQueue } from './conversation-queue.ts'
 
 /**
  * How a conversation stands: nothing to do; a run under way; a run that waits for a person's answer; the last run
@@ -141,6 +140,26 @@ export interface SubscribeOptions {
    * read. Asked at each change. Default: it needs all.
    */
   wants?(conversation: string, namespace: string | null): boolean
+}
+
+/** Runs a statement in the transaction of an append: `$1` stands for the first value, and rows are objects by column. */
+export type TransactionQuery = (
+  text: string,
+  values: readonly unknown[],
+) => Promise<{ rows: Record<string, unknown>[] }>
+
+/** A conversation that a runner must continue. */
+export interface DueConversation {
+  conversation: string
+  namespace: string | null
+  /** The name of the agent that it waits for; null for an agent without a name. */
+  agent: string | null
+}
+
+/** Names the conversations to advance. The log decides whether they are due, and what is due. */
+export interface ConversationQueue {
+  /** Enqueues in the transaction that made the conversation due, unless it already waits in the queue. */
+  enqueue(query: TransactionQuery, due: DueConversation): Promise<void>
 }
 
 /**

@@ -2,14 +2,14 @@ import type { Database } from '../../postgres/database.ts'
 import { foldCase } from '../chat-text.ts'
 import { checkPage, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import { pageOf } from '../conversation-row.ts'
-import { COLUMNS, type ConversationRow, NOW, summaryOfRow } from './conversation-rows.ts'
+import { pageOf, summaryOfRow } from '../conversation-row.ts'
+import { COLUMNS, decodeRow, NOW, type TimedRow } from './conversation-rows.ts'
 
-/** Fewer characters than a trigram has are searched for in the texts themselves. */
+/** Shorter searches cannot use the trigram index, and read the texts. */
 const TRIGRAM = 3
 const DUE = '(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL'
 
-/** One page of a list of conversations. A namespace '' is none. */
+/** One page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
   { query }: Database,
   namespace: string,
@@ -28,15 +28,15 @@ export async function listConversations(
     ...(search ? [await found(search, value, hasTrigrams)] : []),
   ]
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-  const { rows } = await query<ConversationRow>(
+  const { rows } = await query<TimedRow>(
     `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations c ${where}
      ORDER BY updated DESC, key DESC LIMIT ${value(limit + 1)}`,
     values,
   )
-  return pageOf(rows, limit, summaryOfRow)
+  return pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
 }
 
-/** The condition that a title or a message contains the text: by an index, or by reading what could be listed. */
+/** The condition that a title or a message contains the text: by an index where there is one, else by reading the texts. */
 async function found(
   search: string,
   value: (given: unknown) => string,

@@ -5,7 +5,7 @@ import { isCorrupt } from '../../postgres/postgres-errors.ts'
 import type { Place } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'
 
-/** Records of a conversation behind a position; `limit` null for all. @throws DamagedError */
+/** Records of a conversation after a position; `limit` null for all. @throws DamagedError */
 export async function readRecords(
   query: Query,
   place: Place,
@@ -17,17 +17,17 @@ export async function readRecords(
   return recordsOf(found, place.id, { after, end, limit: limit ?? Infinity })
 }
 
-/** The largest position that there can be. */
-export const MOST = 2 ** 31 - 1
+/** The largest position. */
+const MAX_POSITION = 2 ** 31 - 1
 
-/** The rows of the records, and in each the conversation's last position; without records one row without a position. */
+/** Record rows, each with the conversation's last position. A conversation without records gives one row without a position. */
 export async function storedRows(
   query: Query,
   place: Place,
   page: { after: number; limit: number | null },
 ): Promise<(RecordRow & { end: number })[]> {
   const { namespace, id } = place
-  const after = Math.min(page.after, MOST)
+  const after = Math.min(page.after, MAX_POSITION)
   try {
     const { rows } = await query<RecordRow & { end: number }>(
       `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
@@ -38,11 +38,11 @@ export async function storedRows(
     return rows
   } catch (cause) {
     if (!isCorrupt(cause)) throw cause
-    const reason = 'PostgreSQL cannot read it, since its page is damaged'
+    const reason = 'PostgreSQL cannot read it: its page is damaged'
     if (page.limit === 1) throw new DamagedError(id, { position: after + 1, reason }, { cause })
-    // Which of them it is shows when each is read by itself.
+    // Reading the rows one by one finds the damaged one.
     const rows: (RecordRow & { end: number })[] = []
-    for (let one = after; one - after < (page.limit ?? MOST); one++) {
+    for (let one = after; one - after < (page.limit ?? MAX_POSITION); one++) {
       const [row] = await storedRows(query, place, { after: one, limit: 1 })
       if (!row || row.position === null) break
       rows.push(row)

@@ -5,8 +5,9 @@ import { eventIn } from '../record-rows.ts'
 import { messageIn, titleOf } from '../summary.ts'
 
 /**
- * Takes away what a list or a search would say of messages, and their debug data, within a transaction. Their records stay.
- * Gives how many records were of messages that were there until now.
+ * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
+ *
+ * @returns How many records had messages that were not deleted before.
  */
 export async function deleteMessages(
   query: Query,
@@ -19,7 +20,7 @@ export async function deleteMessages(
      WHERE conversation = $1 AND message = ANY ($2) AND NOT deleted RETURNING message`,
     [key, keys],
   )
-  // Debug data that came with the deletion itself go too; those of a message that never was stay.
+  // Debug data of an unknown message stay.
   await query(
     `DELETE FROM byref.debug d WHERE conversation = $1 AND message = ANY ($2) AND EXISTS
      (SELECT 1 FROM byref.records r WHERE r.conversation = $1 AND r.message = d.message)`,
@@ -28,7 +29,7 @@ export async function deleteMessages(
   return rows.length
 }
 
-/** The ids of the messages that were deleted. */
+/** The ids of the deleted messages. */
 export async function deletedIn(query: Query, place: readonly [string, string]): Promise<string[]> {
   const { rows } = await query<{ message: string; event: string | null }>(
     `SELECT r.message, CASE WHEN r.message LIKE '\\\\%' THEN r.event END AS event
@@ -43,7 +44,7 @@ export async function deletedIn(query: Query, place: readonly [string, string]):
   })
 }
 
-/** The title that the messages give which are left. */
+/** The title that the remaining messages give. */
 export async function titleIn(query: Query, key: number): Promise<string | null> {
   for (let position = 0, size = 10; ; size = CHUNK) {
     const { rows } = await query<{ position: number; event: string }>(

@@ -1,11 +1,10 @@
 import type { Tables } from '../../postgres/migrate.ts'
 
 /**
- * The tables of the log. Times are milliseconds since 1970 by the clock of the database. A namespace '' is none. Names that
- * come from outside are compared byte by byte. Titles, run ids and names of agents are written by `toPlain`, ids of
- * messages by `keyOf`. `sum` is the checksum of a record's position, event and time; debug data have theirs before
- * them. `words` are folded texts that a search looks into, of a
- * conversation those of `name`: most have none, and appends do not touch that index.
+ * The tables of the log. Times are milliseconds since 1970 by the clock of the database. The namespace '' means none. Names
+ * from outside are compared byte by byte. Titles, run ids and names of agents are encoded by `toPlain`, ids of messages by
+ * `keyOf`. `sum` is the checksum of a record's position, event and time; debug data begin with theirs. `words` is the folded
+ * text that searches look at. A conversation has the words of its `name`, so appends do not touch that index.
  */
 export const LOG_TABLES: Tables = {
   part: 'log',
@@ -64,7 +63,7 @@ export const LOG_TABLES: Tables = {
          PRIMARY KEY (conversation, message)
        )`,
       'CREATE INDEX debug_in_order ON byref.debug (conversation, id)',
-      // That a conversation was renamed, imported or deleted, which no record says.
+      // Renames, imports and deletions of conversations, which no record tells.
       `CREATE TABLE byref.notices (
          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
          at bigint NOT NULL,
@@ -74,13 +73,13 @@ export const LOG_TABLES: Tables = {
          deleted boolean NOT NULL
        )`,
       'CREATE INDEX notices_by_time ON byref.notices (at)',
-      // Keys that are no conversations: what is being imported or removed.
+      // Keys that are not conversations: running imports and deletions.
       'CREATE TABLE byref.leftovers (key bigint PRIMARY KEY, touched bigint NOT NULL)',
       'CREATE INDEX leftovers_by_time ON byref.leftovers (touched)',
       `DO $$ BEGIN
          CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
        EXCEPTION WHEN OTHERS THEN
-         -- Not to be had, or no right to make it: a search then reads what there is.
+         -- Not available, or not permitted: searches then read the texts.
          NULL;
        END $$`,
       `DO $$ DECLARE place text; BEGIN
