@@ -265,7 +265,7 @@ describe('createPostgresLog', () => {
     await log.create('c')
     await beside.query("UPDATE parts SET version = 99 WHERE part = 'log'")
     const late = createPostgresLog({ connectionString, schema })
-    await expect(late.find('c')).rejects.toThrow(/version 99.*Update byref/)
+    await expect(late.find('c')).rejects.toThrow(/version 99.*update byref/)
     await late.close()
     expect(await log.find('c')).not.toBeNull()
     await close()
@@ -282,10 +282,10 @@ describe('createPostgresLog', () => {
     }
     await beside.query(`CREATE ROLE "weak_${schema}" LOGIN`)
     const wrong: [string, RegExp][] = [
-      [to((at) => (at.port = '1')), /no server answers there/],
-      [to((at) => (at.pathname = '/nowhere')), /no such database.*createdb/],
+      [to((at) => (at.port = '1')), /no server answers/],
+      [to((at) => (at.pathname = '/nowhere')), /database does not exist.*createdb/],
       [to((at) => (at.username = 'nobody')), /user or the password/],
-      [to((at) => (at.username = `weak_${schema}`)), /lacks rights.*GRANT/],
+      [to((at) => (at.username = `weak_${schema}`)), /lacks permissions.*GRANT/],
     ]
     for (const [text, message] of wrong) {
       const log = createPostgresLog({ connectionString: text, schema: 'elsewhere' })
