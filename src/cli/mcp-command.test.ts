@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { command as mcpCommand } from './mcp.ts'
+import { command as mcpCommand } from './mcp-command.ts'
 
 describe('byref mcp', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('byref mcp', () => {
     [['proxy', '--url', 'http://127.0.0.1:1', '--header', 'x'], '--header takes "Name: value"'],
     [['proxy', '--max-chars', 'many', '--', 'x'], '--max-chars takes a whole number, not "many"'],
     [['proxy', '--data', 'x', '--', 'x'], '--data and --namespace go together'],
-    [['proxy', '--trust', 'some', '--', 'x'], '--trust is off, track or quarantine'],
+    [['proxy', '--trust', 'some', '--', 'x'], '--trust takes off, track or quarantine'],
     [
       ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
       '--show-images shows what --trust quarantine hides',
@@ -48,7 +48,7 @@ describe('byref mcp', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const args = given.map((arg) => arg.replace(':folder', folder))
     const program = `
-      import { command as mcpCommand } from ${JSON.stringify(new URL('mcp.ts', import.meta.url).href)}
+      import { command as mcpCommand } from ${JSON.stringify(new URL('mcp-command.ts', import.meta.url).href)}
       const ended = mcpCommand(${JSON.stringify(args)})
       process.kill(process.pid, 'SIGTERM')
       console.log('ended', await ended)

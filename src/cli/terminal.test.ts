@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shown } from './shown.ts'
+import { shown } from './terminal.ts'
 
 describe('shown', () => {
   it('writes out what a terminal would obey or hide', () => {

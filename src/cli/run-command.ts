@@ -7,15 +7,12 @@ import { inBackground } from '../core/in-background.ts'
 import type { Message } from '../core/messages/message.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import type { Run } from '../engine/follow-run.ts'
-import { type Approvals, askAtTerminal, createApprovals } from './approvals.ts'
-import { describeModel } from './describe-model.ts'
+import { Approvals, askAtTerminal } from './approvals.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
-import { openAgent } from './open-agent.ts'
-import { parseOptions } from './parse-options.ts'
-import { shown } from './shown.ts'
+import { describeModel, openAgent } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
-import { UsageError } from './usage-error.ts'
+import { parseOptions, shown, UsageError } from './terminal.ts'
 
 /** What `byref run --help` prints. */
 export const HELP = `byref run: one question, answered in the terminal
@@ -23,33 +20,36 @@ export const HELP = `byref run: one question, answered in the terminal
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
   --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
-  --out           save the picture that the run made; with several pictures, the last
-  --conversation  go on with this conversation; each run prints its id
-  --data          folder of the conversations and assets, default ${STORAGE.data.default}
+  --out           save the last image that the run made
+  --conversation  continue this conversation; each run prints its id
 ${STORAGE_HELP}
-  --yes           approve every call that waits for a person
+  --yes           approve every call that waits for approval
   --json          print every event as a line of JSON instead
 
-The answer goes to stdout; calls, references and progress go to stderr, and so do questions about calls that
-wait for a person; where stdin is no terminal they are denied. Ctrl-C stops the run. The model is chosen by
-the environment as for byref serve (see byref serve --help).
+The answer goes to stdout. Calls, references, progress and questions about approvals go to stderr. Where stdin is not a
+terminal, calls that need approval are denied. Ctrl-C cancels the run. The environment chooses the model, as for byref serve
+(see byref serve --help).
 `
 
 /** `byref run`: attaches files, asks, and streams the answer. */
 export async function command(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('run', args, {
-    file: { type: 'string', multiple: true, default: [] },
-    out: { type: 'string' },
-    conversation: { type: 'string' },
-    ...STORAGE,
-    yes: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
+    options: {
+      file: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string' },
+      conversation: { type: 'string' },
+      ...STORAGE,
+      yes: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
   })
   const [question, extra] = positionals
   if (!question)
     throw new UsageError('byref run needs a question: byref run "…" (byref run --help)')
   if (extra !== undefined) {
-    throw new UsageError(`byref run takes one question; put it in quotes (unexpected "${extra}")`)
+    throw new UsageError(
+      `byref run takes one question: put it in quotes (unexpected argument "${extra}")`,
+    )
   }
   for (const file of values.file) await fileSize(file)
   const { agent, queue, close } = await openAgent(values)
@@ -67,22 +67,22 @@ export async function command(args: string[]): Promise<number> {
       conversation: values.conversation,
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
-    // Whoever asks waits for nobody else: the run is done here, unless a worker was faster.
-    const goOn = (): void => {
+    // This process does the run itself, unless a worker was faster.
+    const advance = (): void => {
       if (queue) inBackground('Continuing the run', agent.advance(run.conversation))
     }
-    goOn()
-    // Its end is waited for; a second Ctrl-C ends the process at once.
+    advance()
+    // The command waits for the end of the run. A second Ctrl-C ends the process at once.
     onFirst(['SIGINT'], run.cancel)
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
-    const approvals = createApprovals({ agent, run, yes: values.yes, ask, note })
-    const hear: Approvals['hear'] = (event) => {
-      approvals.hear(event)
-      if (event.type === 'APPROVAL_ANSWERED') goOn()
+    const approvals = new Approvals({ agent, run, yes: values.yes, ask, note })
+    const onEvent: Approvals['onEvent'] = (event) => {
+      approvals.onEvent(event)
+      if (event.type === 'APPROVAL_ANSWERED') advance()
     }
-    const printed = values.json ? printJson(run, hear) : print(run, hear)
-    const pictures = await printed.finally(approvals.close)
+    const printed = values.json ? printJson(run, onEvent) : print(run, onEvent)
+    const pictures = await printed.finally(() => approvals.close())
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     if (values.out) await savePicture(agent, pictures, values.out)
@@ -93,15 +93,15 @@ export async function command(args: string[]): Promise<number> {
 }
 
 async function attach(agent: Agent, file: string): Promise<{ assetRef: string }> {
-  const { asset, table, workbook } = await importFromDisk(agent.assets, file, { by: 'user' })
+  const { asset, table, workbook } = await importFromDisk(agent.assets, file)
   const kind = workbook ? 'workbook' : table ? 'table' : asset.kind
   const { ref } = workbook ?? table ?? asset
   note(`${basename(file)} → ${ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`)
   return { assetRef: ref }
 }
 
-/** Streams text to stdout and everything else to stderr, and tells of each event; gives the pictures that were made. */
-async function print(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]> {
+/** Streams text to stdout and everything else to stderr. Gives the images that were made. */
+async function print(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
   const pictures: AssetCreated[] = []
   let atLineStart = true
   const write = (text: string): void => {
@@ -128,7 +128,7 @@ async function print(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]>
         noteMessage(event.payload)
         break
     }
-    hear(event)
+    onEvent(event)
   }
   if (!atLineStart) write('\n')
   return pictures
@@ -143,13 +143,13 @@ function noteMessage(message: Message): void {
   else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
 }
 
-async function printJson(run: Run, hear: Approvals['hear']): Promise<AssetCreated[]> {
+async function printJson(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
   const pictures: AssetCreated[] = []
   for await (const event of run) {
     process.stdout.write(`${JSON.stringify(event)}\n`)
     if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image')
       pictures.push(event.payload)
-    hear(event)
+    onEvent(event)
   }
   return pictures
 }
@@ -157,7 +157,7 @@ async function printJson(run: Run, hear: Approvals['hear']): Promise<AssetCreate
 async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<void> {
   const picture = pictures.filter(({ by }) => by === 'tool' || by === 'agent').at(-1)
   if (!picture) {
-    throw new ByrefError('asset_not_found', `The run made no picture to save as ${out}`)
+    throw new ByrefError('asset_not_found', `The run made no image to save as ${out}`)
   }
   const { bytes } = await agent.assets.get(picture.ref)
   await writeFile(out, bytes)
@@ -168,7 +168,7 @@ function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text
 }
 
-/** Tools and models say much of it. */
+/** Most notes contain text of tools and models. */
 function note(line: string): void {
   process.stderr.write(`${shown(line)}\n`)
 }

@@ -5,52 +5,45 @@ import { createAssets } from '../assets/assets.ts'
 import type { TrustMode } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
-import { parseOptions } from './parse-options.ts'
 import { stopSignal } from './stop-signal.ts'
-import { UsageError } from './usage-error.ts'
+import { chooseTask, parseOptions, UsageError, wholeNumber } from './terminal.ts'
 
 /** What `byref mcp --help` prints. */
 export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
 
-  byref mcp proxy [options] -- <command> [args]   before a server that is a command
-  byref mcp proxy [options] --url <url>           before a server at a URL (streamable HTTP)
+  byref mcp proxy [options] -- <command> [args]   in front of a server that is a command
+  byref mcp proxy [options] --url <url>           in front of a server at a URL (streamable HTTP)
   byref mcp serve [--data data]                   the agent of byref serve, as an MCP server on stdio
 
-The proxy is an MCP server on stdio, to be named in the client's configuration in place of the other. Results above a size
-come back as references (asset://…) with a preview, parameters of all tools take references, and fetch_asset, search_asset and,
-with @duckdb/node-api installed, query_tables read them. All else passes as it is.
+The proxy is an MCP server on stdio. Name it in the client's configuration in place of the other server. Large results become
+references (asset://…) with a preview, and every tool parameter accepts references. The tools fetch_asset, search_asset and,
+with @duckdb/node-api installed, query_tables read them. Everything else passes unchanged.
 
-  --max-chars    characters of text that pass; default 32768
-  --max-bytes    bytes of a picture, a sound or a file that pass; default 4096
-  --show-images  pictures stay beside their references, so that the model sees them at once
+  --max-chars    maximum length of text that passes; default 32768
+  --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
+  --show-images  keep images beside their references, so that the model sees them
   --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
-                 what the server says by itself does not pass; both hold up what acts on what the server gave (docs/mcp.md)
-  --header       of requests to a URL, "Name: value"; may be repeated
-  --data FOLDER --namespace NAME   keep assets there for 30 days, for this and every other proxy with the same two, and for
-                 byref assets; without these, they are the client's alone and gone when it ends
+                 messages of the server do not pass; both modes hold calls that act on data of the server (docs/mcp.md)
+  --header       a header for requests to the URL, "Name: value"; may be repeated
+  --data FOLDER --namespace NAME   keep assets there for 30 days, shared with byref assets and with proxies that have the
+                 same two options; without them, assets belong to one client and are deleted when it ends
 
-The command has the proxy's environment and its stderr. When it ends, so does the proxy, with an error for each request that
-waits: clients then start it again, or say so, as they would without the proxy.
+The command has the environment and the stderr of the proxy. When it ends, the proxy ends too, with an error for each waiting
+request. Clients then start the proxy again, or report the error, as they do without it.
 `
 
 const DAY = 24 * 60 * 60 * 1000
 const KEPT_DAYS = 30
 
-/** `byref mcp`: an MCP server, or what stands before one, until the client or the server ends. */
-export async function command(argv: string[]): Promise<number> {
-  const [task, ...args] = argv
-  if (task === undefined) {
-    process.stdout.write(HELP)
-    return 2
-  }
-  if (task === 'serve') return serve(args)
-  if (task !== 'proxy') throw new UsageError(`There is no byref mcp ${task} (byref mcp --help)`)
-  return proxy(args)
+/** `byref mcp`: an MCP server, or a proxy in front of one, until the client or the server ends. */
+export async function command([name, ...args]: string[]): Promise<number> {
+  const task = chooseTask('mcp', HELP, { serve, proxy }, name)
+  return task ? task(args) : 2
 }
 
 async function serve(args: string[]): Promise<number> {
   const { values } = parseOptions('mcp serve', args, {
-    data: { type: 'string', default: DEFAULT_DATA },
+    options: { data: { type: 'string', default: DEFAULT_DATA } },
   })
   const stop = stopSignal()
   const { createMcpServer } = await import('../integrations/mcp/server/mcp-server.ts')
@@ -69,14 +62,16 @@ async function serve(args: string[]): Promise<number> {
 
 async function proxy(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('mcp proxy', args, {
-    url: { type: 'string' },
-    header: { type: 'string', multiple: true, default: [] },
-    'max-chars': { type: 'string' },
-    'max-bytes': { type: 'string' },
-    'show-images': { type: 'boolean', default: false },
-    trust: { type: 'string', default: 'off' },
-    data: { type: 'string' },
-    namespace: { type: 'string' },
+    options: {
+      url: { type: 'string' },
+      header: { type: 'string', multiple: true, default: [] },
+      'max-chars': { type: 'string' },
+      'max-bytes': { type: 'string' },
+      'show-images': { type: 'boolean', default: false },
+      trust: { type: 'string', default: 'off' },
+      data: { type: 'string' },
+      namespace: { type: 'string' },
+    },
   })
   const { url, data, namespace } = values
   if ((positionals.length === 0) === (url === undefined)) {
@@ -109,7 +104,7 @@ async function proxy(args: string[]): Promise<number> {
     const { server, whyEnded } =
       url === undefined ? await localServer(positionals) : await remoteServer(url, headers)
     const ended = proxyMcp(client, server, { ...options, whyEnded })
-    // Not before it listens to the client, whenever the signal came.
+    // The signal may have come before the proxy listens to the client.
     inBackground(
       'Stopping',
       stop.then(() => client.onclose?.()),
@@ -133,7 +128,7 @@ async function remoteServer(url: string, headers: Record<string, string>) {
   return { server: await httpChannel(url, headers), whyEnded: undefined }
 }
 
-/** Assets of this process alone, in a folder that goes with it. */
+/** Assets of this process only, in a temporary folder. */
 async function openOwn() {
   const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
   const assets = createAssets({ config: { backend: 'fs', fs: { rootDir: folder } } })
@@ -149,14 +144,12 @@ async function openKept({ data, namespace }: { data: string; namespace: string }
 }
 
 function sizeOf(name: string, value: string | undefined): number | undefined {
-  if (value === undefined || /^\d+$/.test(value))
-    return value === undefined ? undefined : Number(value)
-  throw new UsageError(`--${name} takes a whole number, not "${value}"`)
+  return value === undefined ? undefined : wholeNumber(`--${name}`, value)
 }
 
 function trustOf(mode: string): TrustMode {
   if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
-  throw new UsageError(`--trust is off, track or quarantine, not "${mode}"`)
+  throw new UsageError(`--trust takes off, track or quarantine, not "${mode}"`)
 }
 
 function headerOf(header: string): [string, string] {

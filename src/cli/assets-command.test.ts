@@ -153,7 +153,7 @@ describe('byref assets', () => {
     expect(byref('ls', '--namespace', 'b').out).toBe('')
     expect(byref('ls')).toMatchObject({
       out: '',
-      err: 'There are assets elsewhere too (--namespace): a\n',
+      err: 'Other namespaces also have assets (--namespace): a\n',
     })
     expect(byref('verify').err).toBe('1 assets, 1 bodies, 0 problems\n')
     const files = await readdir(join(folder, 'data'), { recursive: true })

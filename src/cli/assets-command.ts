@@ -13,35 +13,40 @@ import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError } from '../core/errors.ts'
 import { flatten } from '../core/messages/flatten.ts'
 import { importFromDisk } from './import-from-disk.ts'
-import { note, print } from './output.ts'
-import { parseOptions } from './parse-options.ts'
-import { progressLine } from './progress-line.ts'
-import { shown } from './shown.ts'
 import { openStorage, STORAGE, STORAGE_HELP, type Storage } from './storage.ts'
-import { UsageError } from './usage-error.ts'
+import {
+  chooseTask,
+  note,
+  ProgressLine,
+  parseOptions,
+  print,
+  shown,
+  UsageError,
+  wholeNumber,
+} from './terminal.ts'
 
 /** What `byref assets --help` prints. */
 export const HELP = `byref assets: list, read, add and check stored assets
 
-  byref assets ls                     newest first: id, size, type, name
-  byref assets info <ref>             what is known of it, and its meta
-  byref assets get <ref> [file]       its body, or the field that the reference names; to stdout without a file
-  byref assets put <file> …           saves files, or stdin as -; tables get a structured asset too
-  byref assets rm <ref> …             removes assets
-  byref assets gc                     removes what no conversation names, what has expired, and leftovers of crashes
-  byref assets verify                 reads every body again and compares it with its digest
-  byref assets rebuild                makes a lost index again, from a store with recordFiles; nothing else may use it meanwhile
+  byref assets ls                     newest first: id, time, size, type, name
+  byref assets info <ref>             metadata of an asset
+  byref assets get <ref> [file]       the body, or the field that the reference names; to stdout without a file
+  byref assets put <file> …           save files, or stdin as -; tables also become structured assets
+  byref assets rm <ref> …             delete assets
+  byref assets gc                     delete what no conversation names, what has expired, and leftovers of crashes
+  byref assets verify                 read every body again and compare it with its digest
+  byref assets rebuild                rebuild a lost index, from a store with recordFiles; nothing else may use it meanwhile
 
 ${STORAGE_HELP}
-  --namespace  work in this namespace; without it verify looks at all of them
+  --namespace  use this namespace; without it verify checks all of them
   --json       lines of JSON instead of text
-  --limit      ls: how many, default 50; 0 is all
+  --limit      ls: how many, default 50; 0 for all
   --type       put: the MIME type, where neither bytes nor name tell it
   --name       put: the name of a file, or of stdin, instead of its own
-  --dry-run    gc: say what would go, and remove nothing
-  --grace      gc: hours that assets stay after they were saved, default 24
+  --dry-run    gc: print what would be deleted, and delete nothing
+  --grace      gc: hours for which new assets are kept, default 24
 
-Results go to stdout, progress to stderr. verify ends with status 1 when something is wrong.
+Results go to stdout, progress to stderr. verify exits with status 1 when it finds a problem.
 `
 
 const OPTIONS = {
@@ -57,7 +62,7 @@ const OPTIONS = {
 
 interface Task {
   assets: Assets
-  /** The store below, for what goes beyond one namespace. */
+  /** The store of all namespaces. */
   store: FullAssetStore
   namespace: string | undefined
   storage: Storage
@@ -70,61 +75,63 @@ interface Task {
   graceMs: number
 }
 
-/** What can be done, with the arguments that it takes and their number. */
-const TASKS: Record<
-  string,
-  { run: (task: Task) => Promise<number>; takes: string; least: number; most: number }
-> = {
-  ls: { run: ls, takes: '', least: 0, most: 0 },
-  info: { run: info, takes: '<ref>', least: 1, most: 1 },
-  get: { run: get, takes: '<ref> [file]', least: 1, most: 2 },
-  put: { run: put, takes: '<file> …', least: 1, most: Infinity },
-  rm: { run: rm, takes: '<ref> …', least: 1, most: Infinity },
-  gc: { run: gc, takes: '', least: 0, most: 0 },
-  verify: { run: verify, takes: '', least: 0, most: 0 },
-  rebuild: { run: rebuild, takes: '', least: 0, most: 0 },
+interface TaskSpec {
+  run(task: Task): Promise<number>
+  /** The arguments, for messages. */
+  takes?: string
+  least?: number
+  most?: number
+}
+
+const TASKS: Record<string, TaskSpec> = {
+  ls: { run: ls },
+  info: { run: info, takes: ' <ref>', least: 1, most: 1 },
+  get: { run: get, takes: ' <ref> [file]', least: 1, most: 2 },
+  put: { run: put, takes: ' <file> …', least: 1, most: Infinity },
+  rm: { run: rm, takes: ' <ref> …', least: 1, most: Infinity },
+  gc: { run: gc },
+  verify: { run: verify },
+  rebuild: { run: rebuild },
 }
 
 /** `byref assets`: works on the assets of a data folder, also while a server uses it. */
 export async function command(argv: string[]): Promise<number> {
-  const { values, positionals } = parseOptions('assets', argv, OPTIONS)
-  const [name, ...args] = positionals
-  if (name === undefined) {
-    process.stdout.write(HELP)
-    return 2
-  }
-  const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
-  if (!task) {
-    throw new UsageError(
-      `There is no byref assets ${name}; byref assets --help lists what there is`,
-    )
-  }
-  const { run, takes, least, most } = task
+  const { values, positionals } = parseOptions('assets', argv, { options: OPTIONS })
+  const [task, ...args] = positionals
+  const chosen = chooseTask('assets', HELP, TASKS, task)
+  if (!chosen) return 2
+  const { run, takes = '', least = 0, most = 0 } = chosen
   if (args.length < least || args.length > most) {
-    throw new UsageError(`Write it as: byref assets ${name} ${takes} (byref assets --help)`)
+    throw new UsageError(`Usage: byref assets ${task}${takes} (byref assets --help)`)
   }
-  if (values.name !== undefined && args.length !== 1) {
-    throw new UsageError('--name names one file (byref assets --help)')
+  const { namespace, name, json, type = null, 'dry-run': dryRun } = values
+  if (name !== undefined && args.length !== 1) {
+    throw new UsageError('--name needs exactly one file (byref assets --help)')
   }
-  const limit = wholeNumber('limit', values.limit)
-  const graceMs = wholeNumber('grace', values.grace) * 3_600_000
+  const limit = wholeNumber('--limit of byref assets', values.limit)
+  const graceMs = wholeNumber('--grace of byref assets', values.grace) * 3_600_000
   // `byref assets ls | head` closes the pipe when it has seen enough.
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
-  const storage = await openStorage(values, name === 'put')
+  const storage = await openStorage(values, task === 'put')
   const { store } = storage
-  const { namespace } = values
   const mode = namespace === undefined ? 'none' : 'context'
   const assets = createAssets({ store, namespace, config: { namespacing: { mode } } })
   try {
     return await run({
-      ...{ assets, store, namespace, storage, args, limit, graceMs },
-      json: values.json,
-      type: values.type ?? null,
-      name: values.name,
-      dryRun: values['dry-run'],
+      assets,
+      store,
+      namespace,
+      storage,
+      args,
+      json,
+      limit,
+      type,
+      name,
+      dryRun,
+      graceMs,
     })
   } finally {
     await storage.close()
@@ -142,7 +149,7 @@ async function ls({ assets, store, namespace, json, limit }: Task): Promise<numb
   } while (cursor !== null && left > 0)
   const others = (await store.namespaces()).filter((name) => name !== (namespace ?? null))
   const names = others.map((name) => (name === null ? 'no namespace' : nameOf(name)))
-  if (names.length > 0) note(`There are assets elsewhere too (--namespace): ${names.join(', ')}`)
+  if (names.length > 0) note(`Other namespaces also have assets (--namespace): ${names.join(', ')}`)
   return 0
 }
 
@@ -174,7 +181,7 @@ async function put({ assets, args, json, type, name }: Task): Promise<number> {
   let failed = 0
   for (const file of args) {
     try {
-      const saved = await importFromDisk(assets, file, { name, mime: type, by: 'user' })
+      const saved = await importFromDisk(assets, file, { name, mime: type })
       const made = saved.workbook ?? saved.table
       const kind = saved.workbook ? 'workbook' : 'table'
       const table = made ? `\n${made.ref}\t${kind} of ${saved.asset.ref}` : ''
@@ -191,10 +198,10 @@ async function put({ assets, args, json, type, name }: Task): Promise<number> {
   return failed > 0 ? 1 : 0
 }
 
-/** Writes beside the file and then puts it in its place, so that whatever ends this leaves no half file. */
+/** Writes to a temporary file and renames it, so that an interruption leaves no partial file. */
 async function writeWhole({ stream, size }: OpenedAsset, file: string): Promise<void> {
   const part = `${file}.${process.pid}.part`
-  const progress = progressLine()
+  const progress = new ProgressLine()
   try {
     const target = Writable.toWeb(createWriteStream(part, { flags: 'wx' }))
     await stream.pipeThrough(progress.counting(`writing ${basename(file)}`, size)).pipeTo(target)
@@ -219,8 +226,9 @@ async function rm({ assets, args }: Task): Promise<number> {
 
 async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<number> {
   const log = storage.hasLog ? storage.log() : null
-  if (!log) note(`There is no log in ${storage.folder}: only expired assets and leftovers go.`)
-  const progress = progressLine()
+  if (!log)
+    note(`There is no log in ${storage.folder}: only expired assets and leftovers are deleted.`)
+  const progress = new ProgressLine()
   try {
     const { deleted, expired, kept, leftovers, elsewhere } = await assets.sweep({
       referenced: log ? referencedInLog(log, { ownIds: await idsOf(assets) }) : undefined,
@@ -230,11 +238,11 @@ async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<num
     })
     progress.clear()
     if (elsewhere) {
-      note('Another process sweeps these assets at the moment: nothing was done here.')
+      note('Another process is sweeping these assets: nothing was deleted here.')
       return 1
     }
     const verb = dryRun ? 'would remove' : 'removed'
-    const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} stay`
+    const text = `${verb} ${deleted.length} unused and ${expired} expired assets and ${leftovers} leftovers; ${kept} are kept`
     const result = { deleted, expired, kept, leftovers }
     print(json, result, [...deleted.map((id) => `- ${id}`), text].join('\n'))
     return 0
@@ -254,10 +262,10 @@ async function idsOf(assets: Assets): Promise<Set<string>> {
   return ids
 }
 
-/** Everything, unless a namespace is named: what nobody looks at is where damage stays. */
+/** Verifies all namespaces, unless one is named. */
 async function verify({ store, namespace, json }: Task): Promise<number> {
   const namespaces = namespace === undefined ? await store.namespaces() : [namespace]
-  const progress = progressLine()
+  const progress = new ProgressLine()
   const counts = { assets: 0, bodies: 0, problems: 0 }
   for (const name of namespaces) {
     const { assets: total } = await store.usage({ namespace: name })
@@ -282,7 +290,8 @@ async function verify({ store, namespace, json }: Task): Promise<number> {
 
 async function rebuild({ storage, json }: Task): Promise<number> {
   const { folder, queue } = storage
-  if (queue) throw new UsageError('rebuild is for a folder: PostgreSQL has backups of its own')
+  if (queue)
+    throw new UsageError('rebuild works on a folder: restore an index in PostgreSQL from a backup')
   const parts = fsParts(join(folder, 'assets'))
   try {
     const { assets, lost } = await rebuildRecords(parts)
@@ -299,13 +308,7 @@ function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
   return [assetId, createdAt, bytes, mime, nameOf(name ?? '')].join('\t')
 }
 
-/** A name that somebody else chose, on one line. */
+/** An untrusted name, on one line. */
 function nameOf(name: string): string {
   return shown(name).replace(/[\r\n\t]+/g, ' ')
-}
-
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 0) return value
-  throw new UsageError(`--${name} takes a whole number, not "${text}" (byref assets --help)`)
 }

@@ -7,32 +7,36 @@ import { type Damage, DamagedError } from '../core/events/damaged-error.ts'
 import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
 import { removedRecords, repairConversation } from '../log/repair-conversation.ts'
 import { verifyConversation } from '../log/verify-conversation.ts'
-import { note, print } from './output.ts'
-import { parseOptions } from './parse-options.ts'
-import { progressLine } from './progress-line.ts'
-import { shown } from './shown.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
-import { UsageError } from './usage-error.ts'
+import {
+  chooseTask,
+  note,
+  ProgressLine,
+  parseOptions,
+  print,
+  shown,
+  UsageError,
+} from './terminal.ts'
 
 /** What `byref log --help` prints. */
 export const HELP = `byref log: checks and repairs stored conversations
 
-  byref log verify [id …]        reads every record again and checks its checksum, its event and what they add up to
-  byref log repair [id …]        cuts damaged conversations back to their last sound record
-  byref log export <id> [file]   writes what is sound of a conversation, as lines of JSON; to stdout without a file
+  byref log verify [id …]        read every record again, and check its checksum, its event and the summary
+  byref log repair [id …]        remove everything after the last sound record of damaged conversations
+  byref log export <id> [file]   write the sound part of a conversation as lines of JSON; to stdout without a file
 
 ${STORAGE_HELP}
-  --namespace  only conversations of this namespace; without it verify and repair look at all of them
-  --copies     repair: folder for the records that it removes, default damaged in the folder of --data
-  --dry-run    repair: say what would be removed, and change nothing
+  --namespace  only conversations of this namespace; without it verify and repair check all of them
+  --copies     repair: folder for copies of the removed records, default "damaged" in the folder of --data
+  --dry-run    repair: print what would be removed, and change nothing
   --json       lines of JSON instead of text
 
-verify sets damaged conversations aside, so that servers and workers leave them alone and lists say why, and takes back those
-that are sound again. repair first writes what it removes to a file of its own for each conversation. A run that is open after
-that ends with an error and messages that wait are not answered, since nobody knows what had been done: say them again.
+verify sets damaged conversations aside: servers and workers skip them, and lists show the damage. It restores conversations
+that are sound again. repair first copies what it removes to a file per conversation. An open run then ends with an error and
+queued messages are not answered, because nobody knows what had been done: send them again.
 
-Both work while servers use the data. Results go to stdout, progress to stderr. Status 1: verify found damage, repair left
-some, or export ended before the conversation did.
+Both work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that verify found damage, that
+repair left some, or that export stopped at a damaged record.
 `
 
 const OPTIONS = {
@@ -58,24 +62,23 @@ const TASKS: Record<string, (task: Task) => Promise<number>> = {
   export: exportSound,
 }
 
-/** `byref log`: looks after the conversations of a data folder or a database. */
+/** `byref log`: checks and repairs the conversations of a data folder or a database. */
 export async function command(argv: string[]): Promise<number> {
-  const { values, positionals } = parseOptions('log', argv, OPTIONS)
+  const { values, positionals } = parseOptions('log', argv, { options: OPTIONS })
   const [name, ...args] = positionals
-  if (name === undefined) {
-    process.stdout.write(HELP)
-    return 2
-  }
-  const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined
-  if (!task)
-    throw new UsageError(`There is no byref log ${name}; byref log --help lists what there is`)
+  const task = chooseTask('log', HELP, TASKS, name)
+  if (!task) return 2
   const storage = await openStorage(values, false)
   try {
     if (!storage.hasLog) throw new UsageError(`There is no conversation log in ${storage.folder}`)
     const { namespace, json, copies = join(storage.folder, 'damaged') } = values
     return await task({
       log: storage.log().scoped(namespace ?? null),
-      ...{ args, namespace, copies, json, dryRun: values['dry-run'] },
+      args,
+      namespace,
+      copies,
+      json,
+      dryRun: values['dry-run'],
     })
   } finally {
     await storage.close()
@@ -108,7 +111,7 @@ async function repair(task: Task): Promise<number> {
       return
     }
     try {
-      const copy = task.dryRun ? null : await keepCopy(task, { upkeep, id, namespace, damage })
+      const copy = task.dryRun ? null : await keepCopy(task, upkeep, { id, namespace, damage })
       const removed = task.dryRun
         ? await countOf(removedRecords(upkeep, id, damage))
         : await repairConversation(log, upkeep, { conversation: id, damage })
@@ -131,7 +134,7 @@ async function repair(task: Task): Promise<number> {
 async function exportSound({ log, args }: Task): Promise<number> {
   const [id, file, ...more] = args
   if (id === undefined || more.length > 0) {
-    throw new UsageError('Write it as: byref log export <id> [file] (byref log --help)')
+    throw new UsageError('Usage: byref log export <id> [file] (byref log --help)')
   }
   let damage: Damage | null = null
   async function* lines(): AsyncGenerator<string> {
@@ -149,16 +152,16 @@ async function exportSound({ log, args }: Task): Promise<number> {
 }
 
 interface Checked {
-  /** That of its namespace. */
+  /** The log of its namespace. */
   log: ConversationLog
   id: string
   namespace: string | null
-  /** As it was set aside for. */
+  /** Why it was set aside before, if it was. */
   before: Damage | null
   damage: Damage | null
 }
 
-/** Verifies the conversations that are named, or all; gives how many. */
+/** Verifies the named conversations, or all. Gives how many there were. */
 async function check(
   { log, args, namespace }: Task,
   found: (one: Checked) => Promise<void>,
@@ -173,7 +176,7 @@ async function check(
   if (missing !== undefined) {
     throw new ByrefError('conversation_not_found', `There is no conversation "${shown(missing)}"`)
   }
-  const progress = progressLine()
+  const progress = new ProgressLine()
   try {
     for (const [n, one] of all.entries()) {
       progress.show('verifying', n, all.length)
@@ -188,21 +191,16 @@ async function check(
   return all.length
 }
 
-/** Writes what is removed to a file, which is on disk when this resolves; gives its path. */
+/** Copies the records that a repair removes to a file, and syncs it. Gives its path. */
 async function keepCopy(
   { copies }: Task,
-  {
-    upkeep,
-    id,
-    namespace,
-    damage,
-  }: Omit<Checked, 'log' | 'before' | 'damage'> & { upkeep: LogUpkeep; damage: Damage },
+  upkeep: LogUpkeep,
+  { id, namespace, damage }: { id: string; namespace: string | null; damage: Damage },
 ): Promise<string> {
   await mkdir(copies, { recursive: true })
   const time = new Date().toISOString().replaceAll(':', '-')
-  const name = [namespace, id]
-    .flatMap((part) => (part === null ? [] : encodeURIComponent(part)))
-    .join('~')
+  const parts = namespace === null ? [id] : [namespace, id]
+  const name = parts.map(encodeURIComponent).join('~')
   const path = join(copies, `${name.slice(0, 150)}-${time}.jsonl`)
   const file = await open(path, 'wx')
   try {
@@ -224,7 +222,7 @@ async function countOf(records: AsyncIterable<unknown>): Promise<number> {
   return count
 }
 
-/** Every log of the command line has it. */
+/** Every log of the command line has upkeep. */
 function upkeepOf({ upkeep }: ConversationLog): LogUpkeep {
   if (upkeep) return upkeep
   throw new ByrefError('config_invalid', 'This log cannot be checked or repaired')
