@@ -1,4 +1,4 @@
-/** One server-sent event. `id` and `event` are absent where the stream does not say. */
+/** A server-sent event. `id` and `event` are absent where the stream has none. */
 export interface ServerSentEvent {
   id?: string
   event?: string
@@ -6,9 +6,9 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads server-sent events from bytes, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses them:
- * any of the three line ends, comments skipped, several `data` lines joined, an event that was cut off dropped.
- * `onBytes` is called for every chunk, comments included, for whoever watches that the line is alive.
+ * Reads server-sent events from bytes, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses them: any of the
+ * three line ends, no comments, joined `data` lines, and no incomplete event. `onBytes` is called for every chunk, also of
+ * comments, to show that the connection is alive.
  */
 export async function* readEventStream(
   body: ReadableStream<Uint8Array>,
@@ -29,7 +29,7 @@ export async function* readEventStream(
   }
 }
 
-/** A function from the next piece of text to the events that it completes. */
+/** Makes a function from the next piece of text to the events that it completes. */
 function createParser(): (text: string) => ServerSentEvent[] {
   let rest: string[] = []
   let endedInCarriageReturn = false
@@ -37,7 +37,7 @@ function createParser(): (text: string) => ServerSentEvent[] {
 
   return (text) => {
     const found: ServerSentEvent[] = []
-    // A line feed after a carriage return that ended the last piece belongs to it.
+    // A line feed belongs to the carriage return at the end of the last piece.
     const chunk = endedInCarriageReturn && text.startsWith('\n') ? text.slice(1) : text
     if (text !== '') endedInCarriageReturn = text.endsWith('\r')
     let start = 0

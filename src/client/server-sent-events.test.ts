@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEventStream, type ServerSentEvent } from './event-stream.ts'
+import { readEventStream, type ServerSentEvent } from './server-sent-events.ts'
 
 describe('readEventStream', () => {
   it('reads ids, names and data, and joins several data lines', async () => {

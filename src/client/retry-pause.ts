@@ -1,9 +1,9 @@
-/** The pause before the next try after so many failures in a row: doubles up to 20 times the first, a little at random. */
+/** The pause before the next attempt, after so many consecutive failures: doubles up to 20 times the first, with jitter. */
 export function pauseAfter(failures: number, first: number): number {
   return first * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)
 }
 
-/** Waits, less where the network comes back meanwhile; an abort only ends the wait. */
+/** Waits, at most until the network comes back. An abort ends the wait without an error. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const target = globalThis as Partial<

@@ -1,12 +1,30 @@
-import { errorMessage } from '../core/errors.ts'
-import { ApiError } from './api-error.ts'
+import { ByrefError, type ByrefErrorCode, errorMessage } from '../core/errors.ts'
 
-/** Where requests go and how; made once by `createClient`. */
+/**
+ * A request that failed. `code` is the server's, `unreachable` without an answer, or `unexpected_response` where the answer is
+ * not from byref. `status` is the HTTP status, 0 without an answer.
+ */
+export class ApiError extends ByrefError {
+  readonly status: number
+
+  constructor(status: number, code: string, message: string, options: { cause?: unknown } = {}) {
+    // A newer server may send codes that this version does not know.
+    super(code as ByrefErrorCode, message, options)
+    this.status = status
+  }
+
+  /** Whether the same request may succeed later. */
+  get transient(): boolean {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500
+  }
+}
+
+/** How requests are sent. `createClient` makes it once. */
 export interface Transport {
   /** Without a trailing slash. */
   baseUrl: string
   fetch: typeof fetch
-  /** Whether `fetch` is the platform's own, so that another way of its may be taken where that can do more. */
+  /** Whether `fetch` is the platform's own, so that XMLHttpRequest may replace it. */
   native: boolean
   headers: Readonly<Record<string, string>>
 }
@@ -16,13 +34,13 @@ export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   json?: unknown
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: Blob | string
   headers?: Record<string, string>
   signal?: AbortSignal
 }
 
-/** Sends one request and gives its answer. Throws {@link ApiError} when refused; an abort throws the signal's reason. */
+/** Sends a request. Throws {@link ApiError} for an error response, and the signal's reason after an abort. */
 export async function request(
   transport: Transport,
   path: string,
@@ -47,7 +65,7 @@ export async function request(
   throw refusal(response.status, await response.text().catch(() => ''))
 }
 
-/** As {@link request}, and reads the answer as JSON of the type that the contract says. */
+/** As {@link request}, and parses the answer as JSON. */
 export async function requestJson<T>(
   transport: Transport,
   path: string,
@@ -57,17 +75,18 @@ export async function requestJson<T>(
   return parseAnswer<T>(response.status, await response.text())
 }
 
-/** The JSON of an answer, or an {@link ApiError} when something else than byref's server gave it. */
+/** Parses the JSON of an answer. @throws ApiError for an answer that is not JSON */
 export function parseAnswer<T>(status: number, text: string): T {
   try {
     return JSON.parse(text) as T
   } catch (cause) {
-    const message = 'The server answered with something else than JSON. Is it byref?'
+    const message =
+      'The server did not answer with JSON. Check that the URL is that of a byref server.'
     throw new ApiError(status, 'unexpected_response', message, { cause })
   }
 }
 
-/** The error of a refused request from the body of the answer. */
+/** The error for an error response, from its body. */
 export function refusal(status: number, body: string): ApiError {
   const { code, message } = readError(body)
   return new ApiError(
@@ -77,10 +96,10 @@ export function refusal(status: number, body: string): ApiError {
   )
 }
 
-/** The error of a request without any answer. */
+/** The error for a request without an answer. */
 export function unreachable(cause?: unknown): ApiError {
   const detail = cause === undefined ? '' : ` (${errorMessage(cause)})`
-  const message = `The server cannot be reached${detail}. Is it running?`
+  const message = `The server cannot be reached${detail}. Check that it is running.`
   return new ApiError(0, 'unreachable', message, { cause })
 }
 
