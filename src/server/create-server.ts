@@ -31,8 +31,8 @@ import {
 import { createReaders, type Readers } from './readers/readers.ts'
 import { ResumableUploads } from './resumable-uploads.ts'
 import { mountRoutes, type Route } from './route.ts'
-import { assetRoutes } from './routes/asset-routes.ts'
-import { conversationRoutes } from './routes/conversation-routes.ts'
+import { assetRoutes, signRoute } from './routes/asset-routes.ts'
+import { conversationListRoute, conversationRoutes } from './routes/conversation-routes.ts'
 import { dataRoutes } from './routes/data-routes.ts'
 import { eventRoutes } from './routes/event-routes.ts'
 import { infoRoutes } from './routes/info-routes.ts'
@@ -175,14 +175,16 @@ class AgentServer implements Server {
     const agentsOf = (caller: Caller) => this.#agentsOf(caller)
     return [
       ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
-      ...conversationRoutes(this.#hub),
-      ...messageRoutes(),
-      ...runRoutes(),
-      ...dataRoutes(),
-      ...lineageRoutes(),
+      conversationListRoute(this.#hub),
+      ...conversationRoutes,
+      ...messageRoutes,
+      ...runRoutes,
+      ...dataRoutes,
+      ...lineageRoutes,
       ...eventRoutes(this.#hub),
-      ...assetRoutes(this.#auth.key),
-      ...uploadRoutes(),
+      ...assetRoutes,
+      signRoute(this.#auth.key),
+      ...uploadRoutes,
       ...(uploads ? [uploads.route()] : []),
     ]
   }

@@ -17,186 +17,188 @@ import { parse, RequestError } from '../request-body.ts'
 import { type Call, type Route, route } from '../route.ts'
 import { tablePage } from './table-page.ts'
 
+/** Assets and tables: list, read, save structured assets, delete, rows, and SQL. */
+export const assetRoutes: readonly Route[] = [
+  route(
+    'GET /api/assets',
+    {
+      role: 'reader',
+      summary: 'Assets by pages, newest first',
+      query: wire.assetsQuery,
+      answers: { 200: wire.assetsPage },
+    },
+    async ({ query, reader, agent, json }) => {
+      const { log, assets: store } = agent()
+      const { assets, next } = await store.list(query)
+      const shown: typeof assets = []
+      for (const one of assets) {
+        if (!reader || (await reader.mayReadAsset(log, one.ref))) shown.push(one)
+      }
+      return json({ assets: shown.map(publicInfo), next })
+    },
+  ),
+  route(
+    'POST /api/assets/structured',
+    {
+      role: 'member',
+      summary: 'Save structured content: JSON of any form',
+      body: wire.structuredAsset,
+      answers: { 201: wire.assetAnswer },
+      errors: ['asset_exists', 'asset_invalid', 'quota_exceeded', 'storage_full'],
+    },
+    async ({ body, reader, agent, json }) => {
+      await requireNoReaders(reader, agent().log, body)
+      const info = await agent().assets.saveAsset(body as never, { by: 'user' })
+      return json({ asset: publicInfo(info) }, 201)
+    },
+  ),
+  route(
+    'GET /api/usage',
+    {
+      role: 'reader',
+      summary: 'How many assets there are, and their bytes',
+      answers: { 200: wire.usageAnswer },
+    },
+    async ({ agent, json }) => {
+      const { assets, bytes } = await agent().assets.usage()
+      return json({ assets, bytes })
+    },
+  ),
+  route(
+    'GET /api/assets/:id',
+    {
+      role: 'reader',
+      summary: 'What is known about an asset',
+      answers: { 200: wire.assetDetails },
+    },
+    async (call) => {
+      const { ref, assets } = await readableAsset(call)
+      const info = await assets.info(ref)
+      const meta = flatten(await assets.meta(ref)) as Record<string, unknown>
+      return call.json({ asset: publicInfo(info), meta })
+    },
+  ),
+  route(
+    'DELETE /api/assets/:id',
+    { role: 'owner', summary: 'Delete an asset', answers: { 204: null } },
+    async ({ c, param, agent }) => {
+      const ref = formatAssetRef({ id: param('id') })
+      if (await agent().assets.delete(ref)) return c.body(null, 204)
+      throw new ByrefError('asset_not_found', `There is no asset ${ref}`)
+    },
+  ),
+  route(
+    'GET /api/assets/:id/content',
+    {
+      role: 'reader',
+      summary: 'The body of an asset, a range of it, or a field; also by a signed URL',
+      query: wire.contentQuery,
+      answers: { 200: { types: ['*/*'] }, 206: { types: ['*/*'] }, 304: null },
+      errors: [
+        'field_not_found',
+        'range_not_satisfiable',
+        'asset_unsupported',
+        'asset_too_large',
+        'too_deep',
+      ],
+    },
+    async (call) => {
+      const { path, download, signature } = call.query
+      const options = { path, download: download !== undefined }
+      // Whoever signed the URL was allowed to read the asset.
+      const isSigned = signature !== undefined
+      const { ref, assets } = await readableAsset(isSigned ? { ...call, reader: null } : call)
+      try {
+        return await assetResponse(call.c.req.raw, assets, ref, options)
+      } catch (error) {
+        for (const [name, value] of Object.entries(ASSET_HEADERS)) call.c.header(name, value)
+        if (error instanceof UnsatisfiableRangeError) {
+          call.c.header('content-range', error.contentRange)
+        }
+        throw error
+      }
+    },
+  ),
+  route(
+    'GET /api/assets/:id/rows',
+    {
+      role: 'reader',
+      summary: 'A page of rows of a table: some columns, sorted and filtered',
+      query: wire.rowsQuery,
+      answers: { 200: wire.rowsPage },
+      errors: ['invalid_arguments', 'asset_too_large'],
+    },
+    async (call) => {
+      const { columns, where, ...page } = call.query
+      const { ref, assets } = await readableAsset(call)
+      const rows = await assets.rows(ref, { signal: call.c.req.raw.signal })
+      const answer = await tablePage(rows, {
+        ...page,
+        columns: columns === undefined ? undefined : listIn('columns', columns, columnNames),
+        where: where === undefined ? [] : listIn('where', where, conditions),
+      })
+      return call.json(answer, 200, { 'cache-control': 'private, max-age=31536000, immutable' })
+    },
+  ),
+  route(
+    'POST /api/query',
+    {
+      role: 'member',
+      summary: 'Query tables with SQL; the result is a table',
+      body: wire.queryBody,
+      answers: { 201: wire.assetAnswer },
+      errors: [
+        'asset_not_found',
+        'invalid_reference',
+        'invalid_arguments',
+        'result_too_large',
+        'tool_timeout',
+        'dependency_missing',
+        'quota_exceeded',
+        'storage_full',
+      ],
+    },
+    async ({ c, body, reader, agent, json }) => {
+      const { name, ...query } = body
+      await requireNoReaders(reader, agent().log, query)
+      const { signal } = c.req.raw
+      const info = await agent().assets.query(query, { by: 'user', name, signal })
+      return json({ asset: publicInfo(info) }, 201)
+    },
+  ),
+]
+
 /**
- * Assets and tables: list, read, save structured assets, delete, sign URLs, rows, and SQL.
+ * Signs URLs of assets.
  *
- * @param key Signs URLs; null where no token is needed.
+ * @param key The key; null where no token is needed.
  */
-export function assetRoutes(key: Uint8Array | null): Route[] {
-  return [
-    route(
-      'GET /api/assets',
-      {
-        role: 'reader',
-        summary: 'Assets by pages, newest first',
-        query: wire.assetsQuery,
-        answers: { 200: wire.assetsPage },
-      },
-      async ({ query, reader, agent, json }) => {
-        const { log, assets: store } = agent()
-        const { assets, next } = await store.list(query)
-        const shown: typeof assets = []
-        for (const one of assets) {
-          if (!reader || (await reader.mayReadAsset(log, one.ref))) shown.push(one)
-        }
-        return json({ assets: shown.map(publicInfo), next })
-      },
-    ),
-    route(
-      'POST /api/assets/structured',
-      {
-        role: 'member',
-        summary: 'Save structured content: JSON of any form',
-        body: wire.structuredAsset,
-        answers: { 201: wire.assetAnswer },
-        errors: ['asset_exists', 'asset_invalid', 'quota_exceeded', 'storage_full'],
-      },
-      async ({ body, reader, agent, json }) => {
-        await requireNoReaders(reader, agent().log, body)
-        const info = await agent().assets.saveAsset(body as never, { by: 'user' })
-        return json({ asset: publicInfo(info) }, 201)
-      },
-    ),
-    route(
-      'GET /api/usage',
-      {
-        role: 'reader',
-        summary: 'How many assets there are, and their bytes',
-        answers: { 200: wire.usageAnswer },
-      },
-      async ({ agent, json }) => {
-        const { assets, bytes } = await agent().assets.usage()
-        return json({ assets, bytes })
-      },
-    ),
-    route(
-      'GET /api/assets/:id',
-      {
-        role: 'reader',
-        summary: 'What is known about an asset',
-        answers: { 200: wire.assetDetails },
-      },
-      async (call) => {
-        const { ref, assets } = await readableAsset(call)
-        const info = await assets.info(ref)
-        const meta = flatten(await assets.meta(ref)) as Record<string, unknown>
-        return call.json({ asset: publicInfo(info), meta })
-      },
-    ),
-    route(
-      'DELETE /api/assets/:id',
-      { role: 'owner', summary: 'Delete an asset', answers: { 204: null } },
-      async ({ c, param, agent }) => {
-        const ref = formatAssetRef({ id: param('id') })
-        if (await agent().assets.delete(ref)) return c.body(null, 204)
-        throw new ByrefError('asset_not_found', `There is no asset ${ref}`)
-      },
-    ),
-    route(
-      'GET /api/assets/:id/content',
-      {
-        role: 'reader',
-        summary: 'The body of an asset, a range of it, or a field; also by a signed URL',
-        query: wire.contentQuery,
-        answers: { 200: { types: ['*/*'] }, 206: { types: ['*/*'] }, 304: null },
-        errors: [
-          'field_not_found',
-          'range_not_satisfiable',
-          'asset_unsupported',
-          'asset_too_large',
-          'too_deep',
-        ],
-      },
-      async (call) => {
-        const { path, download, signature } = call.query
-        const options = { path, download: download !== undefined }
-        // Whoever signed the URL was allowed to read the asset.
-        const isSigned = signature !== undefined
-        const { ref, assets } = await readableAsset(isSigned ? { ...call, reader: null } : call)
-        try {
-          return await assetResponse(call.c.req.raw, assets, ref, options)
-        } catch (error) {
-          for (const [name, value] of Object.entries(ASSET_HEADERS)) call.c.header(name, value)
-          if (error instanceof UnsatisfiableRangeError) {
-            call.c.header('content-range', error.contentRange)
-          }
-          throw error
-        }
-      },
-    ),
-    route(
-      'POST /api/assets/:id/sign',
-      {
-        role: 'reader',
-        summary: 'A URL of an asset that needs no token until it expires',
-        body: wire.signBody,
-        answers: { 200: wire.signed },
-        errors: ['config_invalid'],
-      },
-      async (call) => {
-        const { path, download, expiresIn } = call.body
-        const { ref, assets } = await readableAsset(call)
-        const { assetId } = await assets.info(ref)
-        const query = new URLSearchParams()
-        if (path !== undefined) query.set('path', path)
-        if (download) query.set('download', '1')
-        if (key) {
-          const grant = { namespace: call.caller.namespace, assetId, path: path ?? null }
-          query.set('signature', await signGrant(key, grant, expiresIn))
-        }
-        const url = `/api/assets/${encodeURIComponent(assetId)}/content`
-        const expiresAt = new Date(Date.now() + expiresIn * 1000).toISOString()
-        return call.json({ url: query.size > 0 ? `${url}?${query}` : url, expiresAt })
-      },
-    ),
-    route(
-      'GET /api/assets/:id/rows',
-      {
-        role: 'reader',
-        summary: 'A page of rows of a table: some columns, sorted and filtered',
-        query: wire.rowsQuery,
-        answers: { 200: wire.rowsPage },
-        errors: ['invalid_arguments', 'asset_too_large'],
-      },
-      async (call) => {
-        const { columns, where, ...page } = call.query
-        const { ref, assets } = await readableAsset(call)
-        const rows = await assets.rows(ref, { signal: call.c.req.raw.signal })
-        const answer = await tablePage(rows, {
-          ...page,
-          columns: columns === undefined ? undefined : listIn('columns', columns, columnNames),
-          where: where === undefined ? [] : listIn('where', where, conditions),
-        })
-        return call.json(answer, 200, { 'cache-control': 'private, max-age=31536000, immutable' })
-      },
-    ),
-    route(
-      'POST /api/query',
-      {
-        role: 'member',
-        summary: 'Query tables with SQL; the result is a table',
-        body: wire.queryBody,
-        answers: { 201: wire.assetAnswer },
-        errors: [
-          'asset_not_found',
-          'invalid_reference',
-          'invalid_arguments',
-          'result_too_large',
-          'tool_timeout',
-          'dependency_missing',
-          'quota_exceeded',
-          'storage_full',
-        ],
-      },
-      async ({ c, body, reader, agent, json }) => {
-        const { name, ...query } = body
-        await requireNoReaders(reader, agent().log, query)
-        const { signal } = c.req.raw
-        const info = await agent().assets.query(query, { by: 'user', name, signal })
-        return json({ asset: publicInfo(info) }, 201)
-      },
-    ),
-  ]
+export function signRoute(key: Uint8Array | null): Route {
+  return route(
+    'POST /api/assets/:id/sign',
+    {
+      role: 'reader',
+      summary: 'A URL of an asset that needs no token until it expires',
+      body: wire.signBody,
+      answers: { 200: wire.signed },
+      errors: ['config_invalid'],
+    },
+    async (call) => {
+      const { path, download, expiresIn } = call.body
+      const { ref, assets } = await readableAsset(call)
+      const { assetId } = await assets.info(ref)
+      const query = new URLSearchParams()
+      if (path !== undefined) query.set('path', path)
+      if (download) query.set('download', '1')
+      if (key) {
+        const grant = { namespace: call.caller.namespace, assetId, path: path ?? null }
+        query.set('signature', await signGrant(key, grant, expiresIn))
+      }
+      const url = `/api/assets/${encodeURIComponent(assetId)}/content`
+      const expiresAt = new Date(Date.now() + expiresIn * 1000).toISOString()
+      return call.json({ url: query.size > 0 ? `${url}?${query}` : url, expiresAt })
+    },
+  )
 }
 
 /**

@@ -21,161 +21,163 @@ const MAX_PAGES = 500
 /** How long a page is cached, in milliseconds: the hub does not see every change of another process at once. */
 const PAGE_MS = 1000
 
-/** Conversations: list, create, rename, delete, fork, export, import. */
-export function conversationRoutes(hub: Pick<EventHub, 'version'>): Route[] {
+/** Conversations: create, rename, delete, fork, export, import. */
+export const conversationRoutes: readonly Route[] = [
+  route(
+    'POST /api/conversations',
+    {
+      role: 'member',
+      summary: 'Create a conversation',
+      body: wire.newConversation,
+      answers: { 201: wire.created, 200: wire.created },
+      errors: ['conversation_exists'],
+    },
+    async ({ body, agent, attemptId, json }) => {
+      const { log } = agent()
+      const attempt = attemptId()
+      const id = body.id ?? attempt ?? newId()
+      const exists = (await log.find(id)) !== null
+      if (exists && attempt === id) return json({ id })
+      if (exists) {
+        throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
+      }
+      await log.create(id)
+      if (body.title !== undefined) await log.rename(id, body.title)
+      return json({ id }, 201)
+    },
+  ),
+  route(
+    'POST /api/conversations/import',
+    {
+      role: 'owner',
+      summary: 'Create a conversation from an export',
+      query: wire.importQuery,
+      takes: ['application/x-ndjson'],
+      answers: { 201: wire.created },
+      errors: ['conversation_exists', 'body_too_large'],
+    },
+    async ({ c, query, agent, json }) => {
+      const id = await agent().log.import(bodyLines(c), query)
+      return json({ id }, 201)
+    },
+  ),
+  route(
+    `GET ${PATH}`,
+    {
+      role: 'reader',
+      summary: 'The summary of a conversation',
+      answers: { 200: wire.conversationSummary },
+    },
+    async ({ reader, conversation, json }) =>
+      json(await readableSummary(await conversation(), reader)),
+  ),
+  route(
+    `PATCH ${PATH}`,
+    {
+      role: 'member',
+      summary: 'Rename a conversation',
+      body: wire.conversationChange,
+      answers: { 200: wire.conversationSummary },
+    },
+    async ({ body, reader, param, agent, conversation, json }) => {
+      await agent().log.rename(param('id'), body.title)
+      return json(await readableSummary(await conversation(), reader))
+    },
+  ),
+  route(
+    `DELETE ${PATH}`,
+    {
+      role: 'owner',
+      summary: 'Delete a conversation with everything in it',
+      answers: { 204: null },
+    },
+    async ({ c, reader, conversation }) => {
+      const { id, log, agent } = await conversation()
+      await agent().cancel(id)
+      // Only this log knows who may read these assets.
+      for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
+        await agent().assets.delete(asset)
+      }
+      await log.delete(id)
+      return c.body(null, 204)
+    },
+  ),
+  route(
+    `POST ${PATH}/fork`,
+    {
+      role: 'member',
+      summary: 'Create a conversation that begins with the messages of this one',
+      body: wire.forkAsk,
+      answers: { 201: wire.created, 200: wire.created },
+      errors: ['message_not_found', 'conversation_exists'],
+    },
+    async ({ body, conversation, attemptId, json }) => {
+      const { id, agent } = await conversation()
+      const attempt = body.id === undefined ? attemptId() : undefined
+      const fork = await agent()
+        .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
+        .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
+      return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
+    },
+  ),
+  route(
+    `GET ${PATH}/export`,
+    {
+      role: 'reader',
+      summary: 'The whole conversation as lines of JSON',
+      query: wire.exportQuery,
+      answers: { 200: { types: ['application/x-ndjson'] } },
+    },
+    async ({ c, caller, reader, query, conversation }) => {
+      const { id, log, summary, reading: readingOf } = await conversation()
+      if (query.debug && !hasRole(caller, 'owner')) {
+        throw new ByrefError('forbidden', 'Only owners may export debug data')
+      }
+      const reading = await readingOf()
+      const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
+      const isWhole = !reading || reading.may(reading.its.all)
+      const lines = isWhole ? all : readableLines(all, reading)
+      if (!isWhole) c.header('byref-withheld', 'true')
+      c.header('content-type', 'application/x-ndjson')
+      const { title } = (await reader?.summary(log, summary)) ?? summary
+      const name = fileName(title || id, summary.updatedAt, 'jsonl')
+      c.header('content-disposition', attachment(name))
+      return c.body(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()))
+    },
+  ),
+]
+
+/** The list of conversations, whose pages are cached until something changes. */
+export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
   const pages = new Map<string, { version: number; text: string; until: number }>()
-  return [
-    route(
-      'GET /api/conversations',
-      {
-        role: 'reader',
-        summary: 'Conversations by pages, last changed first',
-        query: wire.conversationsQuery,
-        answers: { 200: wire.conversationsPage },
-      },
-      async ({ query, caller, reader, agent }) => {
-        const { log } = agent()
-        const { namespace } = log
-        const version = hub.version(namespace)
-        const key = JSON.stringify([namespace, query, reader && caller.subject])
-        const now = Date.now()
-        let page = pages.get(key)
-        if (page?.version !== version || page.until < now) {
-          const { conversations, next } = await log.list(query)
-          const shown = reader
-            ? await readableSummaries(reader, log, { conversations, ...query })
-            : conversations
-          const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
-          page = { version, text, until: now + PAGE_MS }
-          if (pages.size >= MAX_PAGES) pages.clear()
-          pages.set(key, page)
-        }
-        return { jsonText: page.text, status: 200 }
-      },
-    ),
-    route(
-      'POST /api/conversations',
-      {
-        role: 'member',
-        summary: 'Create a conversation',
-        body: wire.newConversation,
-        answers: { 201: wire.created, 200: wire.created },
-        errors: ['conversation_exists'],
-      },
-      async ({ body, agent, attemptId, json }) => {
-        const { log } = agent()
-        const attempt = attemptId()
-        const id = body.id ?? attempt ?? newId()
-        const exists = (await log.find(id)) !== null
-        if (exists && attempt === id) return json({ id })
-        if (exists) {
-          throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
-        }
-        await log.create(id)
-        if (body.title !== undefined) await log.rename(id, body.title)
-        return json({ id }, 201)
-      },
-    ),
-    route(
-      'POST /api/conversations/import',
-      {
-        role: 'owner',
-        summary: 'Create a conversation from an export',
-        query: wire.importQuery,
-        takes: ['application/x-ndjson'],
-        answers: { 201: wire.created },
-        errors: ['conversation_exists', 'body_too_large'],
-      },
-      async ({ c, query, agent, json }) => {
-        const id = await agent().log.import(bodyLines(c), query)
-        return json({ id }, 201)
-      },
-    ),
-    route(
-      `GET ${PATH}`,
-      {
-        role: 'reader',
-        summary: 'The summary of a conversation',
-        answers: { 200: wire.conversationSummary },
-      },
-      async ({ reader, conversation, json }) =>
-        json(await readableSummary(await conversation(), reader)),
-    ),
-    route(
-      `PATCH ${PATH}`,
-      {
-        role: 'member',
-        summary: 'Rename a conversation',
-        body: wire.conversationChange,
-        answers: { 200: wire.conversationSummary },
-      },
-      async ({ body, reader, param, agent, conversation, json }) => {
-        await agent().log.rename(param('id'), body.title)
-        return json(await readableSummary(await conversation(), reader))
-      },
-    ),
-    route(
-      `DELETE ${PATH}`,
-      {
-        role: 'owner',
-        summary: 'Delete a conversation with everything in it',
-        answers: { 204: null },
-      },
-      async ({ c, reader, conversation }) => {
-        const { id, log, agent } = await conversation()
-        await agent().cancel(id)
-        // Only this log knows who may read these assets.
-        for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
-          await agent().assets.delete(asset)
-        }
-        await log.delete(id)
-        return c.body(null, 204)
-      },
-    ),
-    route(
-      `POST ${PATH}/fork`,
-      {
-        role: 'member',
-        summary: 'Create a conversation that begins with the messages of this one',
-        body: wire.forkAsk,
-        answers: { 201: wire.created, 200: wire.created },
-        errors: ['message_not_found', 'conversation_exists'],
-      },
-      async ({ body, conversation, attemptId, json }) => {
-        const { id, agent } = await conversation()
-        const attempt = body.id === undefined ? attemptId() : undefined
-        const fork = await agent()
-          .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
-          .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
-        return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
-      },
-    ),
-    route(
-      `GET ${PATH}/export`,
-      {
-        role: 'reader',
-        summary: 'The whole conversation as lines of JSON',
-        query: wire.exportQuery,
-        answers: { 200: { types: ['application/x-ndjson'] } },
-      },
-      async ({ c, caller, reader, query, conversation }) => {
-        const { id, log, summary, reading: readingOf } = await conversation()
-        if (query.debug && !hasRole(caller, 'owner')) {
-          throw new ByrefError('forbidden', 'Only owners may export debug data')
-        }
-        const reading = await readingOf()
-        const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
-        const isWhole = !reading || reading.may(reading.its.all)
-        const lines = isWhole ? all : readableLines(all, reading)
-        if (!isWhole) c.header('byref-withheld', 'true')
-        c.header('content-type', 'application/x-ndjson')
-        const { title } = (await reader?.summary(log, summary)) ?? summary
-        const name = fileName(title || id, summary.updatedAt, 'jsonl')
-        c.header('content-disposition', attachment(name))
-        return c.body(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()))
-      },
-    ),
-  ]
+  return route(
+    'GET /api/conversations',
+    {
+      role: 'reader',
+      summary: 'Conversations by pages, last changed first',
+      query: wire.conversationsQuery,
+      answers: { 200: wire.conversationsPage },
+    },
+    async ({ query, caller, reader, agent }) => {
+      const { log } = agent()
+      const { namespace } = log
+      const version = hub.version(namespace)
+      const key = JSON.stringify([namespace, query, reader && caller.subject])
+      const now = Date.now()
+      let page = pages.get(key)
+      if (page?.version !== version || page.until < now) {
+        const { conversations, next } = await log.list(query)
+        const shown = reader
+          ? await readableSummaries(reader, log, { conversations, ...query })
+          : conversations
+        const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
+        page = { version, text, until: now + PAGE_MS }
+        if (pages.size >= MAX_PAGES) pages.clear()
+        pages.set(key, page)
+      }
+      return { jsonText: page.text, status: 200 }
+    },
+  )
 }
 
 /** The summaries of a page as a reader may see them, without those that the search found only in withheld text. */

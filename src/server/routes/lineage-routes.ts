@@ -18,45 +18,43 @@ import { type FoundConversation, type Route, route } from '../route.ts'
 type Answer = z.infer<typeof lineageAnswer>
 
 /** Lineage: where a value came from and where it was used. */
-export function lineageRoutes(): Route[] {
-  return [
-    route(
-      'GET /api/conversations/:id/lineage',
-      {
-        role: 'reader',
-        summary: 'Where a value came from and where it was used',
-        query: lineageQuery,
-        answers: { 200: lineageAnswer },
-        errors: ['variable_not_found'],
-      },
-      async ({ query, conversation, json }) => {
-        const found = await conversation()
-        const lineage = await found.agent().lineage(found.id, query.ref)
-        if (!lineage) {
-          throw new ByrefError('variable_not_found', `There is no "${query.ref}" here`)
-        }
-        const reading = await labelsOf(found)
-        return json(reading ? readableLineage(lineage, reading) : plain(lineage))
-      },
-    ),
-    route(
-      'GET /api/conversations/:id/labels',
-      {
-        role: 'reader',
-        summary: 'What in a conversation is untrusted or private',
-        query: labelsQuery,
-        answers: { 200: labelsAnswer },
-      },
-      async ({ query, conversation, json }) => {
-        const found = await conversation()
-        const reading = await labelsOf(found)
-        if (reading) return json(marksOf(reading, query.after))
-        const { position } = found.summary
-        return json({ position, messages: {}, assets: {}, data: {} })
-      },
-    ),
-  ]
-}
+export const lineageRoutes: readonly Route[] = [
+  route(
+    'GET /api/conversations/:id/lineage',
+    {
+      role: 'reader',
+      summary: 'Where a value came from and where it was used',
+      query: lineageQuery,
+      answers: { 200: lineageAnswer },
+      errors: ['variable_not_found'],
+    },
+    async ({ query, conversation, json }) => {
+      const found = await conversation()
+      const lineage = await found.agent().lineage(found.id, query.ref)
+      if (!lineage) {
+        throw new ByrefError('variable_not_found', `There is no "${query.ref}" here`)
+      }
+      const reading = await labelsOf(found)
+      return json(reading ? readableLineage(lineage, reading) : plain(lineage))
+    },
+  ),
+  route(
+    'GET /api/conversations/:id/labels',
+    {
+      role: 'reader',
+      summary: 'What in a conversation is untrusted or private',
+      query: labelsQuery,
+      answers: { 200: labelsAnswer },
+    },
+    async ({ query, conversation, json }) => {
+      const found = await conversation()
+      const reading = await labelsOf(found)
+      if (reading) return json(marksOf(reading, query.after))
+      const { position } = found.summary
+      return json({ position, messages: {}, assets: {}, data: {} })
+    },
+  ),
+]
 
 /** The labels of a conversation, and what the caller may read. */
 type Reading = Pick<ConversationReader, 'its' | 'may'>

@@ -20,111 +20,109 @@ import { pageOfMessages } from './message-pages.ts'
 const PATH = '/api/conversations/:id/messages'
 
 /** Messages: read, send, retry, delete, and their debug data. */
-export function messageRoutes(): Route[] {
-  return [
-    route(
-      `GET ${PATH}`,
-      {
-        role: 'reader',
-        summary: 'Messages by pages, forwards and backwards',
-        query: wire.messagesQuery,
-        answers: { 200: wire.messagesPage },
-      },
-      async ({ query, conversation, json }) => {
-        const { id, log, summary, reading: readingOf } = await conversation()
-        const page = await pageOfMessages(log, id, { ...query, end: summary.position })
-        const reading = await readingOf()
-        if (!reading) return json(page)
-        const messages = page.messages.map(({ position, message }) => {
-          return { position, message: reading.message(message as Message) }
-        })
-        return json({ ...page, messages })
-      },
-    ),
-    route(
-      `POST ${PATH}`,
-      {
-        role: 'member',
-        summary: 'Send messages, which start a run',
-        body: wire.sendBody,
-        answers: { 202: wire.sent, 200: wire.sent },
-        errors: [
-          'conversation_busy',
-          'message_exists',
-          'agent_not_found',
-          'invalid_message',
-          'invalid_data',
-          'schema_violation',
-          'asset_not_found',
-          'invalid_reference',
-          'config_invalid',
-        ],
-      },
-      send,
-    ),
-    route(
-      `GET ${PATH}/:messageId`,
-      {
-        role: 'reader',
-        summary: 'One message',
-        answers: { 200: wire.message },
-        errors: ['message_not_found'],
-      },
-      async ({ param, conversation, json }) => {
-        const { id, log, reading: readingOf } = await conversation()
-        const { payload } = await findMessage(log, id, param('messageId'))
-        const reading = await readingOf()
-        return json(reading ? reading.message(payload) : payload)
-      },
-    ),
-    route(
-      `DELETE ${PATH}/:messageId`,
-      {
-        role: 'owner',
-        summary: 'Delete the content of a message; its record stays in the log',
-        answers: { 204: null },
-        errors: ['message_not_found', 'conversation_busy'],
-      },
-      async ({ c, param, conversation }) => {
-        const { id, agent } = await conversation()
-        await agent().deleteMessage(id, param('messageId'))
-        return c.body(null, 204)
-      },
-    ),
-    route(
-      `GET ${PATH}/:messageId/debug`,
-      {
-        role: 'member',
-        summary: 'Request and response of the step that wrote a message, or its own debug data',
-        answers: { 200: anyJson },
-        errors: ['message_not_found'],
-      },
-      async ({ param, conversation, json }) => {
-        const { id, agent, reading: readingOf } = await conversation()
-        const messageId = param('messageId')
-        const reading = await readingOf()
-        reading?.need(reading.shownTo(messageId), 'The debug data')
-        const found = await agent().debug(id, messageId)
-        if (found !== null) return json(found)
-        throw new ByrefError(
-          'message_not_found',
-          `There is no debug data for the message "${messageId}"`,
-        )
-      },
-    ),
-    route(
-      `POST ${PATH}/:messageId/retry`,
-      {
-        role: 'member',
-        summary: "Send a person's message again in a fork, unchanged or edited",
-        body: wire.retryBody,
-        answers: { 202: wire.retried, 200: wire.retried },
-        errors: ['message_not_found', 'invalid_message', 'agent_not_found'],
-      },
-      retry,
-    ),
-  ]
-}
+export const messageRoutes: readonly Route[] = [
+  route(
+    `GET ${PATH}`,
+    {
+      role: 'reader',
+      summary: 'Messages by pages, forwards and backwards',
+      query: wire.messagesQuery,
+      answers: { 200: wire.messagesPage },
+    },
+    async ({ query, conversation, json }) => {
+      const { id, log, summary, reading: readingOf } = await conversation()
+      const page = await pageOfMessages(log, id, { ...query, end: summary.position })
+      const reading = await readingOf()
+      if (!reading) return json(page)
+      const messages = page.messages.map(({ position, message }) => {
+        return { position, message: reading.message(message as Message) }
+      })
+      return json({ ...page, messages })
+    },
+  ),
+  route(
+    `POST ${PATH}`,
+    {
+      role: 'member',
+      summary: 'Send messages, which start a run',
+      body: wire.sendBody,
+      answers: { 202: wire.sent, 200: wire.sent },
+      errors: [
+        'conversation_busy',
+        'message_exists',
+        'agent_not_found',
+        'invalid_message',
+        'invalid_data',
+        'schema_violation',
+        'asset_not_found',
+        'invalid_reference',
+        'config_invalid',
+      ],
+    },
+    send,
+  ),
+  route(
+    `GET ${PATH}/:messageId`,
+    {
+      role: 'reader',
+      summary: 'One message',
+      answers: { 200: wire.message },
+      errors: ['message_not_found'],
+    },
+    async ({ param, conversation, json }) => {
+      const { id, log, reading: readingOf } = await conversation()
+      const { payload } = await findMessage(log, id, param('messageId'))
+      const reading = await readingOf()
+      return json(reading ? reading.message(payload) : payload)
+    },
+  ),
+  route(
+    `DELETE ${PATH}/:messageId`,
+    {
+      role: 'owner',
+      summary: 'Delete the content of a message; its record stays in the log',
+      answers: { 204: null },
+      errors: ['message_not_found', 'conversation_busy'],
+    },
+    async ({ c, param, conversation }) => {
+      const { id, agent } = await conversation()
+      await agent().deleteMessage(id, param('messageId'))
+      return c.body(null, 204)
+    },
+  ),
+  route(
+    `GET ${PATH}/:messageId/debug`,
+    {
+      role: 'member',
+      summary: 'Request and response of the step that wrote a message, or its own debug data',
+      answers: { 200: anyJson },
+      errors: ['message_not_found'],
+    },
+    async ({ param, conversation, json }) => {
+      const { id, agent, reading: readingOf } = await conversation()
+      const messageId = param('messageId')
+      const reading = await readingOf()
+      reading?.need(reading.shownTo(messageId), 'The debug data')
+      const found = await agent().debug(id, messageId)
+      if (found !== null) return json(found)
+      throw new ByrefError(
+        'message_not_found',
+        `There is no debug data for the message "${messageId}"`,
+      )
+    },
+  ),
+  route(
+    `POST ${PATH}/:messageId/retry`,
+    {
+      role: 'member',
+      summary: "Send a person's message again in a fork, unchanged or edited",
+      body: wire.retryBody,
+      answers: { 202: wire.retried, 200: wire.retried },
+      errors: ['message_not_found', 'invalid_message', 'agent_not_found'],
+    },
+    retry,
+  ),
+]
 
 async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
   const { body, reader, speaker, json } = call

@@ -20,36 +20,34 @@ export const SAVE_ERRORS = [
 type Uploaded = z.infer<typeof uploaded>
 
 /** Uploads in one request: a file as the body, or several as a form. */
-export function uploadRoutes(): Route[] {
-  return [
-    route(
-      'POST /api/assets',
-      {
-        role: 'member',
-        summary: 'Upload a file as the body, or several as multipart/form-data',
-        query: uploadQuery,
-        takes: ['*/*', 'multipart/form-data'],
-        answers: { 201: uploaded.or(uploadedFiles), 200: { types: ['text/event-stream'] } },
-        errors: SAVE_ERRORS,
-      },
-      ({ c, query, agent }) => {
-        const { assets } = agent()
-        const { body, signal } = c.req.raw
-        if (!body) throw new ByrefError('bad_request', 'The body of the request must be the file')
-        const mime = c.req.header('content-type')
-        if (mime?.toLowerCase().startsWith('multipart/form-data')) {
-          return withProgress(c, 201, async (onProgress) => ({
-            files: await importForm(body, assets, { mime, signal, onProgress }),
-          }))
-        }
-        const name = query.name || 'file'
-        return withProgress(c, 201, (onProgress) => {
-          return importOne(assets, body, { name, mime, by: 'user', signal, onProgress })
-        })
-      },
-    ),
-  ]
-}
+export const uploadRoutes: readonly Route[] = [
+  route(
+    'POST /api/assets',
+    {
+      role: 'member',
+      summary: 'Upload a file as the body, or several as multipart/form-data',
+      query: uploadQuery,
+      takes: ['*/*', 'multipart/form-data'],
+      answers: { 201: uploaded.or(uploadedFiles), 200: { types: ['text/event-stream'] } },
+      errors: SAVE_ERRORS,
+    },
+    ({ c, query, agent }) => {
+      const { assets } = agent()
+      const { body, signal } = c.req.raw
+      if (!body) throw new ByrefError('bad_request', 'The body of the request must be the file')
+      const mime = c.req.header('content-type')
+      if (mime?.toLowerCase().startsWith('multipart/form-data')) {
+        return withProgress(c, 201, async (onProgress) => ({
+          files: await importForm(body, assets, { mime, signal, onProgress }),
+        }))
+      }
+      const name = query.name || 'file'
+      return withProgress(c, 201, (onProgress) => {
+        return importOne(assets, body, { name, mime, by: 'user', signal, onProgress })
+      })
+    },
+  ),
+]
 
 /** Saves one file, and its table or workbook. */
 export async function importOne(
