@@ -5,7 +5,7 @@ import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Place, placeKey } from '../conversation-row.ts'
-import { type Audience, listeners } from '../listeners.ts'
+import { type Audience, Listeners } from '../listeners.ts'
 import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
 import { pollChanges, recordsSince } from './poll-changes.ts'
 
@@ -32,7 +32,7 @@ export class PostgresChanges {
   readonly #database: Database
   readonly #notifier: Notifier
   readonly #inTurn: InTurn
-  readonly #subscribers = listeners()
+  readonly #subscribers = new Listeners()
   readonly #delivered = new Map<string, Delivered>()
   readonly #notices = new Map<number, true>()
   /** Older changes were delivered, or happened before the first subscriber; null before the first poll. */

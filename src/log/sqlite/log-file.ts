@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { migrate } from '../../sqlite/migrate.ts'
+import { migrate } from '../../sqlite/migrate-file.ts'
 
 /**
- * Each entry brings a file from its index to the next version (`PRAGMA user_version`). Never change one; add one. `sum` is the
- * checksum of a record's position, event and time; debug data have theirs before them.
+ * Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. `sum` is
+ * the checksum of a record's position, event and time; debug data begin with theirs.
  */
 const MIGRATIONS: readonly string[] = [
-  // Row ids that are never used again: other processes read on behind the last one that they saw.
+  // Row ids are never reused, because other processes read on after the last one that they saw.
   `CREATE TABLE conversations (
      key INTEGER PRIMARY KEY AUTOINCREMENT,
      namespace TEXT NOT NULL,
@@ -67,7 +67,7 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ]
 
-/** Brings the file to this version's tables. */
+/** Migrates a file to this version. */
 export function migrateLog(db: DatabaseSync): void {
   const steps = MIGRATIONS.map((sql) => (file: DatabaseSync) => file.exec(sql))
   migrate(db, steps, { name: 'The log', code: 'log_failed' })
