@@ -12,7 +12,7 @@ import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
-import { createResponsesHandler, type ResponsesOptions } from './handler.ts'
+import { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'
 
 const BASE = 'http://127.0.0.1/v1'
 

@@ -12,23 +12,22 @@ import { readJson } from '../serving/read-json.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
 import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
-import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './events.ts'
-import { agUiMessages, type Brought, readInput } from './messages.ts'
+import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
+import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'
 import { jsonPatch, stateOf } from './state.ts'
 
 /**
- * Options of {@link createAgUiHandler}. Threads are named by browsers: without a namespace everybody has all of them.
- * `HttpAgent` aborts by hanging up.
+ * Options of {@link createAgUiHandler}. Browsers choose the ids of threads, so without a namespace everybody can use all of
+ * them. `HttpAgent` aborts by closing the connection.
  */
 export type AgUiOptions = ServedAgentOptions
 
 /**
- * Serves an agent by AG-UI: a `POST` of a `RunAgentInput` is answered with the events of its run. A thread is a
- * conversation; of the messages that a client sends those count that it does not know. Calls that wait for people are
- * interrupts; calls of the app's own tools end the run until their results come. The board is the state. Of several agents,
- * `?agent=` in the URL names one.
+ * Serves an agent by AG-UI: a `POST` of a `RunAgentInput` is answered with the events of its run. A thread is a conversation, and
+ * only messages that it does not know are added. Calls that wait for approval are interrupts. Calls of the app's own tools end
+ * the run until their results arrive. The board is the state. With several agents, `?agent=` in the URL names one.
  *
- * @throws ByrefError `config_invalid` for an option that there is not
+ * @throws ByrefError `config_invalid` for an unknown option
  */
 export function createAgUiHandler(options: AgUiOptions): RequestHandler {
   const find = servedAgent(options, 'createAgUiHandler')
@@ -63,10 +62,10 @@ async function answer(
   try {
     const { state, board } = followed
     const brought = await readInput(input, { state, board, speaker, assets: agent.assets })
-    const runId = await tell(agent, input, { brought, followed })
+    const runId = await sendInput(agent, input, { brought, followed })
     return eventStream(runEvents(input, { brought, followed, runId }), {
       frame: (event) => `data: ${JSON.stringify(event)}\n\n`,
-      failed: broken,
+      failed: errorEvent,
       onEnd(isCut) {
         followed.close()
         if (isCut && runId !== null && !keepRunning) agent.cancel(threadId).catch(() => {})
@@ -83,15 +82,15 @@ interface Talk {
   followed: FollowedConversation
 }
 
-/** Says what the client brought; resolves to the run that answers, or null where nothing is asked. */
-async function tell(
+/** Sends the input of the client. Resolves to the id of the run that answers, or null where no run starts. */
+async function sendInput(
   agent: Agent,
   { threadId: conversation, forwardedProps }: RunAgentInput,
   { brought, followed }: Talk,
 ): Promise<string | null> {
   const { messages, answers } = brought
   const open = openRun(followed.state)
-  if (open || messages.some(isAsking)) {
+  if (open || messages.some(startsRun)) {
     const context = forwardedProps as JsonValue | undefined
     return say(agent, conversation, { messages, answers, open, context })
   }
@@ -100,12 +99,12 @@ async function tell(
   return null
 }
 
-/** Data and context alone ask for nothing. */
-function isAsking(message: object): boolean {
+/** Data and context alone start no run. */
+function startsRun(message: object): boolean {
   return !('type' in message && message.type === 'data')
 }
 
-function broken(error: unknown): AgUiEvent {
+function errorEvent(error: unknown): AgUiEvent {
   const [code, message] =
     error instanceof ByrefError
       ? [error.code, publicMessage(error)]
@@ -139,7 +138,11 @@ async function* runEvents(
   yield* translated.finish()
   const run = followed.state.runs.find((one) => one.runId === runId)
   if (!run)
-    return yield { type: 'RUN_ERROR', code: 'conversation_not_found', message: 'It was deleted' }
+    return yield {
+      type: 'RUN_ERROR',
+      code: 'conversation_not_found',
+      message: 'The conversation was deleted',
+    }
   const usage = usageOf(run.usage, run.model)
   const spent = usage ? { usage } : {}
   if (run.error) return yield { type: 'RUN_ERROR', ...run.error, ...spent }

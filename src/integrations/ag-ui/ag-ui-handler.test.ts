@@ -16,8 +16,8 @@ import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
-import { type AgUiEvent, createAgUiEvents } from './events.ts'
-import { type AgUiOptions, createAgUiHandler } from './handler.ts'
+import { type AgUiEvent, createAgUiEvents } from './ag-ui-events.ts'
+import { type AgUiOptions, createAgUiHandler } from './ag-ui-handler.ts'
 import { jsonPatch } from './state.ts'
 
 /** AG-UI's own checks: the order of events, and the shape of each. */

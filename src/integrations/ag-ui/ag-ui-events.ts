@@ -3,20 +3,20 @@ import type { CallState, RunState } from '../../core/events/conversation-state.t
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
 
-/** An event as it goes over the wire: AG-UI's, by its names. */
+/** An AG-UI event. */
 export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
 
-/** Turns a conversation's events into AG-UI's. What is one of theirs is passed as it is, all else travels as `CUSTOM`. */
+/** Translates a conversation's events to AG-UI. Events that AG-UI does not have become `CUSTOM`. */
 export interface AgUiEvents {
   take(event: ConversationEvent): AgUiEvent[]
-  /** Ends what is still open, as each run must before it ends. */
+  /** Ends everything that is still open. */
   finish(): AgUiEvent[]
 }
 
-/** Of which the client knows already: what it sent itself. */
+/** The ids of what the client sent itself. */
 export interface KnownToClient {
   messages: ReadonlySet<string>
-  /** Calls whose results it gave. */
+  /** Calls whose results it sent. */
   results: ReadonlySet<string>
 }
 
@@ -72,7 +72,7 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
       case 'RUN_ERROR':
         return []
       case 'STEP_STARTED': {
-        // One that a crash cut off never ended.
+        // A step that a crash interrupted has no end.
         const before = endStep()
         step = event.stepName
         return [...before, { type: 'STEP_STARTED', stepName: step }]
@@ -95,7 +95,7 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
   }
 }
 
-/** How a run ended, or what it waits for: people's answers are interrupts, calls of the client's own tools are not. */
+/** How a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
 export function outcomeOf(
   run: RunState,
   waiting: readonly CallState[],
@@ -128,14 +128,16 @@ function toInterrupt({ id, name, approval }: CallState): Interrupt {
   }
 }
 
-/** Token usage by AG-UI's names; none where the provider did not say. */
+/** Token usage in AG-UI's form; undefined where the provider reported none. */
 export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, model?: string) {
   if (inputTokens === null || outputTokens === null) return undefined
   const { cachedInputTokens, cacheWriteTokens: cacheWriteInputTokens } = usage
   return [
     {
       ...(model === undefined ? {} : { model }),
-      ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens,
       ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
       ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
     },

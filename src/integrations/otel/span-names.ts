@@ -1,6 +1,6 @@
 /**
- * Names of attributes, as the GenAI semantic conventions have them (github.com/open-telemetry/semantic-conventions-genai,
- * in development: no package has them), and byref's own where there are none.
+ * Names of attributes: those of the GenAI semantic conventions (github.com/open-telemetry/semantic-conventions-genai, still in
+ * development and in no package), and byref's own.
  */
 export const ATTRIBUTES = {
   operation: 'gen_ai.operation.name',
@@ -25,10 +25,10 @@ export const ATTRIBUTES = {
   cost: 'byref.usage.cost',
   run: 'byref.run.id',
   parentRun: 'byref.run.parent_id',
-  /** Why it ended: `done`, `cancelled`, `step_limit` … */
+  /** Why the run ended: `done`, `cancelled`, `step_limit` … */
   runReason: 'byref.run.finish_reason',
   namespace: 'byref.namespace',
-  /** Of the message that the step writes. */
+  /** The message that the step writes. */
   message: 'byref.message.id',
   attempt: 'byref.tool.attempt',
   approved: 'byref.approval.approved',
@@ -39,10 +39,10 @@ export const ATTRIBUTES = {
   assetsCreated: 'byref.assets.created',
 } as const
 
-/** Values of `gen_ai.operation.name`, with which the names of spans begin. */
+/** Values of `gen_ai.operation.name`. The names of spans begin with them. */
 export const OPERATIONS = { run: 'invoke_agent', step: 'chat', call: 'execute_tool' } as const
 
-/** Events of a run's span. */
+/** Names of the events of a run's span. */
 export const EVENTS = {
   exception: 'exception',
   approvalRequested: 'byref.approval.requested',
@@ -50,7 +50,7 @@ export const EVENTS = {
   compacted: 'byref.prompt.compacted',
 } as const
 
-/** The conventions' names of providers, by those of the AI SDK, where they differ. */
+/** Names of providers in the conventions, by the AI SDK's names, where they differ. */
 const PROVIDERS: readonly (readonly [prefix: string, name: string])[] = [
   ['google.vertex', 'gcp.vertex_ai'],
   ['google', 'gcp.gemini'],
@@ -60,7 +60,7 @@ const PROVIDERS: readonly (readonly [prefix: string, name: string])[] = [
   ['xai', 'x_ai'],
 ]
 
-/** The conventions' name of a provider: `openai` for the AI SDK's `openai.responses`. */
+/** The name of a provider in the conventions: `openai` for the AI SDK's `openai.responses`. */
 export function providerName(provider: string): string {
   const known = PROVIDERS.find(([prefix]) => `${provider}.`.startsWith(`${prefix}.`))
   return known?.[1] ?? (provider.split('.', 1)[0] as string)

@@ -7,19 +7,19 @@ import { readJson } from '../serving/read-json.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
 import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { createResponse } from './create-response.ts'
-import { createOutput } from './output.ts'
-import { responsesRequest } from './request.ts'
 import { noResponse, parseResponseId, responseOf } from './response.ts'
+import { ResponseOutput } from './response-output.ts'
+import { responsesRequest } from './responses-request.ts'
 
-/** Options of {@link createResponsesHandler}. What is asked for in the background goes on in any case. */
+/** Options of {@link createResponsesHandler}. Runs in the background continue in any case. */
 export type ResponsesOptions = ServedAgentOptions
 
 /**
  * Serves an agent by OpenAI's Responses API: `POST …/responses` (also streaming and in the background), `GET` and `POST
- * …/cancel` of one, `POST …/files` and `GET …/models`. `previous_response_id` goes on with its conversation, or, where that
- * has gone on since, with a fork of it. Its bodies become assets. Of several agents, `model` names one.
+ * …/cancel` of a response, `POST …/files` and `GET …/models`. `previous_response_id` continues its conversation, or a fork if
+ * the conversation has continued since. Files become assets. With several agents, `model` names one.
  *
- * @throws ByrefError `config_invalid` for an option that there is not
+ * @throws ByrefError `config_invalid` for an unknown option
  */
 export function createResponsesHandler(options: ResponsesOptions): RequestHandler {
   const findAgent = servedAgent(options, 'createResponsesHandler')
@@ -40,9 +40,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         })
         const name = found.names.length > 1 ? asked.model : null
         const agent = await found.agent({ name, tools: tools ?? [] })
-        return createResponse(agent, asked, {
-          ...{ request, keepRunning, speaker: found.speaker },
-        })
+        return createResponse(agent, asked, { request, keepRunning, speaker: found.speaker })
       }
       case 'GET responses :id':
         return Response.json(await keptResponse(await agentOf(found, id), id))
@@ -73,7 +71,7 @@ function agentOf(found: FoundAgent, id: string): Promise<Agent> {
   return found.agent({ conversation: parseResponseId(id).conversation })
 }
 
-/** An error as the API's clients read it. */
+/** An error in the form of the API. */
 function failure(error: unknown): Response {
   if (!(error instanceof ByrefError)) throw error
   const { code } = error
@@ -81,15 +79,19 @@ function failure(error: unknown): Response {
   return Response.json({ error: said }, { status: HTTP_STATUS[code] })
 }
 
-/** Saves a file, a table as one; its id is the asset's. */
+/** Saves a file, or the table in it. Its id is that of the asset. */
 async function upload({ assets }: Agent, request: Request): Promise<Response> {
   const form = await request.formData().catch((cause) => {
-    throw new ByrefError('bad_request', 'A file comes in the field "file" of multipart/form-data', {
-      cause,
-    })
+    throw new ByrefError(
+      'bad_request',
+      'Send the file in the field "file" of multipart/form-data',
+      {
+        cause,
+      },
+    )
   })
   const file = form.get('file')
-  if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'file: there is none')
+  if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'The form has no field "file"')
   const filename = 'name' in file && typeof file.name === 'string' ? file.name : 'file'
   const mime = file.type === '' ? null : file.type
   const { asset, table, workbook } = await assets.importFile(file, {
@@ -104,7 +106,7 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
 }
 
 /**
- * A response as the log has it.
+ * A response from the log.
  *
  * @throws ByrefError `conversation_not_found`
  */
@@ -116,7 +118,7 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
   try {
     const { state } = followed
     const own = new Set(agent.tools.map((tool) => tool.id))
-    const output = createOutput((name) => !own.has(name), state)
+    const output = new ResponseOutput((name) => !own.has(name), state)
     const runId = openRun(state)?.runId
     const itsRun = () => state.runs.find((one) => one.runId === runId)
     let [hasAnswered, isWaiting] = [false, false]

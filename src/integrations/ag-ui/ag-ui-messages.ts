@@ -15,9 +15,9 @@ import type { Said } from '../serving/say.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 
-/** What a request brings that the conversation does not know yet. */
+/** The input of a request that the conversation does not know yet. */
 export interface Brought extends Said {
-  /** The calls of the client's own tools among them. */
+  /** The calls of the client's own tools among the answers. */
   results: Set<string>
 }
 
@@ -28,7 +28,12 @@ interface Known {
   assets: Assets
 }
 
-/** @throws ByrefError `forbidden` for a message that its sender may not send; `bad_request` for an answer or a state that is none; what saving a file throws */
+/**
+ * Reads the new input of a request.
+ *
+ * @throws ByrefError `forbidden` for a message that the sender may not send; `bad_request` for an invalid answer or state; what
+ *   saving a file throws
+ */
 export async function readInput(
   input: RunAgentInput,
   { state, board, speaker, assets }: Known,
@@ -57,7 +62,7 @@ export async function readInput(
       )
       results.add(toolCallId)
     } else {
-      // A client also has the beginning of an answer that broke off: the log knows better.
+      // A client may have only the beginning of an answer that was interrupted.
       if (message.role === 'assistant' && known.size > 0 && !speaker.speaksAsOthers) continue
       const one = await toInput(message, assets)
       if (one) said.push(one)
@@ -74,10 +79,13 @@ function toAnswer(payload: unknown): ApprovalAnswer {
   if (typeof payload === 'boolean') return { approved: payload }
   const { approved, reason, arguments: args } = Object(payload)
   if (typeof approved === 'boolean') return { approved, reason, arguments: args }
-  throw new ByrefError('bad_request', 'resume: a payload is { approved, reason?, arguments? }')
+  throw new ByrefError(
+    'bad_request',
+    'resume: the payload must be { approved, reason?, arguments? }',
+  )
 }
 
-/** A client's tool says what it says in text, which often is JSON. */
+/** The result of a client's tool is text, which often is JSON. */
 function resultOf(content: string | ContentPart[]): unknown {
   return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
 }
@@ -92,7 +100,7 @@ async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInp
   return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
 }
 
-/** A part in a form that messages take: AG-UI has its body in a `source`. */
+/** A part in the form of byref's messages: AG-UI has its body in a `source`. */
 function toPart(part: ContentPart): unknown {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const { type, source, metadata } = part
@@ -102,7 +110,7 @@ function toPart(part: ContentPart): unknown {
   return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
 }
 
-/** The conversation as AG-UI has messages: data and notes are not among them. */
+/** The conversation as AG-UI messages, without data and logs. */
 export function agUiMessages(messages: readonly Message[]): AgUiMessage[] {
   return messages.flatMap((message): AgUiMessage[] => {
     const { id, sender, content_type: type, message_type } = message

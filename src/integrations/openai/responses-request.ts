@@ -8,7 +8,7 @@ const message = z.looseObject({
   content: z.union([z.string(), z.array(part)]),
 })
 
-/** The items of `input` that count; what else a client sends again of earlier outputs is left out. */
+/** The items of `input`. Clients also send earlier outputs again; those are ignored. */
 const item = z.union([
   message,
   z.looseObject({
@@ -34,7 +34,9 @@ const item = z.union([
 ])
 
 const tool = z.looseObject({
-  type: z.literal('function', { error: 'only function tools are taken; the agent has its own' }),
+  type: z.literal('function', {
+    error: 'only function tools are supported; the agent has its own tools',
+  }),
   name: z.string(),
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
@@ -42,7 +44,7 @@ const tool = z.looseObject({
 
 const number = z.number().nullish()
 
-/** `POST /v1/responses`, as far as it is read; the rest is echoed or overlooked. */
+/** The used part of `POST /v1/responses`. Other fields are echoed or ignored. */
 export const responsesRequest = z.looseObject({
   model: z.string().default('byref'),
   input: z.union([z.string(), z.array(item)]).default([]),
