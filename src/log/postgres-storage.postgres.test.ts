@@ -265,7 +265,7 @@ describe('createPostgresLog', () => {
     await log.create('c')
     await beside.query("UPDATE parts SET version = 99 WHERE part = 'log'")
     const late = createPostgresLog({ connectionString, schema })
-    await expect(late.find('c')).rejects.toThrow(/version 99.*update byref/)
+    await expect(late.find('c')).rejects.toThrow(/version 99.*Update byref/)
     await late.close()
     expect(await log.find('c')).not.toBeNull()
     await close()

@@ -59,7 +59,7 @@ export function databaseError(error: unknown, { what, failed }: DatabaseOwner): 
   if (code === '53100') {
     return new ByrefError(
       'storage_full',
-      `The disk of the ${what} on PostgreSQL is full, and nothing was stored: free some space and try again`,
+      `The disk of the ${what} on PostgreSQL is full, and nothing was stored: make room and try again`,
       { cause: error },
     )
   }

@@ -2,19 +2,19 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ByrefErrorCode } from '../core/errors.ts'
 import { ByrefError } from '../core/errors.ts'
 
-/** What a file is, for whoever cannot read it. */
+/** A file that is migrated, for errors. */
 export interface MigratedFile {
   /** Such as `The log`. */
   name: string
-  /** Of the error where the file is of a later version. */
+  /** The code of the error where the file has a later version. */
   code: ByrefErrorCode
 }
 
 /**
- * Brings a file to the last version (`PRAGMA user_version`), each step from its index to the next; safe when two processes do
- * it at once. Never change a step; add one.
+ * Migrates a file to the last version (`PRAGMA user_version`), each step from its index to the next. Two processes may do it at
+ * the same time. Never change a step; add one.
  *
- * @throws ByrefError with the file's code where it is of a later version
+ * @throws ByrefError with the file's code where it has a later version
  */
 export function migrate(
   db: DatabaseSync,
@@ -39,6 +39,6 @@ function versionOf(db: DatabaseSync, known: number, { name, code }: MigratedFile
   if (version <= known) return version
   throw new ByrefError(
     code,
-    `${name} has version ${version}; this byref knows up to ${known}. Update byref to read it.`,
+    `${name} has version ${version}, and this byref supports versions up to ${known}. Update byref to read it.`,
   )
 }
