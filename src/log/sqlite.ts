@@ -26,7 +26,7 @@ import { forget, removeAll } from './sqlite/remove-records.ts'
 import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
 import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
-import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
+import { LOG_FILE, type LogConnection, rowsOf, type Statements } from './sqlite/statements.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
@@ -66,9 +66,9 @@ function logOf(
     const { key } = row
     const pages: StoredPages = {
       records: (after) =>
-        use(() => read((sql) => sql.read.all(key, after, CHUNK) as unknown as RecordRow[])),
+        use(() => read((sql) => rowsOf<RecordRow>(sql.read.all(key, after, CHUNK)))),
       debug: (after) =>
-        use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
+        use(() => read((sql) => rowsOf<DebugRow>(sql.debugLines.all(key, after, CHUNK)))),
     }
     return exportStored(row, pages, soundEnd)
   }
@@ -240,7 +240,7 @@ function sqliteUpkeep(
         read((sql) => {
           const row = findRow(sql, placeOf(id))
           const rows = row ? sql.read.all(row.key, after, limit) : []
-          return (rows as unknown as RecordRow[]).map((one) => {
+          return rowsOf<RecordRow>(rows).map((one) => {
             const { position, at, event } = one
             return { position, at, event, problem: rowProblem(one) }
           })

@@ -139,7 +139,9 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
       [WHOLE_PARAM]: description === undefined ? whole : { ...whole, description },
     }
     return {
-      ...{ type: 'object', properties, additionalProperties: false },
+      type: 'object',
+      properties,
+      additionalProperties: false,
       ...(isRequired ? { required: [WHOLE_PARAM] } : {}),
     }
   }

@@ -35,7 +35,7 @@ export interface Route extends RouteSpec {
   method: 'get' | 'post' | 'patch' | 'delete'
   /** In Hono's syntax: `/api/conversations/:id`. */
   path: string
-  handle(call: Call<never, never>): AnyAnswer | Promise<AnyAnswer>
+  handle(call: Call<unknown, unknown>): AnyAnswer | Promise<AnyAnswer>
 }
 
 /** The conversation that a request names. */
@@ -122,8 +122,8 @@ export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost
           caller,
           reader,
           speaker: host.speaker(caller),
-          query: query as never,
-          body: body as never,
+          query,
+          body,
           agent: () => agentOf(),
           conversation: () => findConversation(c.req.param('id') ?? '', reader, agentOf),
           param: (name) => c.req.param(name) ?? '',

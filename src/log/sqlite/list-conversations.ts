@@ -4,7 +4,7 @@ import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
-import type { LogConnection, Statements } from './statements.ts'
+import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 
 /** A query for conversations. */
 interface Query {
@@ -70,7 +70,7 @@ function readRows(
   const all = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
   const index = options.due ? 'INDEXED BY conversations_due' : ''
   const sql = `SELECT * FROM conversations ${index} ${all} ORDER BY updated DESC, key DESC LIMIT ?`
-  return read(({ other }) => other(sql).all(...values, size) as unknown as ConversationRow[])
+  return read(({ other }) => rowsOf<ConversationRow>(other(sql).all(...values, size)))
 }
 
 /** The keys of the conversations that the index finds. */

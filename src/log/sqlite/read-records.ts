@@ -3,7 +3,7 @@ import type { LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import type { ConversationRow } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'
-import type { Statements } from './statements.ts'
+import { rowsOf, type Statements } from './statements.ts'
 
 /** Records of a conversation after a position; `limit` Infinity for all. @throws DamagedError */
 export function readRecords(
@@ -13,7 +13,7 @@ export function readRecords(
 ): LogRecord[] {
   const most = Number.isSafeInteger(limit) ? limit : -1
   try {
-    const rows = sql.read.all(key, after, most) as unknown as RecordRow[]
+    const rows = rowsOf<RecordRow>(sql.read.all(key, after, most))
     return recordsOf(rows, id, { after, end, limit })
   } catch (cause) {
     if (!isCorrupt(cause)) throw cause

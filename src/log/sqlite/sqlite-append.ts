@@ -19,7 +19,7 @@ import {
 } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './read-records.ts'
-import type { Statements } from './statements.ts'
+import { rowOf, type Statements } from './statements.ts'
 
 /** The events of an append, each also as JSON, and debug data as JSON by message id. */
 export interface Appendix {
@@ -53,13 +53,13 @@ type AppendOptionsWithoutDebug = Omit<AppendOptions, 'debug'>
 
 /** The row of a conversation, or null. */
 export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
-  return (sql.find.get(namespace, id) as unknown as ConversationRow | undefined) ?? null
+  return rowOf<ConversationRow>(sql.find.get(namespace, id))
 }
 
 /** Creates the row of a conversation. */
-export function createRow(sql: Statements, { namespace, id }: Place, now: number): ConversationRow {
-  sql.create.run(namespace, id, now, now)
-  return sql.find.get(namespace, id) as unknown as ConversationRow
+export function createRow(sql: Statements, place: Place, now: number): ConversationRow {
+  sql.create.run(place.namespace, place.id, now, now)
+  return findRow(sql, place) as ConversationRow
 }
 
 function insert(

@@ -5,7 +5,7 @@ import type { LogChange } from '../conversation-log.ts'
 import { type Audience, Listeners } from '../listeners.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { type RecordRow, soundRecord } from '../record-rows.ts'
-import type { LogConnection, Statements } from './statements.ts'
+import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 
 /** Time between two polls, in milliseconds. */
 const POLL_MS = 100
@@ -140,10 +140,10 @@ function readChanges(
   limit: number,
 ): { changes: LogChange[]; marks: Marks; more: boolean } {
   const last = readMarks(sql).record
-  const rows = sql.recordsBetween.all(record, last, limit) as unknown as ChangedRow[]
+  const rows = rowsOf<ChangedRow>(sql.recordsBetween.all(record, last, limit))
   const more = rows.length === limit
   const end = more ? (rows.at(-1)?.id ?? last) : last
-  const notices = sql.noticesBetween.all(notice, end) as unknown as NoticeRow[]
+  const notices = rowsOf<NoticeRow>(sql.noticesBetween.all(notice, end))
   const marks = { record: end, notice: notices.at(-1)?.id ?? notice }
   return { changes: inOrder(rows, notices), marks, more }
 }

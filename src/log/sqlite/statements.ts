@@ -83,6 +83,16 @@ export function prepareStatements(db: DatabaseSync): Statements {
   }
 }
 
+/** The rows of a statement, with the type that its SQL gives them. */
+export function rowsOf<Row extends object>(rows: readonly object[]): Row[] {
+  return rows as Row[]
+}
+
+/** The row of a statement, with the type that its SQL gives it, or null. */
+export function rowOf<Row extends object>(row: object | undefined): Row | null {
+  return (row as Row | undefined) ?? null
+}
+
 /** The connection of a log to its file. */
 export type LogConnection = Connection<Statements>
 
