@@ -1,5 +1,10 @@
 import type { AssetCreated } from '../core/events/events.ts'
-import { type AssetRef, type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import {
+  type AssetRef,
+  type AssetRefParts,
+  formatAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import type { MediaPart } from './transcript-item.ts'
 
