@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { type ApprovalsOptions, createApprovals } from './approvals.ts'
+import { Approvals, type ApprovalsOptions } from './approvals.ts'
 
 const call = (id: string, sum: number | string) => ({ id, name: 'pay', arguments: { sum } })
 
@@ -22,10 +22,10 @@ async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number
   const agent = createAgent({ model, tools: [tool] })
   const run = agent.run({ messages: [{ role: 'user', content: 'pay' }] })
   const note = (line: string) => void notes.push(line)
-  const approvals = createApprovals({ agent, run, note, ...options })
+  const approvals = new Approvals({ agent, run, note, ...options })
   const answers: unknown[] = []
   for await (const event of run) {
-    approvals.hear(event)
+    approvals.onEvent(event)
     if (event.type === 'APPROVAL_ANSWERED') answers.push([event.toolCallId, event.approved])
   }
   approvals.close()
@@ -35,7 +35,7 @@ async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number
   return { paid, notes, answers: answers.sort(), reason, told, agent, run }
 }
 
-describe('createApprovals', () => {
+describe('Approvals', () => {
   it('approves everything where that is wanted', async () => {
     const { paid, notes, reason } = await pay({ yes: true, ask: null })
     expect(paid).toHaveLength(2)
@@ -93,7 +93,7 @@ describe('createApprovals', () => {
     const agent = createAgent({ model, tools: [tool] })
     const run = agent.run({ messages: [{ role: 'user', content: 'pay' }] })
     const dropped = Promise.withResolvers<void>()
-    const approvals = createApprovals({
+    const approvals = new Approvals({
       ...{ agent, run, yes: false, note: () => {} },
       ask: (_, signal) =>
         new Promise((_, reject) => {
@@ -104,7 +104,7 @@ describe('createApprovals', () => {
           })
         }),
     })
-    for await (const event of run) approvals.hear(event)
+    for await (const event of run) approvals.onEvent(event)
     approvals.close()
     await dropped.promise
     expect(await run.result).toMatchObject({ reason: 'cancelled' })

@@ -5,19 +5,12 @@ import type { ApprovalAnswer } from '../agent/approve.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Run } from '../engine/follow-run.ts'
-import { shown } from './shown.ts'
+import { shown } from './terminal.ts'
 
-/** Asks the person at the terminal for a line; rejects when the signal is aborted. */
+/** Asks the person at the terminal for a line. Rejects when the signal is aborted. */
 export type Ask = (question: string, signal: AbortSignal) => Promise<string>
 
-/** Answers calls that wait for a person, as the run's events tell of them. */
-export interface Approvals {
-  hear(event: ConversationEvent): void
-  /** Asks no more. */
-  close(): void
-}
-
-/** Who answers. */
+/** Options of {@link Approvals}. */
 export interface ApprovalsOptions {
   agent: Pick<Agent, 'approve'>
   run: Pick<Run, 'conversation' | 'cancel'>
@@ -25,7 +18,7 @@ export interface ApprovalsOptions {
   yes: boolean
   /** Null where nobody can be asked: then calls are denied. */
   ask: Ask | null
-  /** Tells the person something. */
+  /** Writes a line for the person. */
   note(line: string): void
 }
 
@@ -33,14 +26,50 @@ type Requested = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
 
 const NOBODY = 'nobody can be asked here; use --yes to approve'
 
-/** Answers one call after the other. A question that was answered elsewhere meanwhile is dropped. */
-export function createApprovals({ agent, run, yes, ask, note }: ApprovalsOptions): Approvals {
-  const names = new Map<string, string>()
-  const open = new Map<string, AbortController>()
-  let asking: Promise<void> = Promise.resolve()
+/** Answers the approvals of a run, one after the other. A question that is answered elsewhere meanwhile is dropped. */
+export class Approvals {
+  readonly #options: ApprovalsOptions
+  readonly #tools = new Map<string, string>()
+  readonly #open = new Map<string, AbortController>()
+  #asking: Promise<void> = Promise.resolve()
 
-  async function decide(event: Requested, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const what = shown(describe(names.get(event.toolCallId) ?? 'the call', event))
+  constructor(options: ApprovalsOptions) {
+    this.#options = options
+  }
+
+  /** Takes an event of the run. */
+  onEvent(event: ConversationEvent): void {
+    if (event.type === 'TOOL_CALL_END') this.#tools.set(event.toolCallId, event.call.name)
+    if (event.type === 'APPROVAL_ANSWERED') this.#open.get(event.toolCallId)?.abort()
+    if (event.type !== 'APPROVAL_REQUESTED') return
+    const controller = new AbortController()
+    this.#open.set(event.toolCallId, controller)
+    this.#asking = this.#asking.then(() => this.#answer(event, controller.signal))
+  }
+
+  /** Drops open questions. */
+  close(): void {
+    for (const controller of this.#open.values()) controller.abort()
+  }
+
+  async #answer(event: Requested, signal: AbortSignal): Promise<void> {
+    const { agent, run, note } = this.#options
+    try {
+      if (signal.aborted) return
+      const answer = await this.#decide(event, signal)
+      await agent.approve(run.conversation, event.toolCallId, answer)
+    } catch (error) {
+      if (signal.aborted) return
+      note(`  ${errorMessage(error)}`)
+      const isLate = error instanceof ByrefError && error.code === 'approval_answered'
+      // Otherwise nobody would ever answer.
+      if (!isLate) run.cancel()
+    }
+  }
+
+  async #decide(event: Requested, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { yes, ask, note } = this.#options
+    const what = shown(describe(this.#tools.get(event.toolCallId) ?? 'the call', event))
     if (yes) {
       note(`  approved: ${what}`)
       return { approved: true }
@@ -51,49 +80,20 @@ export function createApprovals({ agent, run, yes, ask, note }: ApprovalsOptions
     }
     return { approved: /^\s*y(es)?\s*$/i.test(await ask(`  run ${what}? [y/N] `, signal)) }
   }
-
-  async function answer(event: Requested, { signal }: AbortController): Promise<void> {
-    try {
-      if (signal.aborted) return
-      const said = await decide(event, signal)
-      await agent.approve(run.conversation, event.toolCallId, said)
-    } catch (error) {
-      if (signal.aborted) return
-      note(`  ${errorMessage(error)}`)
-      const isLate = error instanceof ByrefError && error.code === 'approval_answered'
-      // Nobody will ever answer.
-      if (!isLate) run.cancel()
-    }
-  }
-
-  return {
-    hear(event) {
-      if (event.type === 'TOOL_CALL_END') names.set(event.toolCallId, event.call.name)
-      if (event.type === 'APPROVAL_ANSWERED') open.get(event.toolCallId)?.abort()
-      if (event.type !== 'APPROVAL_REQUESTED') return
-      const controller = new AbortController()
-      open.set(event.toolCallId, controller)
-      asking = asking.then(() => answer(event, controller))
-    },
-    close() {
-      for (const controller of open.values()) controller.abort()
-    },
-  }
 }
 
 /** Exactly what will run. */
 function describe(name: string, { arguments: args, items }: Requested): string {
   if (!items) return `${name} ${JSON.stringify(args)}`
-  return [`${name}, ${items.length} times:`, ...items.map((item) => JSON.stringify(item))].join(
-    '\n    ',
-  )
+  const lines = items.map((item) => `\n    ${JSON.stringify(item)}`)
+  return `${name}, ${items.length} times:${lines.join('')}`
 }
 
-/** Asks on stderr and reads from stdin; empty where stdin ends. */
+/** Asks on stderr and reads from stdin. Gives an empty line where stdin ends. */
 export const askAtTerminal: Ask = async (question, signal) => {
-  // It says so once, and maybe to an earlier question.
+  // The stream ends only once, maybe during an earlier question.
   if (process.stdin.readableEnded) return ''
-  // Not as a terminal, so that Ctrl-C stays a signal.
+  // Not in terminal mode, so that Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   try {
     const ended = once(lines, 'close').then(() => '')

@@ -1,13 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 
-/** Where `serve`, `run` and `assets` keep everything unless told otherwise. */
+/** The default of `--data`. */
 export const DEFAULT_DATA = 'data'
 
 /**
- * The data folder, made if it is not there; or, unless it is to be made, one that is there and can be read.
+ * The path of the data folder.
  *
+ * @param make Creates the folder where it is missing; otherwise it must exist.
  * @throws ByrefError `config_invalid`
  */
 export function openFolder(data: string, { make = true } = {}): string {
@@ -24,9 +26,25 @@ export function openFolder(data: string, { make = true } = {}): string {
   } catch (cause) {
     throw new ByrefError(
       'config_invalid',
-      `The data folder ${folder} cannot be used (${errorMessage(cause)}): choose another with --data, or mend its permissions`,
+      `The data folder ${folder} cannot be used (${errorMessage(cause)}): choose another with --data, or fix its permissions`,
       { cause },
     )
   }
   return folder
+}
+
+/**
+ * The secret that signs tokens: `BYREF_SECRET`, else that of the data folder. The first use creates it, and only its owner
+ * may read it.
+ */
+export function signingSecret(folder: string): string {
+  const given = process.env.BYREF_SECRET
+  if (given) return given
+  const path = join(folder, 'secret')
+  try {
+    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(path, 'utf8').trim()
 }

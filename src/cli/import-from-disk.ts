@@ -4,52 +4,44 @@ import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Assets, ImportedFile } from '../assets/assets-contract.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import { progressLine } from './progress-line.ts'
+import { ProgressLine } from './terminal.ts'
 
-/** A file to import: a path, or `-` for standard input. */
-export interface DiskImport {
-  /** Default: the file's own; for standard input there is none to take. */
-  name?: string
-  mime?: string | null
-  by: 'user'
-}
+const LABEL = { reading: 'reading the table of ', writing: 'writing the table of ' }
 
 /**
- * Saves a file from disk with its progress on stderr; a table gets a structured asset too.
+ * Saves a file from disk, or standard input (`-`), with its progress on stderr. A table also becomes a structured asset.
  *
+ * @param options `name` defaults to that of the file.
  * @throws ByrefError `bad_request` for a file that cannot be read; TableError for a broken table
  */
 export async function importFromDisk(
   assets: Assets,
   file: string,
-  { name = file === '-' ? 'stdin' : basename(file), mime, by }: DiskImport,
+  options: { name?: string; mime?: string | null } = {},
 ): Promise<ImportedFile> {
+  const { name = file === '-' ? 'stdin' : basename(file), mime } = options
   const size = file === '-' ? 0 : await fileSize(file)
   const source = file === '-' ? process.stdin : createReadStream(file)
-  const progress = progressLine()
+  const progress = new ProgressLine()
   const body = Readable.toWeb(source) as ReadableStream<Uint8Array>
-  return assets
-    .importFile(body.pipeThrough(progress.counting(`saving ${name}`, size)), {
+  const counted = body.pipeThrough(progress.counting(`saving ${name}`, size))
+  try {
+    return await assets.importFile(counted, {
       name,
       mime,
-      by,
-      onProgress: ({ phase, bytes, size: total }) =>
-        progress.show(LABEL[phase] + name, bytes, total),
+      by: 'user',
+      onProgress: ({ phase, bytes, size }) => progress.show(LABEL[phase] + name, bytes, size),
     })
-    .finally(progress.clear)
+  } finally {
+    progress.clear()
+  }
 }
 
-const LABEL = { reading: 'reading the table of ', writing: 'writing the table of ' }
-
-/**
- * The size of a file that can be read, in bytes.
- *
- * @throws ByrefError `bad_request`
- */
+/** The size of a file in bytes. @throws ByrefError `bad_request` for a file that cannot be read */
 export async function fileSize(file: string): Promise<number> {
   const found = await stat(file).catch((cause: unknown) => {
     throw new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
   })
   if (found.isFile()) return found.size
-  throw new ByrefError('bad_request', `Cannot read ${file}: it is no file`)
+  throw new ByrefError('bad_request', `Cannot read ${file}: it is not a file`)
 }

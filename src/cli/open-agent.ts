@@ -2,35 +2,43 @@ import { demoAgent } from '../../demo/demo-agent.ts'
 import { demoModel } from '../../demo/demo-model.ts'
 import { createAgent } from '../agent/agent.ts'
 import type { Agent } from '../agent/agent-contract.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 import {
   capabilitiesFromEnvironment,
   modelFromEnvironment,
 } from '../models/model-from-environment.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage.ts'
 
-/** The agent of the command line, on the data that its options name. */
+/** The agent of the command line, on the data that the options name. */
 export interface OpenAgent extends Pick<Storage, 'queue'> {
   agent: Agent
-  /** Frees the data; runs that are under way go on where it is opened next. */
+  /** Closes the data. Running runs continue where it is opened next. */
   close(): Promise<void>
 }
 
 /**
- * Opens the data, making what is not there, with the model that the environment names.
+ * Opens the data, creating what is missing, with the model that the environment names.
  *
- * @throws ByrefError `config_invalid` for data that cannot be used or a model that cannot be loaded.
+ * @throws ByrefError `config_invalid` for data that cannot be used or a model that cannot be loaded
  */
 export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
   const { store, log, queue, close } = await openStorage(options)
   const model = (await modelFromEnvironment(process.env)) ?? demoModel()
   const capabilities = capabilitiesFromEnvironment(process.env)
-  const own = { model, capabilities, assets: { store }, log: log() }
-  const agent = createAgent({ ...demoAgent, ...own })
+  const agent = createAgent({ ...demoAgent, model, capabilities, assets: { store }, log: log() })
   return {
-    ...{ agent, queue },
+    agent,
+    queue,
     async close() {
       await agent.close()
       await close()
     },
   }
+}
+
+/** The name of a model, for people. */
+export function describeModel({ provider, modelId }: LanguageModel): string {
+  return provider === 'byref.demo'
+    ? 'demo model (small rules, no AI): set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one'
+    : `${modelId} (${provider})`
 }

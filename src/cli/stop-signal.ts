@@ -1,33 +1,33 @@
-/** Milliseconds in which a second signal is taken for the first, come by another way: from the group, from npm, from who started this. */
-const SAME_SIGNAL = 1000
+/** A second signal within this time, in milliseconds, is the first one again: from the process group, or from npm. */
+const SAME_SIGNAL_MS = 1000
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-/** Resolves at the first Ctrl-C or request to end; a second Ctrl-C ends the process at once. */
+/** Resolves at the first Ctrl-C or request to end. A second Ctrl-C ends the process at once. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     onFirst(['SIGINT', 'SIGTERM', 'SIGHUP'], resolve)
-    // Started by `npm start`: when that is killed, there is nobody left to stop this.
+    // Started by `npm start`: when npm is killed, the channel closes.
     if (process.channel && process.env.BYREF_LAUNCHED) {
       process.once('disconnect', resolve)
-      // Waiting for that must not keep this alive when it was stopped by a signal.
+      // The channel does not keep a process alive that a signal stopped.
       process.channel.unref()
     }
-    // By npx there is a shell in between, which dies without a word to this.
+    // npx starts a shell in between, which dies without sending a signal.
     if (process.env.npm_lifecycle_event) whenParentGone(resolve)
   })
 }
 
-/** Tells of the first of these signals; a Ctrl-C after it ends the process at once. */
+/** Calls `tell` at the first of these signals. A later Ctrl-C ends the process at once. */
 export function onFirst(signals: readonly StopSignal[], tell: () => void): void {
   let first: number | undefined
-  // Never taken off: between that and the next listener a second signal would end the process on the spot.
+  // The listeners stay: without any, a second signal would end the process at once.
   for (const signal of signals) {
     process.on(signal, () => {
       if (first === undefined) {
         first = Date.now()
         tell()
-      } else if (signal === 'SIGINT' && Date.now() - first > SAME_SIGNAL) process.exit(130)
+      } else if (signal === 'SIGINT' && Date.now() - first > SAME_SIGNAL_MS) process.exit(130)
     })
   }
 }

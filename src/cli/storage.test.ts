@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { command as serveCommand } from './serve.ts'
+import { command as serveCommand } from './serve-command.ts'
 import { openStorage } from './storage.ts'
 
 /** Nobody listens there. */
@@ -68,7 +68,7 @@ describe('byref serve', () => {
     const args = ['--database', database, '--data', data, '--port', `${port}`]
     await expect(serveCommand(args)).rejects.toMatchObject({
       code: 'log_failed',
-      message: expect.stringContaining('no server answers there'),
+      message: expect.stringContaining('no server answers'),
     })
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
   })

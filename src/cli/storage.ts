@@ -12,14 +12,14 @@ import { createSqliteLog } from '../log/sqlite.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 
-/** Where a command keeps conversations and assets, as options of {@link parseOptions}. */
+/** The options of a command that name its conversations and assets, for {@link parseOptions}. */
 export const STORAGE = {
   data: { type: 'string', default: DEFAULT_DATA },
   database: { type: 'string', default: process.env.BYREF_DATABASE },
   bucket: { type: 'string', default: process.env.BYREF_BUCKET },
 } as const
 
-/** Those options. */
+/** The values of {@link STORAGE}. */
 export interface StorageOptions {
   data: string
   database?: string
@@ -27,28 +27,28 @@ export interface StorageOptions {
 }
 
 export const STORAGE_HELP = `  --data           folder of the conversations and assets, default ${DEFAULT_DATA}
-  --database URL   conversations and the index of assets in PostgreSQL instead, for any number of processes: postgresql://…
-  --bucket NAME    with it: bytes in S3, by the AWS_* variables (AWS_ENDPOINT_URL for another server); without it they are in the
-                   folder, which all processes must share. BYREF_DATABASE and BYREF_BUCKET say the same`
+  --database URL   keep conversations and the index of assets in PostgreSQL, for any number of processes: postgresql://…
+  --bucket NAME    with --database: keep bytes in S3, by the AWS_* variables (AWS_ENDPOINT_URL for another server). Without it
+                   they are in the folder, which all processes must share. BYREF_DATABASE and BYREF_BUCKET set the defaults`
 
 /** Conversations and assets, opened at their first use. */
 export interface Storage {
-  /** With a bucket it may not be there: nothing of this is in it. */
+  /** With a bucket, nothing is stored in it and it may be missing. */
   folder: string
   store: FullAssetStore
-  /** Whether there are conversations, or can be. */
+  /** Whether there is a conversation log. */
   readonly hasLog: boolean
   /** @throws ByrefError `config_invalid` where it cannot be opened */
   log(): ConversationLog
-  /** What tells workers; null on one machine. */
+  /** The queue of the workers; null on one machine. */
   queue: HostQueue | null
   close(): Promise<void>
 }
 
 /**
- * Opens them.
+ * Opens the conversations and assets that the options name.
  *
- * @param make Makes the folder where it is not there.
+ * @param make Creates the folder where it is missing.
  * @throws ByrefError `config_invalid` for a folder, database or bucket that cannot be used
  */
 export async function openStorage(options: StorageOptions, make = true): Promise<Storage> {
@@ -60,14 +60,15 @@ export async function openStorage(options: StorageOptions, make = true): Promise
   if (bucket) {
     throw new ByrefError(
       'config_invalid',
-      '--bucket goes with --database: without it everything is in one folder',
+      '--bucket needs --database: without a database everything is in one folder',
     )
   }
   const folder = openFolder(data, { make })
   const path = join(folder, 'conversations.sqlite')
   let log: ConversationLog | null = null
   return {
-    ...{ folder, queue: null },
+    folder,
+    queue: null,
     store: createFsAssetStore({ rootDir: join(folder, 'assets') }),
     get hasLog() {
       return existsSync(path)
@@ -77,7 +78,7 @@ export async function openStorage(options: StorageOptions, make = true): Promise
   }
 }
 
-/** Of one process, at most. The queue's are its own: it is asked within transactions of the log. */
+/** Maximum number of connections of one process. The queue has its own, because transactions of the log wait for it. */
 const CONNECTIONS = { log: 8, records: 4, queue: 3 }
 
 async function openDatabase(
@@ -104,10 +105,10 @@ async function openDatabase(
       throw error
     })
   }
-  return { ...{ folder, store, queue, hasLog: true }, log: () => log, close }
+  return { folder, store, queue, hasLog: true, log: () => log, close }
 }
 
-/** Throws for a bucket that no waiting will bring; servers that are away may come back. */
+/** Throws for a wrong bucket. A server that does not answer may come back. */
 async function checkBucket(store: FullAssetStore): Promise<void> {
   try {
     await store.ready()
@@ -117,7 +118,7 @@ async function checkBucket(store: FullAssetStore): Promise<void> {
 }
 
 async function loadPostgres() {
-  // At their first use otherwise, when a server has long been answering.
+  // Loaded now, so that a missing package is reported before the server answers.
   await optionalPeer('pg', 'PostgreSQL')
   await optionalPeer('pg-boss', 'A queue in PostgreSQL')
   const [log, records, hosts] = await Promise.all([

@@ -6,15 +6,15 @@ import {
 } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 
-/** Which part of an asset and how. */
+/** Options of an asset's URL. */
 export interface AssetUrlOptions {
-  /** The field, instead of the one that the reference names; such as `['content', 'rows', 0]`. */
+  /** A field such as `['content', 'rows', 0]`, in place of the one that the reference names. */
   path?: FieldKey[]
-  /** Ask the browser to save it under its name instead of showing it. */
+  /** Makes the browser save the file under its name. */
   download?: boolean
 }
 
-/** The path of what is known of an asset. */
+/** The path of an asset's metadata. */
 export function assetPath(ref: string): string {
   return `/api/assets/${encodeURIComponent(parse(ref).id)}`
 }
@@ -24,14 +24,14 @@ export function contentPath(ref: string, { path, download = false }: AssetUrlOpt
   const { id, fieldPath } = parse(ref)
   const field = path ?? fieldPath ?? []
   const query = new URLSearchParams()
-  // Keys are written as in an asset URL, of which only what follows the id is wanted.
+  // The keys as in an asset reference, without what comes before them.
   const whole = formatAssetRef({ id, fieldPath: field })
   if (field.length > 0) query.set('path', whole.slice(formatAssetRef({ id }).length))
   if (download) query.set('download', '1')
   return `/api/assets/${encodeURIComponent(id)}/content${query.size > 0 ? `?${query}` : ''}`
 }
 
-/** The parts of a reference; a bare id is one of the asset itself. */
+/** The parts of a reference, or of a bare id. */
 function parse(ref: string): AssetRefParts {
   return parseAssetRef(ref) ?? { id: extractAssetId(ref) }
 }

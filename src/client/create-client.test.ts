@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from './api-error.ts'
 import { createClient } from './create-client.ts'
+import { ApiError } from './transport.ts'
 
 describe('createClient', () => {
   it('asks the routes of the API, with the token', async () => {

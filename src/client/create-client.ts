@@ -6,15 +6,14 @@ import {
   type OptionTable,
 } from '../core/check-options.ts'
 import type * as wire from '../wire/types.ts'
-import { ApiError } from './api-error.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'
 import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
-import { request, requestJson, type Transport } from './request.ts'
+import { ApiError, request, requestJson, type Transport } from './transport.ts'
 import { type UploadOptions, upload } from './upload.ts'
 
-/** Where the server is and how to talk to it. */
+/** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:4114`; default: the page's own origin. */
+  /** Such as `http://127.0.0.1:4114`. Default: the origin of the page. */
   baseUrl?: string
   /** Sent as `authorization: Bearer …`. */
   token?: string
@@ -22,68 +21,68 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
-/** How a message is said. */
+/** Options of {@link Client.send}. */
 export interface SendOptions {
   /**
-   * During a run: `queue` waits for a run of its own, `steer` for the next step of the run. Absent: `conversation_busy`
-   * is thrown.
+   * What to do during a run: `queue` waits for a new run, `steer` for the next step of the run. Without it,
+   * `conversation_busy` is thrown.
    */
   ifBusy?: 'queue' | 'steer'
   /** Which agent answers. */
   agent?: string
 }
 
-/** A page of a log: what comes after a position, `limit` records at most. */
+/** A page of a log: at most `limit` records after a position. */
 export interface PageOptions {
   after?: number
   limit?: number
   signal?: AbortSignal
 }
 
-/** Which rows of a table. */
+/** Options of {@link Client.rows}. */
 export interface RowsOptions {
   offset?: number
   limit?: number
   columns?: readonly string[]
-  /** A column, with `-` before it for the largest first. */
+  /** The name of a column; with `-` before it, the largest value comes first. */
   sort?: string
   where?: readonly wire.RowCondition[]
   signal?: AbortSignal
 }
 
 /**
- * byref's HTTP API, a method per route. What is refused throws {@link ApiError} with the server's code; what is missing
+ * byref's HTTP API, one method per route. An error response throws {@link ApiError} with the server's code. Something missing
  * is null where a method says so.
  */
 export interface Client {
   info(): Promise<wire.ServerInfo>
   /** Last changed first, by pages. */
   conversations(options?: wire.ConversationsQuery): Promise<wire.ConversationsPage>
-  /** How a conversation stands; null where there is none. */
+  /** The summary of a conversation; null for an unknown one. */
   conversationSummary(id: string): Promise<wire.ConversationSummary | null>
   createConversation(options?: wire.NewConversation): Promise<{ id: string }>
-  /** Names it; null gives it its own title again. */
+  /** Sets the title; null restores the conversation's own title. */
   renameConversation(id: string, title: string | null): Promise<wire.ConversationSummary>
   deleteConversation(id: string): Promise<void>
-  /** A conversation that begins as this one does, up to the message `at`. */
+  /** Creates a conversation with the messages of this one, up to the message `at`. */
   forkConversation(id: string, options?: wire.ForkAsk): Promise<{ id: string }>
   /** The whole conversation as lines of JSON (docs/conversation-log.md); with debug data for owners. */
   exportConversation(
     id: string,
     options?: { debug?: boolean; signal?: AbortSignal },
   ): Promise<Response>
-  /** Makes a conversation of an export. */
+  /** Creates a conversation from an export. */
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
-  /** Messages by pages; without a cursor the last ones. */
+  /** A page of messages; without a cursor, the last ones. */
   messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
-  /** Says a person's message again in a fork, as it was or with other content. */
+  /** Sends a person's message again in a fork, unchanged or with other content. */
   retry(
     conversation: string,
     message: string,
     options?: { content?: unknown },
   ): Promise<wire.RetryResult>
   /**
-   * Takes a message's content away; its record stays in the log. Throws `conversation_busy` during a run, and
+   * Deletes the content of a message; its record stays in the log. Throws `conversation_busy` during a run, and
    * `message_not_found`.
    */
   deleteMessage(conversation: string, message: string): Promise<void>
@@ -92,35 +91,35 @@ export interface Client {
   /** Writes data as a person does. */
   editData(conversation: string, edit: wire.DataEdit): Promise<{ messageId: string }>
   events(conversation: string, options?: PageOptions): Promise<wire.EventsPage>
-  /** Says something, which starts a run. Throws `conversation_busy` while one is going on, unless `ifBusy` is given. */
+  /** Sends a message, which starts a run. During a run it throws `conversation_busy`, unless `ifBusy` is given. */
   send(
     conversation: string,
     message: wire.OutgoingMessage,
     options?: SendOptions,
   ): Promise<wire.SendResult>
   /**
-   * Answers about a call that waits for a person. Throws `approval_answered` for one that does not (any more), and
-   * `invalid_arguments` for changed arguments that its tool does not take.
+   * Approves or denies a call that waits for approval. Throws `approval_answered` for a call that does not wait, and
+   * `invalid_arguments` for changed arguments that the tool does not accept.
    */
   approve(conversation: string, call: string, answer: wire.ApprovalAnswer): Promise<void>
-  /** Goes on with a run whose process is gone; false where nothing is under way. */
+  /** Resumes a run whose process ended; false where nothing is due. */
   resume(conversation: string): Promise<boolean>
-  /** Stops the run; false when there was none. */
+  /** Cancels the run; false where there was none. */
   cancel(conversation: string): Promise<boolean>
   /** Request and response of the step that wrote the message; null where there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
-  /** What the model was given for an answer, and what is new beside the one before, or `against`; null where none was asked. */
+  /** The prompt of an answer, compared with the answer before, or with `against`; null for a message without a prompt. */
   prompt(
     conversation: string,
     message: string,
     options?: { against?: string },
   ): Promise<wire.PromptInfo | null>
   /**
-   * Where a value came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and `message:<id>`;
-   * null for what names nothing there.
+   * Where a value came from and where it was used: `†…` as it is now, `asset://…`, `call:<id>` or `message:<id>`. Null for an
+   * unknown value.
    */
   lineage(conversation: string, ref: string): Promise<wire.LineageInfo | null>
-  /** The labels of what is not trusted and public; of messages those behind a position. */
+  /** The labels of everything untrusted or private; of messages only those after a position. */
   labels(conversation: string, options?: { after?: number }): Promise<wire.LabelsInfo>
   upload(file: Blob, options?: UploadOptions): Promise<wire.UploadResult>
   /** Assets by pages, newest first. */
@@ -128,25 +127,25 @@ export interface Client {
   deleteAsset(ref: string): Promise<void>
   /** A page of a table's rows. */
   rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
-  /** Asks tables by SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
+  /** Queries tables with SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
   query(query: {
     sql: string
     tables?: Record<string, string>
     name?: string
   }): Promise<wire.AssetInfo>
-  /** An address of an asset that needs no token until it expires. */
+  /** A URL of an asset that needs no token until it expires. */
   signAsset(
     ref: string,
     options?: { expiresIn?: number; path?: string; download?: boolean },
   ): Promise<wire.SignedUrl>
-  /** Keeps the token as a cookie of the page's browser, for its pictures and streams. */
+  /** Keeps the token as a cookie of the browser, for images and streams. */
   openSession(token: string): Promise<void>
   closeSession(): Promise<void>
-  /** An asset by reference or id; null when there is none. Throws `invalid_reference`. */
+  /** An asset by reference or id; null for an unknown one. Throws `invalid_reference`. */
   asset(ref: string): Promise<wire.AssetDetails | null>
-  /** Where the body of an asset is, or the field that the reference or `path` names. Throws `invalid_reference`. */
+  /** The URL of an asset's body, or of the field that the reference or `path` names. Throws `invalid_reference`. */
   assetUrl(ref: string, options?: AssetUrlOptions): string
-  /** The body, or the JSON of a field, to read as the caller likes. */
+  /** The body, or the JSON of a field, as a response. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
@@ -165,7 +164,7 @@ const ASSET_URL: OptionTable<AssetUrlOptions> = {
   download: is.boolean,
 }
 
-/** Options of the methods. Ranges and contents are checked by the server. */
+/** The options of the methods. The server checks ranges and contents. */
 const CLIENT_METHODS: MethodTables<Client> = {
   conversations: { 0: { limit: is.number, ...is.all(is.string, 'cursor', 'search') } },
   createConversation: { 0: is.all(is.string, 'id', 'title') },
@@ -223,30 +222,35 @@ const CLIENT_METHODS: MethodTables<Client> = {
   },
 }
 
-/** A client of the server at `baseUrl`, for browsers and Node. */
+/** Makes a client of the server at `baseUrl`, for browsers and Node. */
 export function createClient(options: ClientOptions = {}): Client {
   checkOptions('createClient', options, CLIENT_OPTIONS)
   const { baseUrl = '', token } = options
-  const transport: Transport = {
+  const client = clientOf({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     native: options.fetch === undefined,
     headers: token ? { authorization: `Bearer ${token}` } : {},
+  })
+  return checkMethods('client', client, CLIENT_METHODS)
+}
+
+function clientOf(transport: Transport): Client {
+  const get = <T>(path: string, signal?: AbortSignal) => requestJson<T>(transport, path, { signal })
+  const post = <T>(path: string, json?: unknown) =>
+    requestJson<T>(transport, path, { method: 'POST', json })
+  const remove = async (path: string): Promise<void> => {
+    await request(transport, path, { method: 'DELETE' })
   }
   const client: Client = {
-    info: () => requestJson(transport, '/api/info'),
-    conversations: (query) => requestJson(transport, `/api/conversations${queryOf(query)}`),
-    conversationSummary: (id) =>
-      nullWhere('conversation_not_found', requestJson<wire.ConversationSummary>(transport, at(id))),
-    createConversation: (options = {}) =>
-      requestJson(transport, '/api/conversations', { method: 'POST', json: options }),
+    info: () => get('/api/info'),
+    conversations: (query) => get(`/api/conversations${queryOf(query)}`),
+    conversationSummary: (id) => nullFor('conversation_not_found', get(at(id))),
+    createConversation: (options = {}) => post('/api/conversations', options),
     renameConversation: (id, title) =>
       requestJson(transport, at(id), { method: 'PATCH', json: { title } }),
-    async deleteConversation(id) {
-      await request(transport, at(id), { method: 'DELETE' })
-    },
-    forkConversation: (id, options = {}) =>
-      requestJson(transport, `${at(id)}/fork`, { method: 'POST', json: options }),
+    deleteConversation: (id) => remove(at(id)),
+    forkConversation: (id, options = {}) => post(`${at(id)}/fork`, options),
     exportConversation: (id, { signal, ...options } = {}) =>
       request(transport, `${at(id)}/export${queryOf(options)}`, { signal }),
     importConversation: (lines, options) =>
@@ -255,114 +259,71 @@ export function createClient(options: ClientOptions = {}): Client {
         body: lines,
         headers: { 'content-type': 'application/x-ndjson' },
       }),
-    messages: (conversation, options) =>
-      requestJson(transport, `${at(conversation)}/messages${queryOf(options)}`),
-    retry: (conversation, message, options = {}) =>
-      requestJson(transport, `${at(conversation)}/messages/${encodeURIComponent(message)}/retry`, {
-        method: 'POST',
-        json: options,
-      }),
-    async deleteMessage(conversation, message) {
-      const path = `${at(conversation)}/messages/${encodeURIComponent(message)}`
-      await request(transport, path, { method: 'DELETE' })
+    messages: (id, options) => get(`${at(id)}/messages${queryOf(options)}`),
+    retry: (id, message, options = {}) => post(`${at(id, 'messages', message)}/retry`, options),
+    deleteMessage: (id, message) => remove(at(id, 'messages', message)),
+    data: async (id, options) => {
+      const path = `${at(id)}/data${queryOf(options)}`
+      return (await get<{ entries: wire.BoardEntryInfo[] }>(path)).entries
     },
-    async data(conversation, options) {
-      const path = `${at(conversation)}/data${queryOf(options)}`
-      return (await requestJson<{ entries: wire.BoardEntryInfo[] }>(transport, path)).entries
+    editData: (id, edit) => post(`${at(id)}/data`, edit),
+    events: (id, { after = 0, limit = 500, signal } = {}) =>
+      get(`${at(id)}/events?after=${after}&limit=${limit}`, signal),
+    send: (id, message, { ifBusy, agent } = {}) =>
+      post(`${at(id)}/messages`, { ...message, ifBusy, agent }),
+    approve: async (id, call, answer) => {
+      await post(`${at(id, 'calls', call)}/approval`, answer)
     },
-    editData: (conversation, edit) =>
-      requestJson(transport, `${at(conversation)}/data`, { method: 'POST', json: edit }),
-    events: (conversation, { after = 0, limit = 500, signal } = {}) =>
-      requestJson(transport, `${at(conversation)}/events?after=${after}&limit=${limit}`, {
-        signal,
-      }),
-    send: (conversation, message, { ifBusy, agent } = {}) =>
-      requestJson(transport, `${at(conversation)}/messages`, {
-        method: 'POST',
-        json: { ...message, ifBusy, agent },
-      }),
-    async approve(conversation, call, answer) {
-      const path = `${at(conversation)}/calls/${encodeURIComponent(call)}/approval`
-      await requestJson(transport, path, { method: 'POST', json: answer })
+    resume: async (id) => (await post<{ resumed: boolean }>(`${at(id)}/resume`)).resumed,
+    cancel: async (id) => (await post<{ cancelled: boolean }>(`${at(id)}/cancel`)).cancelled,
+    debug: (id, message, { signal } = {}) =>
+      nullFor('message_not_found', get(`${at(id, 'messages', message)}/debug`, signal)),
+    prompt: (id, message, options) =>
+      nullFor('message_not_found', get(`${at(id, 'prompts', message)}${queryOf(options)}`)),
+    lineage: (id, ref) =>
+      nullFor('variable_not_found', get(`${at(id)}/lineage${queryOf({ ref })}`)),
+    labels: (id, options) => get(`${at(id)}/labels${queryOf(options)}`),
+    upload: (file, options) => upload(transport, file, options),
+    assets: (options) => get(`/api/assets${queryOf(options)}`),
+    deleteAsset: async (ref) => remove(assetPath(ref)),
+    rows: async (ref, { columns, where, signal, ...page } = {}) => {
+      const lists = {
+        columns: columns && JSON.stringify(columns),
+        where: where && JSON.stringify(where),
+      }
+      return get(`${assetPath(ref)}/rows${queryOf({ ...page, ...lists })}`, signal)
     },
-    async resume(conversation) {
-      const path = `${at(conversation)}/resume`
-      const answer = await requestJson<{ resumed: boolean }>(transport, path, { method: 'POST' })
-      return answer.resumed
-    },
-    async cancel(conversation) {
-      const path = `${at(conversation)}/cancel`
-      const answer = await requestJson<{ cancelled: boolean }>(transport, path, { method: 'POST' })
-      return answer.cancelled
-    },
-    debug: (conversation, message, { signal } = {}) => {
-      const path = `${at(conversation)}/messages/${encodeURIComponent(message)}/debug`
-      return nullWhere('message_not_found', requestJson<unknown>(transport, path, { signal }))
-    },
-    prompt: (conversation, message, options) => {
-      const path = `${at(conversation)}/prompts/${encodeURIComponent(message)}${queryOf(options)}`
-      return nullWhere('message_not_found', requestJson<wire.PromptInfo>(transport, path))
-    },
-    lineage: (conversation, ref) =>
-      nullWhere(
-        'variable_not_found',
-        requestJson<wire.LineageInfo>(transport, `${at(conversation)}/lineage${queryOf({ ref })}`),
-      ),
-    labels: (conversation, options) =>
-      requestJson(transport, `${at(conversation)}/labels${queryOf(options)}`),
-    upload: (file, uploadOptions) => upload(transport, file, uploadOptions),
-    assets: (options) => requestJson(transport, `/api/assets${queryOf(options)}`),
-    async deleteAsset(ref) {
-      await request(transport, assetPath(ref), { method: 'DELETE' })
-    },
-    rows: (ref, { columns, where, signal, ...page } = {}) => {
-      const query = queryOf({
-        ...page,
-        ...(columns ? { columns: JSON.stringify(columns) } : {}),
-        ...(where ? { where: JSON.stringify(where) } : {}),
-      })
-      return requestJson(transport, `${assetPath(ref)}/rows${query}`, { signal })
-    },
-    async query(query) {
-      const made = await requestJson<{ asset: wire.AssetInfo }>(transport, '/api/query', {
-        method: 'POST',
-        json: query,
-      })
-      return made.asset
-    },
-    async signAsset(ref, options = {}) {
-      const signed = await requestJson<wire.SignedUrl>(transport, `${assetPath(ref)}/sign`, {
-        method: 'POST',
-        json: options,
-      })
+    query: async (query) => (await post<{ asset: wire.AssetInfo }>('/api/query', query)).asset,
+    signAsset: async (ref, options = {}) => {
+      const signed = await post<wire.SignedUrl>(`${assetPath(ref)}/sign`, options)
       return { ...signed, url: transport.baseUrl + signed.url }
     },
-    async openSession(token) {
+    openSession: async (token) => {
       await request(transport, '/api/session', { method: 'POST', json: { token } })
     },
-    async closeSession() {
-      await request(transport, '/api/session', { method: 'DELETE' })
-    },
-    asset: async (ref) =>
-      nullWhere('asset_not_found', requestJson<wire.AssetDetails>(transport, assetPath(ref))),
-    assetUrl: (ref, urlOptions = {}) => transport.baseUrl + contentPath(ref, urlOptions),
-    assetContent: async (ref, { signal, ...urlOptions } = {}) =>
-      request(transport, contentPath(ref, urlOptions), { signal }),
-    conversation: (id, liveOptions = {}) =>
+    closeSession: () => remove('/api/session'),
+    asset: async (ref) => nullFor('asset_not_found', get(assetPath(ref))),
+    assetUrl: (ref, options = {}) => transport.baseUrl + contentPath(ref, options),
+    assetContent: async (ref, { signal, ...options } = {}) =>
+      request(transport, contentPath(ref, options), { signal }),
+    conversation: (id, options = {}) =>
       followConversation(id, {
-        ...liveOptions,
+        ...options,
         loadPage: (after, signal) => client.events(id, { after, limit: 1000, signal }),
         openStream: (after, signal) => openStream(transport, id, after, signal),
       }),
   }
-  return checkMethods('client', client, CLIENT_METHODS)
+  return client
 }
 
-function at(conversation: string): string {
-  return `/api/conversations/${encodeURIComponent(conversation)}`
+/** The path of a conversation, or of something in it. */
+function at(conversation: string, ...parts: string[]): string {
+  const [kind, id] = parts
+  const path = `/api/conversations/${encodeURIComponent(conversation)}`
+  return kind === undefined || id === undefined ? path : `${path}/${kind}/${encodeURIComponent(id)}`
 }
 
-/** The query of a request, without what is undefined. */
+/** The query of a request, without undefined and null values. */
 function queryOf(values: object = {}): string {
   const entries = Object.entries(values).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [[key, String(value)] as [string, string]],
@@ -382,11 +343,12 @@ async function openStream(
   if (response.body && response.headers.get('content-type')?.includes('text/event-stream')) {
     return response.body
   }
-  const message = 'The server answered with something else than events. Is it byref?'
+  const message =
+    'The server did not answer with events. Check that the URL is that of a byref server.'
   throw new ApiError(response.status, 'unexpected_response', message)
 }
 
-async function nullWhere<T>(code: string, answer: Promise<T>): Promise<T | null> {
+async function nullFor<T>(code: string, answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
   } catch (error) {

@@ -86,7 +86,6 @@ export type {
   SignedUrl,
   UploadResult,
 } from '../wire/types.ts'
-export { ApiError } from './api-error.ts'
 export type { AssetUrlOptions } from './asset-path.ts'
 export {
   type Client,
@@ -97,5 +96,6 @@ export {
   type SendOptions,
 } from './create-client.ts'
 export type { ConversationStatus, LiveConversation, LiveOptions } from './live-conversation.ts'
+export { ApiError } from './transport.ts'
 export type { UploadOptions } from './upload.ts'
 export type { ImportProgress } from './upload-in-pieces.ts'

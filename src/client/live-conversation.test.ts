@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
-import { ApiError } from './api-error.ts'
 import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
+import { ApiError } from './transport.ts'
 
 const open: LiveConversation[] = []
 afterEach(() => {

@@ -3,209 +3,226 @@ import type { LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { EventsPage } from '../wire/types.ts'
-import { ApiError } from './api-error.ts'
-import { readEventStream } from './event-stream.ts'
-import { pause, pauseAfter } from './pause.ts'
+import { pause, pauseAfter } from './retry-pause.ts'
+import { readEventStream } from './server-sent-events.ts'
+import { ApiError } from './transport.ts'
 
 /**
- * How a live conversation stands: first loading, following what happens, trying to get the connection back, or over,
- * by `close()` or because the server refused (then there is an `error`).
+ * The status of a live conversation: loading, following the stream, reconnecting, or closed. It is closed by `close()`, or
+ * because the server refused it; then there is an `error`.
  */
 export type ConversationStatus = 'connecting' | 'live' | 'reconnecting' | 'closed'
 
-/** A conversation that keeps itself up to date. */
+/** A conversation that updates itself. */
 export interface LiveConversation {
   readonly id: string
   readonly status: ConversationStatus
-  /** Why it was closed or is reconnecting; null while all is well. */
+  /** Why it was closed or is reconnecting; otherwise null. */
   readonly error: ApiError | null
-  /** Whether all that was said before it was opened is in the state; until then the state is that of its beginning. */
+  /** Whether the state contains everything before it was opened. Until then it is the state of the beginning. */
   readonly loaded: boolean
-  /** The state that listeners were last told of: the same object until the next notification. */
+  /** The state of the last notification: the same object until the next one. */
   getState(): ConversationState
-  /** Calls the listener after changes, many events at a time; gives back how to stop that. */
+  /** Calls the listener after changes, once for many events. Returns the function that ends it. */
   subscribe(listener: () => void): () => void
-  /** Stops for good. */
+  /** Stops following. */
   close(): void
 }
 
-/** What a live conversation needs of the network, both abortable, and its patience; times in milliseconds. */
+/** The network of a live conversation, and its time limits in milliseconds. */
 export interface LiveOptions {
   loadPage(after: number, signal: AbortSignal): Promise<EventsPage>
   openStream(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
-  /** The first page where it was asked for already; null, or a failure, has it loaded as the others. */
+  /** The first page, if it was requested already. Null or a failure loads it again. */
   firstPage?: Promise<EventsPage | null>
-  /** At most one notification in this time. Default 30. */
+  /** Minimum time between two notifications. Default: 30. */
   notifyEvery?: number
-  /** A line on which nothing comes for this long, not even a comment, is taken for dead. Default 45,000. */
+  /** A connection without any bytes for this time is dead. Default: 45,000. */
   idleTimeout?: number
-  /** The first pause before reconnecting; doubles up to 20 times itself. Default 500. */
+  /** The first pause before reconnecting; doubles up to 20 times. Default: 500. */
   retryDelay?: number
 }
 
-/** How many pages are asked for at once where there are more than one. */
-const AT_ONCE = 4
+/** How many pages are requested at once. */
+const PAGES_AT_ONCE = 4
 
 /**
- * Loads a conversation page by page, then follows its stream, from the last position on after every cut. Every event
- * counts once and in order: `fold` passes over positions that it has seen. While it loads, listeners are told each time
- * that there is twice as much.
+ * Loads a conversation page by page and follows its stream, from the last position after every interruption. Every event
+ * counts once and in order. While it loads, listeners are notified each time the number of records has doubled.
  */
 export function followConversation(id: string, options: LiveOptions): LiveConversation {
-  const { loadPage, openStream, notifyEvery = 30, idleTimeout = 45_000, retryDelay = 500 } = options
-  const listeners = new Set<() => void>()
-  const closing = new AbortController()
-  let folding = createFold()
-  /** Of the last record that came, also where it could not be folded. */
-  let position = 0
-  let published = emptyConversation
-  let status: ConversationStatus = 'connecting'
-  let error: ApiError | null = null
-  let loaded = false
-  let { firstPage } = options
-  let timer: ReturnType<typeof setTimeout> | null = null
+  return new FollowedConversation(id, options)
+}
 
-  function publish(): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    published = folding.snapshot()
-    for (const listener of [...listeners]) listener()
+class FollowedConversation implements LiveConversation {
+  readonly id: string
+  readonly #options: LiveOptions
+  readonly #listeners = new Set<() => void>()
+  readonly #closing = new AbortController()
+  #folding = createFold()
+  /** The position of the last record, also of one that could not be folded. */
+  #position = 0
+  #published = emptyConversation
+  #status: ConversationStatus = 'connecting'
+  #error: ApiError | null = null
+  #loaded = false
+  #firstPage: LiveOptions['firstPage']
+  #timer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(id: string, options: LiveOptions) {
+    this.id = id
+    this.#options = options
+    this.#firstPage = options.firstPage
+    inBackground('Following a conversation', this.#run(this.#closing.signal))
   }
 
-  /** Folds a record in, once; one that cannot be taken is passed over, or it would close the whole conversation. */
-  function take(record: Foldable): boolean {
+  get status(): ConversationStatus {
+    return this.#status
+  }
+
+  get error(): ApiError | null {
+    return this.#error
+  }
+
+  get loaded(): boolean {
+    return this.#loaded
+  }
+
+  getState = (): ConversationState => this.#published
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close = (): void => {
+    if (this.#closing.signal.aborted) return
+    this.#closing.abort()
+    this.#enter('closed', this.#error)
+  }
+
+  #publish(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#published = this.#folding.snapshot()
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  #enter(status: ConversationStatus, error: ApiError | null = null): void {
+    this.#status = status
+    this.#error = error
+    this.#publish()
+  }
+
+  /** Folds a record once. A record that cannot be folded is skipped, so that the conversation stays usable. */
+  #take(record: Foldable): boolean {
     if (record.position !== undefined) {
-      if (record.position <= position) return false
-      position = record.position
+      if (record.position <= this.#position) return false
+      this.#position = record.position
     }
     try {
-      return folding.apply(record)
+      return this.#folding.apply(record)
     } catch {
       return false
     }
   }
 
-  function enter(nextStatus: ConversationStatus, nextError: ApiError | null = null): void {
-    status = nextStatus
-    error = nextError
-    publish()
-  }
-
-  async function loadPages(signal: AbortSignal): Promise<void> {
-    const stopping = new AbortController()
-    try {
-      for await (const page of pages(AbortSignal.any([signal, stopping.signal]))) {
-        for (const record of page.records) take(record)
-        loaded = page.next === null
-        if (loaded || position >= 2 * published.position) publish()
-      }
-    } finally {
-      stopping.abort()
-    }
-  }
-
-  /** The pages from here on, in their order; those after the first are asked for some at once, since positions are dense. */
-  async function* pages(signal: AbortSignal): AsyncGenerator<EventsPage> {
-    const early = await firstPage?.catch(() => null)
-    firstPage = undefined
-    const first = early ?? (await loadPage(position, signal))
-    yield first
-    const size = first.records.length
-    const asked = new Map<number, Promise<EventsPage>>()
-    let after = first.next
-    while (after !== null) {
-      for (let ahead = after; ahead < after + AT_ONCE * size; ahead += size) {
-        if (asked.has(ahead)) continue
-        const next = loadPage(ahead, signal)
-        // What fails is told when its turn comes.
-        next.catch(() => {})
-        asked.set(ahead, next)
-      }
-      const page = (await asked.get(after)) as EventsPage
-      asked.delete(after)
-      yield page
-      after = page.next
-    }
-  }
-
-  async function followStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const line = new AbortController()
-    const either = AbortSignal.any([signal, line.signal])
-    const dead = () => line.abort(new ApiError(0, 'unreachable', 'The connection went silent.'))
-    let watchdog = setTimeout(dead, idleTimeout)
-    const alive = () => {
-      clearTimeout(watchdog)
-      watchdog = setTimeout(dead, idleTimeout)
-    }
-    try {
-      const body = await openStream(position, either)
-      onOpen()
-      for await (const { event, data } of readEventStream(body, alive)) {
-        if (event === 'deleted') {
-          throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
-        }
-        // It is another one of the same name: what was known is gone.
-        if (event === 'reset') {
-          folding = createFold()
-          position = 0
-        }
-        const record = event === undefined ? readRecord(data) : null
-        if (record && take(record)) timer ??= setTimeout(publish, notifyEvery)
-      }
-    } finally {
-      clearTimeout(watchdog)
-      line.abort()
-    }
-  }
-
-  async function run(signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
+    const { retryDelay = 500 } = this.#options
     let failures = 0
     while (!signal.aborted) {
       try {
-        if (!loaded) await loadPages(signal)
-        await followStream(signal, () => {
+        if (!this.#loaded) await this.#loadPages(signal)
+        await this.#followStream(signal, () => {
           failures = 0
-          enter('live')
+          this.#enter('live')
         })
-        throw new ApiError(0, 'unreachable', 'The connection was closed.')
+        throw new ApiError(0, 'unreachable', 'The server closed the connection.')
       } catch (reason) {
         if (signal.aborted) return
         const problem = asApiError(reason)
-        if (!problem.transient) return enter('closed', problem)
-        enter(loaded ? 'reconnecting' : 'connecting', problem)
+        if (!problem.transient) return this.#enter('closed', problem)
+        this.#enter(this.#loaded ? 'reconnecting' : 'connecting', problem)
         await pause(pauseAfter(failures, retryDelay), signal)
         failures += 1
       }
     }
   }
 
-  inBackground('Following a conversation', run(closing.signal))
+  async #loadPages(signal: AbortSignal): Promise<void> {
+    const stopping = new AbortController()
+    try {
+      for await (const page of this.#pages(AbortSignal.any([signal, stopping.signal]))) {
+        for (const record of page.records) this.#take(record)
+        this.#loaded = page.next === null
+        if (this.#loaded || this.#position >= 2 * this.#published.position) this.#publish()
+      }
+    } finally {
+      stopping.abort()
+    }
+  }
 
-  return {
-    id,
-    get status() {
-      return status
-    },
-    get error() {
-      return error
-    },
-    get loaded() {
-      return loaded
-    },
-    getState: () => published,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    close() {
-      if (closing.signal.aborted) return
-      closing.abort()
-      enter('closed', error)
-    },
+  /** The remaining pages in order. After the first, several are requested at once, because positions are dense. */
+  async *#pages(signal: AbortSignal): AsyncGenerator<EventsPage> {
+    const { loadPage } = this.#options
+    const early = await this.#firstPage?.catch(() => null)
+    this.#firstPage = undefined
+    const first = early ?? (await loadPage(this.#position, signal))
+    yield first
+    const size = first.records.length
+    const requested = new Map<number, Promise<EventsPage>>()
+    let after = first.next
+    while (after !== null) {
+      for (let ahead = after; ahead < after + PAGES_AT_ONCE * size; ahead += size) {
+        if (requested.has(ahead)) continue
+        const next = loadPage(ahead, signal)
+        // A failure is thrown when the page is needed.
+        next.catch(() => {})
+        requested.set(ahead, next)
+      }
+      const page = (await requested.get(after)) as EventsPage
+      requested.delete(after)
+      yield page
+      after = page.next
+    }
+  }
+
+  async #followStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const { openStream, notifyEvery = 30, idleTimeout = 45_000 } = this.#options
+    const connection = new AbortController()
+    const dead = () =>
+      connection.abort(new ApiError(0, 'unreachable', 'The connection went silent.'))
+    let watchdog = setTimeout(dead, idleTimeout)
+    const alive = () => {
+      clearTimeout(watchdog)
+      watchdog = setTimeout(dead, idleTimeout)
+    }
+    try {
+      const either = AbortSignal.any([signal, connection.signal])
+      const body = await openStream(this.#position, either)
+      onOpen()
+      for await (const { event, data } of readEventStream(body, alive)) {
+        if (event === 'deleted') {
+          throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
+        }
+        // A new conversation has the same id.
+        if (event === 'reset') {
+          this.#folding = createFold()
+          this.#position = 0
+        }
+        const record = event === undefined ? readRecord(data) : null
+        if (record && this.#take(record)) {
+          this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
+        }
+      }
+    } finally {
+      clearTimeout(watchdog)
+      connection.abort()
+    }
   }
 }
 
-/** What one event of the stream says, or null for what is no record: a later version's, or not JSON. */
+/** The record in an event of the stream; null for events of later versions, and for text that is not JSON. */
 function readRecord(data: string): Foldable | null {
   try {
     const record = JSON.parse(data) as Partial<LogRecord> | null

@@ -1,15 +1,15 @@
-import { refusal, request, type Transport, unreachable } from './request.ts'
+import { refusal, request, type Transport, unreachable } from './transport.ts'
 
-/** What is sent, and how. */
+/** Options of {@link sendBlob}. */
 export interface BlobOptions {
   method: 'POST' | 'PATCH'
   headers: Record<string, string>
-  /** Called with the bytes that were sent so far. */
+  /** Called with the number of bytes sent so far. */
   onSent?: (bytes: number) => void
   signal?: AbortSignal
 }
 
-/** What the server said to it. */
+/** The answer of the server. */
 export interface BlobAnswer {
   status: number
   text: string
@@ -17,8 +17,8 @@ export interface BlobAnswer {
 }
 
 /**
- * Sends bytes as they are, never read into memory as a whole. In a browser they go by XMLHttpRequest, the only way that
- * tells how far it is; elsewhere, and where a `fetch` was given, by fetch. Throws as `request` does.
+ * Sends bytes without reading them into memory. In a browser it uses XMLHttpRequest, which alone reports progress. Elsewhere,
+ * and with a custom `fetch`, it uses fetch. Throws as `request` does.
  */
 export async function sendBlob(
   transport: Transport,
@@ -38,7 +38,7 @@ export async function sendBlob(
   return { status: response.status, text, header: (name) => response.headers.get(name) }
 }
 
-/** The part of XMLHttpRequest that is used here, so that this file needs no types of the DOM. */
+/** The used part of XMLHttpRequest, so that this file needs no DOM types. */
 interface Xhr {
   status: number
   responseText: string

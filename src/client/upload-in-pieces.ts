@@ -1,22 +1,28 @@
 import type { UploadResult } from '../wire/types.ts'
-import { ApiError } from './api-error.ts'
-import { readEventStream } from './event-stream.ts'
-import { pause, pauseAfter } from './pause.ts'
-import { refusal, request, requestJson, type Transport, unreachable } from './request.ts'
+import { pause, pauseAfter } from './retry-pause.ts'
 import { sendBlob } from './send-blob.ts'
+import { readEventStream } from './server-sent-events.ts'
+import {
+  ApiError,
+  refusal,
+  request,
+  requestJson,
+  type Transport,
+  unreachable,
+} from './transport.ts'
 
-/** How far the making of a table is: of `size` bytes `bytes` were read, or read once more to be written. */
+/** Progress of importing a table: `bytes` of `size` were read, or read a second time for writing. */
 export interface ImportProgress {
   phase: 'reading' | 'writing'
   bytes: number
   size: number
 }
 
-/** A file that goes in pieces. */
+/** Options of {@link uploadInPieces}. */
 export interface PiecesOptions {
   name: string
   mimeType: string
-  /** Called with the bytes that the server has. */
+  /** Called with the number of bytes that the server has. */
   onSent: (bytes: number) => void
   onImport?: (progress: ImportProgress) => void
   signal?: AbortSignal
@@ -24,21 +30,21 @@ export interface PiecesOptions {
   retryDelay: number
 }
 
-/** An upload that was begun. */
+/** An upload that has started. */
 interface Begun {
   path: string
-  /** How many bytes the server has; null where it must be asked. */
+  /** How many bytes the server has; null where this is unknown. */
   offset: number | null
 }
 
-/** Tries in a row of which nothing comes. */
-const TRIES = 15
+/** Maximum number of consecutive attempts without progress. */
+const MAX_ATTEMPTS = 15
 
 const TUS = { 'tus-resumable': '1.0.0' }
 
 /**
- * Sends a file by the tus protocol 1.0 (tus.io/protocols/resumable-upload): asks what is there, and sends the rest, until
- * all is. Null where the server takes no pieces. An abort takes back what was sent.
+ * Uploads a file by the tus protocol 1.0 (tus.io/protocols/resumable-upload). After a failure it asks how many bytes the server
+ * has, and sends the rest. Null where the server does not support it. An abort deletes the upload.
  */
 export async function uploadInPieces(
   transport: Transport,
@@ -60,7 +66,7 @@ export async function uploadInPieces(
     } catch (error) {
       if (signal?.aborted && upload) takeBack(transport, upload)
       failures++
-      if (failures === TRIES || !mayGoOn(error, upload)) throw error
+      if (failures === MAX_ATTEMPTS || !mayRetry(error, upload)) throw error
       await pause(pauseAfter(failures - 1, retryDelay), signal)
       if (isGone(error)) upload = null
       else if (upload && upload.offset !== file.size) upload.offset = null
@@ -68,7 +74,7 @@ export async function uploadInPieces(
   }
 }
 
-/** Begins an upload; null where the server takes none in pieces. */
+/** Starts an upload; null where the server does not support it. */
 async function begin(
   transport: Transport,
   file: Blob,
@@ -110,13 +116,15 @@ async function sendPiece(
   }
   const piece = file.slice(start, start + pieceBytes)
   const { status, header } = await sendBlob(transport, path, piece, {
-    ...{ method: 'PATCH', headers, signal },
+    method: 'PATCH',
+    headers,
+    signal,
     onSent: (bytes) => onSent(start + bytes),
   })
   return offsetIn(status, header('upload-offset'))
 }
 
-/** Has an asset made of it. Tried again it is answered as the first time. */
+/** Makes an asset of the upload. Another attempt gets the same answer. */
 async function finish(
   transport: Transport,
   { path }: Begun,
@@ -129,19 +137,19 @@ async function finish(
   for await (const { event, data } of body ? readEventStream(body) : []) {
     if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
     if (event === 'done') return JSON.parse(data) as UploadResult
-    // Its status went out before, with the first progress.
+    // The status was sent before, with the first progress event.
     if (event === 'error') throw refusal(422, data)
   }
   throw unreachable()
 }
 
-/** Has the server forget it, as far as it can be reached: else it does so after a day. */
+/** Deletes the upload. A server that cannot be reached deletes it after a day. */
 function takeBack(transport: Transport, { path }: Begun): void {
   request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
 }
 
-/** What passes, and what only says that the server has something else than was thought: another offset, or nothing. */
-function mayGoOn(error: unknown, upload: Begun | null): boolean {
+/** Whether to try again: after a passing failure, or where the server has another offset or no upload. */
+function mayRetry(error: unknown, upload: Begun | null): boolean {
   if (!(error instanceof ApiError)) return false
   const isOutOfStep = error.status === 409 || error.status === 423
   return error.transient || (upload !== null && (isOutOfStep || isGone(error)))
@@ -158,7 +166,8 @@ function offsetIn(status: number, text: string | null): number {
 }
 
 function strange(status: number): ApiError {
-  const message = 'The server answered an upload with something else than tus. Is it byref?'
+  const message =
+    'The server did not answer the upload by the tus protocol. Check that the URL is that of a byref server.'
   return new ApiError(status, 'unexpected_response', message)
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Transport } from './request.ts'
+import type { Transport } from './transport.ts'
 import { upload } from './upload.ts'
 
 const transport: Transport = { baseUrl: '', fetch, native: true, headers: { 'x-test': '1' } }

@@ -1,31 +1,31 @@
 import type { UploadResult } from '../wire/types.ts'
-import { parseAnswer, type Transport } from './request.ts'
 import { sendBlob } from './send-blob.ts'
+import { parseAnswer, type Transport } from './transport.ts'
 import { type ImportProgress, uploadInPieces } from './upload-in-pieces.ts'
 
 /** Options of an upload. */
 export interface UploadOptions {
-  /** The file's name; default: that of a `File`, else `file`. */
+  /** The name of the file. Default: that of a `File`, else `file`. */
   name?: string
-  /** Default: the blob's own type, else `application/octet-stream`. The server trusts the bytes more. */
+  /** Default: the blob's type, else `application/octet-stream`. The server trusts the bytes more than this type. */
   mimeType?: string
-  /** Called with the share that has been sent, from 0 to 1. */
+  /** Called with the fraction that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void
-  /** Called while a large file that was sent is made a table: so many bytes of its size were read, then once more. */
+  /** Called while the server makes a table of a large file. */
   onImport?: (progress: ImportProgress) => void
-  /** Its abort ends the upload, of which nothing is left then. */
+  /** An abort ends the upload and leaves nothing behind. */
   signal?: AbortSignal
-  /** Files above so many bytes go in pieces of that size, and go on after a cut. Default 16 MiB. */
+  /** Larger files are sent in pieces of this size, and continue after an interruption, in bytes. Default: 16 MiB. */
   pieceBytes?: number
-  /** The first pause before it goes on, in milliseconds; doubles up to 20 times itself. Default 500. */
+  /** The first pause before another attempt, in milliseconds; doubles up to 20 times. Default: 500. */
   retryDelay?: number
 }
 
 const PIECE_BYTES = 16 * 1024 * 1024
 
 /**
- * Sends a file. A large one goes in pieces: after a broken line, or while its server starts anew, it goes on with what is
- * missing, and gives up when nothing came of 15 tries in a row.
+ * Uploads a file. A large file is sent in pieces. After a lost connection or a restart of the server it continues with the
+ * missing bytes, and gives up after 15 consecutive attempts without progress.
  */
 export async function upload(
   transport: Transport,
@@ -48,7 +48,10 @@ export async function upload(
   const path = `/api/assets?name=${encodeURIComponent(name)}`
   const headers = { 'content-type': mimeType }
   const { status, text } = await sendBlob(transport, path, file, {
-    ...{ method: 'POST', headers, onSent, signal },
+    method: 'POST',
+    headers,
+    onSent,
+    signal,
   })
   if (file.size === 0) onProgress?.(1)
   return parseAnswer<UploadResult>(status, text)

@@ -37,7 +37,7 @@ describe('createQueue', () => {
     const wrong = createQueue({ connectionString: gone })
     const expected = {
       code: 'log_failed',
-      message: expect.stringContaining('there is no such database: make it'),
+      message: expect.stringContaining('the database does not exist: create it'),
     }
     await expect(wrong.supervise()).rejects.toMatchObject(expected)
     await expect(wrong.add([due])).rejects.toMatchObject(expected)

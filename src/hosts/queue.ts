@@ -1,236 +1,277 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import { checkOptions } from '../core/check-options.ts'
-import type { ConversationQueue, DueConversation } from '../log/conversation-queue.ts'
+import type {
+  ConversationQueue,
+  DueConversation,
+  TransactionQuery,
+} from '../log/conversation-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
+import type { Listening } from '../postgres/listening.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
 
 /** Options of {@link createQueue}: the log's database, and the schema of the queue's tables, default `byref_queue`. */
 export type HostQueueOptions = PostgresOptions
 
-/** A conversation that this process has taken from the queue. */
+/** A conversation that this process took from the queue. */
 export interface TakenJob extends DueConversation {
   readonly queue: string
   readonly id: string
 }
 
-/** How many to take, and for whom. */
+/** Which conversations to take. */
 export interface TakeOptions {
-  /** The names of agents; null for those without a name. */
+  /** The names of agents; null for agents without a name. */
   agents: readonly (string | null)[]
-  /** All of them may be of one namespace. */
+  /** Maximum number, over all namespaces. */
   limit: number
-  /** Namespaces of which none are taken. */
+  /** Namespaces to skip. */
   without: readonly string[]
 }
 
-/** A queue of conversations in PostgreSQL, kept by pg-boss. It may be emptied at any time: the log knows what is due. */
+/** A queue of conversations in PostgreSQL, on pg-boss. It may be emptied at any time, because the log knows what is due. */
 export interface HostQueue extends ConversationQueue {
-  /** Looks after its tables from now on: returns what nobody has done, sweeps. Each worker does so, in turn. */
+  /** Maintains the tables from now on: returns jobs that nobody finished, and sweeps. Each worker calls it. */
   supervise(): Promise<void>
-  /** Enqueues many, each once. */
+  /** Enqueues many conversations, each once. */
   add(due: readonly DueConversation[]): Promise<void>
-  /** Takes some, in the order in which they came. Those that are not {@link done} within five seconds come back. */
+  /** Takes conversations in the order in which they came. A job that is not {@link done} within five seconds comes back. */
   take(options: TakeOptions): Promise<TakenJob[]>
-  /** They are in somebody's hands, or nothing is due in them. */
+  /** Removes jobs: a runner has the conversation, or nothing is due in it. */
   done(jobs: readonly TakenJob[]): Promise<void>
-  /** Whether nobody has emptied it since `markWhole`. */
+  /** Whether the queue was not emptied since `markWhole`. */
   isWhole(): Promise<boolean>
   markWhole(): Promise<void>
-  /** Calls `listener` when something was enqueued, by whomever. Returns the function that ends it. */
+  /** Calls `listener` when any process enqueued something. Returns the function that ends it. */
   onDue(listener: () => void): () => void
   close(): Promise<void>
 }
 
 const DEFAULT_SCHEMA = 'byref_queue'
 
-/** A job that was taken and is not done after this time is given to another: its worker died before it had the lease. */
+/** A job that was taken and is not done after this time is given to another worker: the first one died. */
 const EXPIRES_SECONDS = 5
 
-/** A job that nobody takes: while it is there, nobody has emptied the tables. */
+/** A job that nobody takes. While it exists, nobody has emptied the tables. */
 const WHOLE = { queue: 'whole', at: new Date('2100-01-01T00:00:00Z') }
 
-const WORDS = { what: 'queue', failed: 'log_failed' } as const
+const OWNER = { what: 'queue', failed: 'log_failed' } as const
 
-/** How often its tables are looked after, in milliseconds. */
+/** Time between two maintenance runs, in milliseconds. */
 const SUPERVISE_MS = 2000
 
-/** Opens a queue; its tables are made at its first use. */
+/** Opens a queue. The first use creates its tables. */
 export function createQueue(options: HostQueueOptions): HostQueue {
   checkOptions('createQueue', options, POSTGRES_OPTIONS)
-  const schema = options.schema ?? DEFAULT_SCHEMA
-  const channel = `${schema}_due`.slice(-63)
-  const { pool, isOwn } = poolOf(options)
-  const database = openDatabase({ pool, schema }, { owner: WORDS, migrate: async () => {} })
-  const known = new Map<string, Promise<void>>()
-  const listeners = new Set<() => void>()
-  let opening: Promise<PgBoss> | null = null
-  let supervising: NodeJS.Timeout | undefined
-  let closed = false
-  let listening: ReturnType<Database['listen']> | null = null
+  return new BossQueue(options)
+}
 
-  async function start(): Promise<PgBoss> {
-    const { PgBoss } = await optionalPeer('pg-boss', 'A queue')
-    const executeSql = (text: string, values?: unknown[]) => pool.query(text, values)
-    const boss = new PgBoss({
-      ...{ db: { executeSql }, schema, schedule: false, supervise: false },
-      ...{ monitorIntervalSeconds: SUPERVISE_MS / 1000, maintenanceIntervalSeconds: 60 },
+class BossQueue implements HostQueue {
+  readonly #schema: string
+  readonly #channel: string
+  readonly #pool: ReturnType<typeof poolOf>
+  readonly #database: Database
+  /** The queues of pg-boss that exist. */
+  readonly #queues = new Map<string, Promise<void>>()
+  readonly #listeners = new Set<() => void>()
+  #opening: Promise<PgBoss> | null = null
+  #supervising: NodeJS.Timeout | undefined
+  #listening: Listening | null = null
+  #closed = false
+
+  constructor(options: HostQueueOptions) {
+    this.#schema = options.schema ?? DEFAULT_SCHEMA
+    this.#channel = `${this.#schema}_due`.slice(-63)
+    this.#pool = poolOf(options)
+    const { pool } = this.#pool
+    this.#database = openDatabase(
+      { pool, schema: this.#schema },
+      { owner: OWNER, migrate: async () => {} },
+    )
+  }
+
+  supervise(): Promise<void> {
+    return withErrors(async () => {
+      const { boss } = await this.#queueOf(null)
+      // A timer of our own, because pg-boss may have been opened without one. The next run retries what failed.
+      this.#supervising ??= setInterval(() => {
+        if (!this.#closed) boss.supervise().catch(() => {})
+      }, SUPERVISE_MS).unref()
     })
-    // Each use says for itself what failed.
+  }
+
+  enqueue(query: TransactionQuery, due: DueConversation): Promise<void> {
+    return withErrors(async () => {
+      const { boss, queue } = await this.#queueOf(due.agent)
+      const { data, ...options } = jobOf(due)
+      // The lock lasts until the append is committed: whoever takes the job reads the log after that.
+      const waiting = await query(lockJob(this.#schema), [queue, options.singletonKey])
+      if (waiting.rows.length > 0) return
+      const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
+      const send = () => boss.send(queue, data, { ...options, db })
+      if ((await send()) === null) {
+        // Somebody emptied the tables.
+        this.#queues.delete(queue)
+        await this.#ensure(boss, queue)
+        await send()
+      }
+      await query('SELECT pg_notify($1, $2)', [this.#channel, ''])
+    })
+  }
+
+  add(due: readonly DueConversation[]): Promise<void> {
+    return withErrors(async () => {
+      for (const [agent, some] of Map.groupBy(due, (one) => one.agent)) {
+        const { boss, queue } = await this.#queueOf(agent)
+        await boss.insert(queue, some.map(jobOf), { returnId: false })
+      }
+      if (due.length === 0) return
+      await this.#pool.pool.query('SELECT pg_notify($1, $2)', [this.#channel, ''])
+    })
+  }
+
+  take({ agents, limit, without }: TakeOptions): Promise<TakenJob[]> {
+    return withErrors(async () => {
+      const taken: TakenJob[] = []
+      const ignoreGroups = without.length > 0 ? without.map(groupOf) : null
+      for (const agent of agents) {
+        const batchSize = limit - taken.length
+        if (batchSize <= 0) break
+        try {
+          const { boss, queue } = await this.#queueOf(agent)
+          const jobs = await boss.fetch<JobData>(queue, { batchSize, ignoreGroups })
+          for (const { id, data } of jobs) {
+            taken.push({ ...(JSON.parse(data.due) as DueConversation), queue, id })
+          }
+        } catch (error) {
+          // Jobs that were taken are returned. The next call meets the error again.
+          if (taken.length === 0) throw error
+          break
+        }
+      }
+      return taken
+    })
+  }
+
+  done(jobs: readonly TakenJob[]): Promise<void> {
+    return withErrors(async () => {
+      const boss = await this.#open()
+      for (const [queue, some] of Map.groupBy(jobs, (job) => job.queue)) {
+        const ids = some.map(({ id }) => id)
+        await boss.deleteJob(queue, ids)
+      }
+    })
+  }
+
+  isWhole(): Promise<boolean> {
+    return withErrors(async () => {
+      const boss = await this.#open()
+      if (!(await boss.getQueue('advance'))) return false
+      const marks = await boss.findJobs(WHOLE.queue).catch(() => [])
+      return marks.length > 0
+    })
+  }
+
+  markWhole(): Promise<void> {
+    return withErrors(async () => {
+      const boss = await this.#open()
+      this.#queues.clear()
+      await this.#ensure(boss, WHOLE.queue)
+      await boss.send(WHOLE.queue, {}, { startAfter: WHOLE.at, singletonKey: WHOLE.queue })
+    })
+  }
+
+  onDue(listener: () => void): () => void {
+    const notify = () => {
+      for (const one of this.#listeners) one()
+    }
+    this.#listening ??= this.#database.listen({
+      channels: [this.#channel],
+      onNotification: notify,
+      onListening: notify,
+    })
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearInterval(this.#supervising)
+    this.#listeners.clear()
+    await this.#listening?.end()
+    const boss = await this.#opening?.catch(() => null)
+    await boss?.stop({ graceful: false })
+    await this.#database.close()
+    const { pool, isOwn } = this.#pool
+    if (isOwn) await pool.end()
+  }
+
+  async #start(): Promise<PgBoss> {
+    const { PgBoss } = await optionalPeer('pg-boss', 'A queue')
+    const { pool } = this.#pool
+    const boss = new PgBoss({
+      db: { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) },
+      schema: this.#schema,
+      schedule: false,
+      supervise: false,
+      monitorIntervalSeconds: SUPERVISE_MS / 1000,
+      maintenanceIntervalSeconds: 60,
+    })
+    // Each call reports its own errors.
     boss.on('error', () => {})
     await boss.start()
     return boss
   }
 
-  function open(): Promise<PgBoss> {
-    opening ??= start().catch((error) => {
-      opening = null
+  #open(): Promise<PgBoss> {
+    this.#opening ??= this.#start().catch((error) => {
+      this.#opening = null
       throw error
     })
-    return opening
+    return this.#opening
   }
 
-  /** The queue of an agent, made where it is not there. */
-  async function queueOf(agent: string | null): Promise<{ boss: PgBoss; queue: string }> {
-    const boss = await open()
+  /** The queue of an agent, created where it does not exist. */
+  async #queueOf(agent: string | null): Promise<{ boss: PgBoss; queue: string }> {
+    const boss = await this.#open()
     const queue = agent === null ? 'advance' : `advance/${agent}`
-    await ensure(boss, queue)
+    await this.#ensure(boss, queue)
     return { boss, queue }
   }
 
-  function ensure(boss: PgBoss, queue: string): Promise<void> {
-    const made =
-      known.get(queue) ??
-      boss.createQueue(queue, {
-        // One that waits, however often it is asked for; that one process advances it is the log's to see to.
-        ...{ policy: 'short', expireInSeconds: EXPIRES_SECONDS, retryLimit: 1000, retryDelay: 0 },
-        ...{ deleteAfterSeconds: 60 },
-      })
-    known.set(queue, made)
-    made.catch(() => known.delete(queue))
+  #ensure(boss: PgBoss, queue: string): Promise<void> {
+    const known = this.#queues.get(queue)
+    if (known) return known
+    const made = boss.createQueue(queue, {
+      // At most one job of a conversation waits. The lease in the log decides who advances it.
+      policy: 'short',
+      expireInSeconds: EXPIRES_SECONDS,
+      retryLimit: 1000,
+      retryDelay: 0,
+      deleteAfterSeconds: 60,
+    })
+    this.#queues.set(queue, made)
+    made.catch(() => this.#queues.delete(queue))
     return made
   }
+}
 
-  function tell(): void {
-    for (const listener of listeners) listener()
-  }
-
-  /** Says what failed as the log does. */
-  async function saying<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run()
-    } catch (error) {
-      throw databaseError(error, WORDS)
-    }
-  }
-
-  return {
-    supervise: () =>
-      saying(async () => {
-        const { boss } = await queueOf(null)
-        // By a timer of our own, since it may have been open for others. What fails is tried again.
-        supervising ??= setInterval(() => {
-          if (!closed) boss.supervise().catch(() => {})
-        }, SUPERVISE_MS).unref()
-      }),
-    enqueue: (query, due) =>
-      saying(async () => {
-        const { boss, queue } = await queueOf(due.agent)
-        const { data, ...options } = jobOf(due)
-        // Locked until the append is there: whoever takes it reads the log after that.
-        const waiting = await query(waitingIn(schema), [queue, options.singletonKey])
-        if (waiting.rows.length > 0) return
-        const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
-        const send = () => boss.send(queue, data, { ...options, db })
-        if ((await send()) === null) {
-          // Somebody has emptied the tables.
-          known.delete(queue)
-          await ensure(boss, queue)
-          await send()
-        }
-        await query('SELECT pg_notify($1, $2)', [channel, ''])
-      }),
-    add: (due) =>
-      saying(async () => {
-        for (const [agent, some] of byAgent(due)) {
-          const { boss, queue } = await queueOf(agent)
-          await boss.insert(queue, some.map(jobOf), { returnId: false })
-        }
-        if (due.length > 0) await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
-      }),
-    take: ({ agents, limit, without }) =>
-      saying(async () => {
-        const taken: TakenJob[] = []
-        for (const agent of agents) {
-          const batchSize = limit - taken.length
-          if (batchSize <= 0) break
-          try {
-            const { boss, queue } = await queueOf(agent)
-            const ignoreGroups = without.length > 0 ? without.map(groupOf) : null
-            const jobs = await boss.fetch<JobData>(queue, { batchSize, ignoreGroups })
-            taken.push(...jobs.map(({ id, data }) => ({ ...readJob(data), queue, id })))
-          } catch (error) {
-            // What has been taken is taken; who takes again meets the error again.
-            if (taken.length === 0) throw error
-            break
-          }
-        }
-        return taken
-      }),
-    done: (jobs) =>
-      saying(async () => {
-        const boss = await open()
-        for (const [queue, some] of Map.groupBy(jobs, (job) => job.queue)) {
-          await boss.deleteJob(
-            queue,
-            some.map(({ id }) => id),
-          )
-        }
-      }),
-    isWhole: () =>
-      saying(async () => {
-        const boss = await open()
-        const queue = await boss.getQueue('advance')
-        if (!queue) return false
-        const marks = await boss.findJobs(WHOLE.queue).catch(() => [])
-        return marks.length > 0
-      }),
-    markWhole: () =>
-      saying(async () => {
-        const boss = await open()
-        known.clear()
-        await ensure(boss, WHOLE.queue)
-        await boss.send(WHOLE.queue, {}, { startAfter: WHOLE.at, singletonKey: WHOLE.queue })
-      }),
-    onDue(listener) {
-      listening ??= database.listen({
-        channels: [channel],
-        onNotification: tell,
-        onListening: tell,
-      })
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    },
-    async close() {
-      if (closed) return
-      closed = true
-      clearInterval(supervising)
-      listeners.clear()
-      await listening?.end()
-      const boss = await opening?.catch(() => null)
-      await boss?.stop({ graceful: false })
-      await database.close()
-      if (isOwn) await pool.end()
-    },
+/** Throws the errors that the log throws. */
+async function withErrors<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw databaseError(error, OWNER)
   }
 }
 
 interface JobData {
-  /** JSON in JSON: PostgreSQL's own has no place for every text that an id may be. */
+  /** JSON in JSON, because PostgreSQL's JSON cannot hold every text that an id may be. */
   due: string
 }
 
@@ -247,21 +288,13 @@ function timedUuid(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
 }
 
-function readJob({ due }: JobData): DueConversation {
-  return JSON.parse(due) as DueConversation
-}
-
-/** Conversations of no namespace are a group too. */
+/** The group of a namespace. Conversations without a namespace are a group too. */
 function groupOf(namespace: string): string {
   return JSON.stringify(namespace)
 }
 
-/** Locks the job of a conversation that waits; its conditions are those of an index of pg-boss. */
-function waitingIn(schema: string): string {
+/** Locks the waiting job of a conversation. The conditions are those of an index of pg-boss. */
+function lockJob(schema: string): string {
   return `SELECT id FROM "${schema}".job WHERE name = $1 AND COALESCE(singleton_key, '') = $2
     AND state = 'created' AND policy = 'short' FOR UPDATE`
-}
-
-function byAgent(due: readonly DueConversation[]): Map<string | null, DueConversation[]> {
-  return Map.groupBy(due, ({ agent }) => agent)
 }

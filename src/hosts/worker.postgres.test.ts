@@ -345,7 +345,7 @@ describe('a worker', () => {
   it('wants a log that has its queue', () => {
     const { agent } = host()
     const { queue } = host()
-    expect(() => createWorker({ agent, queue })).toThrow(/must have its queue/)
+    expect(() => createWorker({ agent, queue })).toThrow(/needs the queue of its agents/)
   })
 
   it('says what fails, and goes on when it works again', async () => {

@@ -1,28 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from '../agent/agent-contract.ts'
-import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../agent/served-agents.ts'
+import {
+  type AgentsByName,
+  readServedAgents,
+  SERVED_AGENTS,
+  type ServedAgents,
+} from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { inBackground } from '../core/in-background.ts'
-import { type ConversationLog, type ConversationSummary, listAll } from '../log/conversation-log.ts'
-import type { DueConversation } from '../log/conversation-queue.ts'
+import {
+  type ConversationLog,
+  type ConversationSummary,
+  type DueConversation,
+  listAll,
+} from '../log/conversation-log.ts'
 import type { HostQueue, TakenJob } from './queue.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions extends ServedAgents {
-  /** The queue that the log of the agents was given. */
+  /** The queue that the log of the agents has. */
   queue: HostQueue
-  /** Conversations that this process advances at once; they wait for models and tools most of the time. Default 50. */
+  /** Maximum number of conversations that this process advances at once. Most wait for models and tools. Default: 50. */
   concurrency?: number
   /**
-   * How many of them one namespace may have, so that there is room for others at once. Default: three quarters where there
-   * are namespaces.
+   * Maximum number of them in one namespace, so that other namespaces find room. Default: three quarters of `concurrency`.
    */
   perNamespace?: number
-  /** At a stop: how long steps that go on may take to end, in milliseconds, before they are broken off. Default 10,000. */
+  /** How long running steps may take to end after `stop`, in milliseconds, before they are aborted. Default: 10,000. */
   graceMs?: number
-  /** Hears what fails outside of runs, such as a database that is away; by default it goes to stderr, once a minute. */
+  /** Receives errors outside of runs, such as a lost database. Default: writes them to stderr, once a minute. */
   onError?(error: unknown): void
 }
 
@@ -34,82 +42,133 @@ const OPTIONS: OptionTable<WorkerOptions> = {
   onError: is.callback(),
 }
 
-/** A process that advances the conversations that its queue names. */
+/** Advances the conversations in a queue. */
 export interface Worker {
   /** How many conversations it advances now. */
   readonly active: number
-  /** Begins. Rejects where queue or log cannot be opened. */
+  /** Starts. Rejects where the queue or the log cannot be opened. */
   start(): Promise<void>
-  /** Takes nothing more, lets the steps that go on end, and leaves the rest to others, who go on at once. */
+  /** Takes no more conversations, lets running steps end, and releases the rest, which other workers continue at once. */
   stop(): Promise<void>
 }
 
-/** How often it looks for what nobody told it of, in milliseconds. */
-const LOOK_MS = 500
-/** How often it looks whether somebody has emptied the queue. */
+/** Time between two searches for abandoned conversations, in milliseconds. */
+const POLL_MS = 500
+/** Time between two checks whether the queue was emptied, in milliseconds. */
 const WHOLE_MS = 60_000
-/** Jobs that are done within so many milliseconds leave the queue together. */
-const GATHER_MS = 5
+/** How long finished jobs are collected before the queue is told, in milliseconds. */
+const COLLECT_MS = 5
+/** Maximum number of conversations that are enqueued at once. */
+const BATCH = 1000
 
 /**
- * Pauses before a conversation whose log failed is tried again, in milliseconds: its lease may be ours already, and then everybody
- * else would wait until it is over.
+ * Pauses before a conversation whose log failed is tried again, in milliseconds. This worker may already have its lease, and
+ * then all others would wait until that expires.
  */
-const AGAIN_MS = [100, 400, 1600]
+const RETRY_MS = [100, 400, 1600]
 
 /**
- * Makes a worker, which does nothing until it is started. Any number of them may share a queue; each conversation is advanced by
- * one at a time, which the log sees to.
+ * Makes a worker, which does nothing before `start`. Any number of workers may share a queue: the log lets only one advance a
+ * conversation at a time.
  *
  * @throws ByrefError `config_invalid` where the log of the agents does not have the queue
  */
 export function createWorker(options: WorkerOptions): Worker {
   checkOptions('createWorker', options, OPTIONS)
-  const { queue, concurrency = 50, graceMs = 10_000, onError = sayOnStderr() } = options
-  const { perNamespace = Math.max(1, Math.ceil(concurrency * 0.75)) } = options
-  const byName = readServedAgents('createWorker', options)
-  const agents = [...byName.values()]
-  const [first] = agents
-  if (!first || agents.some(({ log }) => log.queue !== queue)) throw notItsQueue()
-  const { log } = first
-  const names = [...new Set([null, ...byName.keys()])]
-  const leaving = new AbortController()
-  const stopping = new AbortController()
-  /** What goes on, with the namespace of each. */
-  const active = new Map<Promise<void>, string | null>()
-  const finished: TakenJob[] = []
-  let flushing: NodeJS.Timeout | undefined
-  let flushed: Promise<void> = Promise.resolve()
-  let looking: Promise<void> | null = null
-  let filling: Promise<void> | null = null
-  let again = false
-  let looked = 0
-  let timer: NodeJS.Timeout | undefined
-  let unhear = (): void => {}
+  return new QueueWorker(options)
+}
 
-  /** Takes from the queue until nothing waits or there is no room; once more where it was called meanwhile. */
-  function fill(): void {
-    again = true
-    filling ??= (async () => {
-      while (again && !leaving.signal.aborted) {
-        again = false
-        await takeAll().catch(onError)
+class QueueWorker implements Worker {
+  readonly #agents: AgentsByName
+  readonly #first: Agent
+  readonly #queue: HostQueue
+  readonly #concurrency: number
+  readonly #perNamespace: number
+  readonly #graceMs: number
+  readonly #onError: (error: unknown) => void
+  readonly #leaving = new AbortController()
+  readonly #stopping = new AbortController()
+  /** Running conversations, each with its namespace. */
+  readonly #active = new Map<Promise<void>, string | null>()
+  #finished: TakenJob[] = []
+  #flushTimer: NodeJS.Timeout | undefined
+  #flushed: Promise<void> = Promise.resolve()
+  #polling: Promise<void> | null = null
+  #pollTimer: NodeJS.Timeout | undefined
+  #filling: Promise<void> | null = null
+  #again = false
+  #checkedWhole = 0
+  #unsubscribe = (): void => {}
+
+  constructor(options: WorkerOptions) {
+    const { queue, concurrency = 50, graceMs = 10_000, onError = reportToStderr() } = options
+    const { perNamespace = Math.max(1, Math.ceil(concurrency * 0.75)) } = options
+    this.#agents = readServedAgents('createWorker', options)
+    const agents = [...this.#agents.values()]
+    if (agents.some(({ log }) => log.queue !== queue)) {
+      throw new ByrefError(
+        'config_invalid',
+        'createWorker needs the queue of its agents’ log: give the same queue to createPostgresLog({ …, queue })',
+      )
+    }
+    this.#first = agents[0] as Agent
+    this.#queue = queue
+    this.#concurrency = concurrency
+    this.#perNamespace = perNamespace
+    this.#graceMs = graceMs
+    this.#onError = onError
+  }
+
+  get active(): number {
+    return this.#active.size
+  }
+
+  async start(): Promise<void> {
+    await this.#queue.supervise()
+    this.#checkedWhole = performance.now()
+    await rebuildQueue(this.#first.log, this.#queue)
+    this.#unsubscribe = this.#queue.onDue(() => this.#fill())
+    this.#polling = this.#poll()
+    await this.#polling
+  }
+
+  async stop(): Promise<void> {
+    this.#leaving.abort()
+    clearTimeout(this.#pollTimer)
+    this.#unsubscribe()
+    // The caller closes the queue and the log after this.
+    await Promise.all([this.#polling, this.#filling])
+    const abort = setTimeout(() => this.#stopping.abort(), this.#graceMs)
+    await Promise.all(this.#active.keys())
+    clearTimeout(abort)
+    await this.#flush()
+  }
+
+  /** Takes jobs until none waits or there is no room. A call in the meantime makes it try once more. */
+  #fill(): void {
+    this.#again = true
+    this.#filling ??= (async () => {
+      while (this.#again && !this.#leaving.signal.aborted) {
+        this.#again = false
+        await this.#takeAll().catch(this.#onError)
       }
-      filling = null
+      this.#filling = null
     })()
   }
 
-  /** First those whose namespaces have less than their share of what goes on, then what there is room for. */
-  async function takeAll(): Promise<void> {
-    const namespaces = new Set(active.values()).size
-    const share = Math.min(perNamespace, Math.max(1, Math.floor(concurrency / (namespaces + 1))))
-    for (const most of new Set([share, perNamespace])) {
-      while (active.size < concurrency && !leaving.signal.aborted) {
-        const { crowded, room } = crowd(most)
-        // All of them may be of one namespace.
-        const limit = Math.min(room, concurrency - active.size)
-        const jobs = await queue.take({ agents: names, without: crowded, limit })
-        for (const job of jobs) begin(job)
+  /** First takes jobs of namespaces that have less than their share, then fills the remaining room. */
+  async #takeAll(): Promise<void> {
+    const concurrency = this.#concurrency
+    const agents = [...new Set([null, ...this.#agents.keys()])]
+    const namespaces = new Set(this.#active.values()).size
+    const fair = Math.max(1, Math.floor(concurrency / (namespaces + 1)))
+    for (const most of new Set([Math.min(this.#perNamespace, fair), this.#perNamespace])) {
+      while (this.#active.size < concurrency && !this.#leaving.signal.aborted) {
+        const { crowded, room } = this.#crowd(most)
+        // All jobs may be of one namespace.
+        const limit = Math.min(room, concurrency - this.#active.size)
+        const jobs = await this.#queue.take({ agents, without: crowded, limit })
+        for (const job of jobs) this.#begin(job)
         if (jobs.length > 0) continue
         if (crowded.length === 0) return
         break
@@ -117,10 +176,10 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** The namespaces that have at least so many, and how many more any other may have. */
-  function crowd(most: number): { crowded: string[]; room: number } {
+  /** The namespaces that have at least `most` conversations, and how many more any other namespace may have. */
+  #crowd(most: number): { crowded: string[]; room: number } {
     const counts = new Map<string, number>()
-    for (const namespace of active.values()) {
+    for (const namespace of this.#active.values()) {
       if (namespace !== null) counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
     }
     const crowded: string[] = []
@@ -132,133 +191,104 @@ export function createWorker(options: WorkerOptions): Worker {
     return { crowded, room }
   }
 
-  function begin(job: TakenJob): void {
-    const work = advance(job).catch(onError)
-    active.set(work, job.namespace)
+  #begin(job: TakenJob): void {
+    const work = this.#advance(job).catch(this.#onError)
+    this.#active.set(work, job.namespace)
     const ended = work.then(() => {
-      active.delete(work)
-      fill()
+      this.#active.delete(work)
+      this.#fill()
     })
     inBackground('Taking jobs', ended)
   }
 
-  async function advance(job: TakenJob): Promise<void> {
+  async #advance(job: TakenJob): Promise<void> {
     let isDone = false
     const done = (): void => {
-      if (!isDone) finish(job)
+      if (!isDone) this.#finish(job)
       isDone = true
     }
-    for (const pause of [...AGAIN_MS, null]) {
+    for (const pause of [...RETRY_MS, null]) {
       try {
-        return await give(job, done)
+        return await this.#run(job, done)
       } catch (error) {
-        // The log has set it aside: to try again would only keep a place from others.
+        // The log has set the conversation aside, so another try would fail too.
         if (error instanceof DamagedError) done()
-        const isAway = error instanceof ByrefError && error.code === 'log_failed'
-        if (pause === null || !isAway || leaving.signal.aborted) throw error
-        onError(error)
+        const isLogFailure = error instanceof ByrefError && error.code === 'log_failed'
+        if (pause === null || !isLogFailure || this.#leaving.signal.aborted) throw error
+        this.#onError(error)
         await sleep(pause)
       }
     }
   }
 
-  async function give(job: TakenJob, done: () => void): Promise<void> {
-    const agent = byName.get(job.agent) ?? (first as Agent)
+  async #run(job: TakenJob, done: () => void): Promise<void> {
+    const agent = this.#agents.get(job.agent) ?? this.#first
     const release = await agent.advance(job.conversation, {
-      ...{ namespace: job.namespace, onTaken: done },
-      ...{ leave: leaving.signal, signal: stopping.signal },
+      namespace: job.namespace,
+      onTaken: done,
+      leave: this.#leaving.signal,
+      signal: this.#stopping.signal,
     })
-    // Not done, it comes back.
+    // A job that is not done comes back.
     if (release.type === 'failed') throw release.error
     done()
   }
 
-  function finish(job: TakenJob): void {
-    finished.push(job)
-    flushing ??= setTimeout(() => inBackground('Telling the queue', flush()), GATHER_MS)
+  #finish(job: TakenJob): void {
+    this.#finished.push(job)
+    const flush = () => inBackground('Removing finished jobs', this.#flush())
+    this.#flushTimer ??= setTimeout(flush, COLLECT_MS)
   }
 
-  function flush(): Promise<void> {
-    clearTimeout(flushing)
-    flushing = undefined
-    if (finished.length > 0) {
-      const before = flushed
-      const done = queue.done(finished.splice(0)).catch(onError)
-      // Of what is over nothing is kept, however long it works.
-      flushed = done.then(() => before)
+  #flush(): Promise<void> {
+    clearTimeout(this.#flushTimer)
+    this.#flushTimer = undefined
+    if (this.#finished.length > 0) {
+      const before = this.#flushed
+      const done = this.#queue.done(this.#finished).catch(this.#onError)
+      this.#finished = []
+      this.#flushed = done.then(() => before)
     }
-    return flushed
+    return this.#flushed
   }
 
-  async function look(): Promise<void> {
+  async #poll(): Promise<void> {
+    const { log } = this.#first
     try {
-      if (performance.now() - looked > WHOLE_MS) {
-        looked = performance.now()
-        await rebuildQueue(log, queue)
+      if (performance.now() - this.#checkedWhole > WHOLE_MS) {
+        this.#checkedWhole = performance.now()
+        await rebuildQueue(log, this.#queue)
       }
-      await enqueueAbandoned(log, queue)
+      await enqueueAbandoned(log, this.#queue)
     } catch (error) {
-      onError(error)
+      this.#onError(error)
     }
-    fill()
-    if (!leaving.signal.aborted) {
-      const pause = LOOK_MS * (0.75 + Math.random() / 2)
-      timer = setTimeout(() => {
-        looking = look()
-      }, pause)
-    }
-  }
-
-  return {
-    get active() {
-      return active.size
-    },
-    async start() {
-      await queue.supervise()
-      looked = performance.now()
-      await rebuildQueue(log, queue)
-      unhear = queue.onDue(fill)
-      looking = look()
-      await looking
-    },
-    async stop() {
-      leaving.abort()
-      clearTimeout(timer)
-      unhear()
-      // Whoever stops it closes what it asks after that.
-      await Promise.all([looking, filling])
-      const breakOff = setTimeout(() => stopping.abort(), graceMs)
-      await Promise.all(active.keys())
-      clearTimeout(breakOff)
-      await flush()
-    },
+    this.#fill()
+    if (this.#leaving.signal.aborted) return
+    this.#pollTimer = setTimeout(
+      () => {
+        this.#polling = this.#poll()
+      },
+      POLL_MS * (0.75 + Math.random() / 2),
+    )
   }
 }
 
-function notItsQueue(): ByrefError {
-  return new ByrefError(
-    'config_invalid',
-    'The log of a worker’s agents must have its queue: createPostgresLog({ …, queue }) with the same one',
-  )
-}
-
-function sayOnStderr(): (error: unknown) => void {
-  let said = Number.NEGATIVE_INFINITY
+function reportToStderr(): (error: unknown) => void {
+  let reported = Number.NEGATIVE_INFINITY
   return (error) => {
-    if (performance.now() - said < 60_000) return
-    said = performance.now()
+    if (performance.now() - reported < 60_000) return
+    reported = performance.now()
     process.stderr.write(`byref worker: ${errorMessage(error)}\n`)
   }
 }
 
-const BATCH = 1000
-
-/** Fills a queue that is new, or that somebody has emptied, from the log. */
+/** Fills a new or emptied queue from the log. */
 async function rebuildQueue(log: ConversationLog, queue: HostQueue): Promise<void> {
   if (await queue.isWhole()) return
   let batch: DueConversation[] = []
   for await (const summary of listAll(log, { due: true, allNamespaces: true })) {
-    // Whoever has it goes on with it; where that is nobody any more, it is abandoned.
+    // The owner of a valid lease continues. When it is gone, the conversation counts as abandoned.
     if (summary.lease && summary.lease.expiresIn > 0) continue
     batch.push(dueOf(summary))
     if (batch.length < BATCH) continue
@@ -269,7 +299,7 @@ async function rebuildQueue(log: ConversationLog, queue: HostQueue): Promise<voi
   await queue.markWhole()
 }
 
-/** Enqueues what was left by processes that are gone, or that let it wait until now. */
+/** Enqueues conversations whose owner is gone. */
 async function enqueueAbandoned(log: ConversationLog, queue: HostQueue): Promise<void> {
   const page = { due: 'abandoned', allNamespaces: true, limit: 100 } as const
   const { conversations } = await log.list(page)

@@ -8,26 +8,27 @@ import {
   LogConflictError,
 } from './conversation-log.ts'
 
-/** Who runs a conversation, and until when in milliseconds since 1970. */
+/** The owner of a lease, and its end in milliseconds since 1970. */
 export interface StoredLease {
   owner: string
   until: number
 }
 
-/** What an append is held against; null for a conversation that is not there. */
+/** What an append is checked against. */
 export interface Standing {
   position: number
   lease: StoredLease | null
 }
 
-/** Refuses options that no append can have. @throws ByrefError `bad_request` */
+/** Checks the options of an append. @throws ByrefError `bad_request` */
 export function checkAppend({ after, lease }: AppendOptions): void {
   if (after !== undefined) checkPosition(after)
   if (lease) checkLease(lease)
 }
 
 /**
- * Lets an append pass or throws what refuses it; `missed` reads the records behind a position.
+ * Throws if an append must be refused; `missed` reads the records after a position. `standing` is null for a conversation that
+ * does not exist.
  *
  * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found`
  */
@@ -44,7 +45,7 @@ export function admit(
   if (after !== undefined && after > position) {
     throw new ByrefError(
       'conversation_not_found',
-      `There is no conversation "${conversation}" with ${after} records (it has ${position}): read it again`,
+      `The conversation "${conversation}" has ${position} records, not ${after}: read it again`,
     )
   }
   const held = standing?.lease
@@ -53,7 +54,7 @@ export function admit(
   }
 }
 
-/** The lease after an append that passed, or after a renewal. */
+/** The lease after an append or a renewal. */
 export function leaseAfter(
   before: StoredLease | null,
   lease: Lease | undefined,

@@ -1,6 +1,6 @@
 import type { ConversationEvent } from '../core/events/events.ts'
 
-/** The text of a chat message: its content, or its text parts by lines; null for any other event. Never throws. */
+/** The text of a chat message: its content, or its text parts on lines; null for any other event. Never throws. */
 export function chatText(event: ConversationEvent): string | null {
   if (event.type !== 'NEW_MESSAGE' || event.payload?.message_type !== 'chat') return null
   const { content, content_type } = event.payload
@@ -13,7 +13,7 @@ export function chatText(event: ConversationEvent): string | null {
     .join('\n')
 }
 
-/** Text as it is searched: what differs in letter case only is the same. NUL, which SQLite skips, is a character. */
+/** Folds the letter case of text for searches. NUL becomes another character, because SQLite skips it. */
 export function foldCase(text: string): string {
   return text.toWellFormed().toLowerCase().replaceAll('ς', 'σ').replaceAll('\0', '\ufffd')
 }

@@ -9,10 +9,10 @@ const LEASE: OptionTable<Lease> = {
 
 const MAX_LENGTH = 200
 const MAX_PAGE = 1000
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are rejected
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** The options of a log's methods. Which numbers and ids there may be is checked where they are read, as `bad_request`. */
+/** The options of a log's methods. Values of numbers and ids are checked by the functions below, with `bad_request`. */
 export const LOG_METHODS: MethodTables<ConversationLog> = {
   list: {
     0: {
@@ -32,23 +32,23 @@ export const LOG_METHODS: MethodTables<ConversationLog> = {
   subscribe: { 1: { allNamespaces: is.boolean, wants: is.callback() }, throws: true },
 }
 
-/** @throws ByrefError `bad_request` for an id that no conversation can have */
+/** @throws ByrefError `bad_request` for an invalid id of a conversation */
 export function checkId(id: unknown): string {
   return checkName('id of a conversation', id)
 }
 
-/** Null is no namespace. @throws ByrefError `bad_request` for a name that no namespace can have */
+/** Null means no namespace. @throws ByrefError `bad_request` for an invalid name */
 export function checkNamespace(namespace: unknown): string | null {
   return namespace === null ? null : checkName('namespace', namespace)
 }
 
-/** @throws ByrefError `bad_request` for a title that is blank, too long or no text */
+/** @throws ByrefError `bad_request` for a title that is blank, too long or not text */
 export function checkTitle(title: unknown): string | null {
   if (title === null) return null
   if (typeof title !== 'string' || title.trim() === '' || title.length > MAX_LENGTH) {
     throw new ByrefError(
       'bad_request',
-      `A title has 1 to ${MAX_LENGTH} characters and is not blank; give null for the conversation's own`,
+      `A title must have 1 to ${MAX_LENGTH} characters and must not be blank; null restores the conversation's own title`,
     )
   }
   return title.toWellFormed()
@@ -57,45 +57,51 @@ export function checkTitle(title: unknown): string | null {
 /** @throws ByrefError `bad_request` for anything but a position: a whole number from 0 */
 export function checkPosition(after: unknown): number {
   if (Number.isSafeInteger(after) && (after as number) >= 0) return after as number
-  throw new ByrefError('bad_request', `after must be a position, 0 or more, not ${after}`)
+  throw new ByrefError(
+    'bad_request',
+    `after must be a position: a whole number from 0, not ${after}`,
+  )
 }
 
 /** @throws ByrefError `bad_request` for a lease without an owner or a time */
 export function checkLease({ owner, ms }: { owner: unknown; ms: unknown }): void {
   checkName('owner of a lease', owner)
   if (typeof ms === 'number' && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER / 2) return
-  throw new ByrefError('bad_request', `A lease is for 0 or more milliseconds, not ${ms}`)
+  throw new ByrefError(
+    'bad_request',
+    `The time of a lease must be 0 or more milliseconds, not ${ms}`,
+  )
 }
 
-/** How many a page of records has. @throws ByrefError `bad_request` for anything but a whole number from 1 */
+/** The size of a page of records. @throws ByrefError `bad_request` for anything but a whole number from 1 */
 export function checkLimit(limit: unknown): number {
   if (Number.isSafeInteger(limit) && (limit as number) > 0) return limit as number
-  throw new ByrefError('bad_request', `limit must be 1 or more, not ${limit}`)
+  throw new ByrefError('bad_request', `limit must be a whole number from 1, not ${limit}`)
 }
 
-/** How many a page of conversations has: at most 1,000. @throws ByrefError `bad_request` */
+/** The size of a page of conversations, at most 1,000. @throws ByrefError `bad_request` */
 export function checkPage(limit: unknown): number {
   return Math.min(checkLimit(limit), MAX_PAGE)
 }
 
-/** Where a conversation stands in a list: by its last change, then by its number. */
+/** The position of a conversation in a list: by its last change, then by its number. */
 export interface ListPlace {
   updated: number
   key: number
 }
 
-/** The cursor of what comes after a place. */
+/** The cursor of the page after a place. */
 export function formatCursor({ updated, key }: ListPlace): string {
   return `${updated}.${key}`
 }
 
-/** @throws ByrefError `bad_request` for what {@link formatCursor} never made */
+/** @throws ByrefError `bad_request` for anything but a cursor of {@link formatCursor} */
 export function parseCursor(cursor: unknown): ListPlace {
   const [, updated, key] = /^(-?\d{1,16})\.(\d{1,16})$/.exec(String(cursor)) ?? []
   if (updated !== undefined) return { updated: Number(updated), key: Number(key) }
   throw new ByrefError(
     'bad_request',
-    `${JSON.stringify(cursor)} is no cursor: give \`next\` of a page`,
+    `The cursor ${JSON.stringify(cursor)} is invalid: use \`next\` of a page`,
   )
 }
 
@@ -109,6 +115,6 @@ function checkName(what: string, name: unknown): string {
   if (isName) return name
   throw new ByrefError(
     'bad_request',
-    `The ${what} must be 1 to ${MAX_LENGTH} characters of Unicode without control characters`,
+    `The ${what} must have 1 to ${MAX_LENGTH} characters of valid Unicode, without control characters`,
   )
 }

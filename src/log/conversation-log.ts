@@ -1,11 +1,9 @@
 import { ByrefError } from '../core/errors.ts'
 import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import type { ConversationQueue } from './conversation-queue.ts'
 
 /**
- * How a conversation stands: nothing to do; a run under way; a run that waits for a person's answer; the last run
- * failed.
+ * The status of a conversation: nothing to do, a run is open, an open run waits for approval, or the last run failed.
  */
 export type ConversationStatus = 'idle' | 'running' | 'waiting' | 'failed'
 
@@ -14,71 +12,71 @@ export interface ConversationSummary {
   id: string
   /** Null for a conversation in no namespace. */
   namespace: string | null
-  /** The name it was given, else the first words of its first chat message; null before there is one. */
+  /** The title it was given, else the first line of its first chat message; null without one. */
   title: string | null
   createdAt: string
   updatedAt: string
-  /** Number of messages of every type, without those that were deleted. */
+  /** Number of messages of every type that were not deleted. */
   messages: number
-  /** Of the last record; 0 before the first. */
+  /** The position of the last record; 0 before the first. */
   position: number
   status: ConversationStatus
-  /** The id of a run that was started and has not ended, else null. */
+  /** The id of the open run, or null. */
   openRun: string | null
-  /** Messages that wait for a run or a step of their own. */
+  /** Number of messages that wait for a run or a step. */
   queued: number
-  /** The name of the agent that ran last, or that a message waits for; null before there is one, and for one without. */
+  /** The name of the agent that ran last, or that a message waits for; null without one, and for an agent without a name. */
   agent: string | null
   /**
-   * Who runs it, and for how many milliseconds from now that still holds, by the clock of the log; not positive where
-   * it has run out. Null where nobody does.
+   * Who runs it, and for how many more milliseconds, by the clock of the log; not positive for an expired lease. Null without a
+   * lease.
    */
   lease: { owner: string; expiresIn: number } | null
-  /** Where it cannot be read, and why, for a conversation that was set aside for that; else null. */
+  /** The damage that the conversation was set aside for, or null. */
   damage: Damage | null
 }
 
-/** A record as it is stored, sound or not. */
+/** A stored record, sound or damaged. */
 export interface StoredRecord {
   position: number
   /** Milliseconds since 1970. */
   at: number
   /** JSON, if it is sound. */
   event: string
-  /** What is wrong with it; null where its checksum is right. */
+  /** What is wrong with it; null for a right checksum. */
   problem: string | null
 }
 
-/** What finds and mends conversations that a disk or a program has damaged. */
+/** Finds and repairs damaged conversations. */
 export interface LogUpkeep {
   /**
-   * Sets a conversation aside, or takes it back for null. Lists show one that is set aside with its damage, and it is never
-   * due: nobody is kept busy by it. Nothing is changed in what it holds.
+   * Sets a conversation aside; null restores it. A conversation that is set aside is never due, and lists show its damage. Its
+   * content stays unchanged.
    */
   setAside(conversation: string, damage: Damage | null): Promise<void>
-  /** The records behind a position as they are stored. */
+  /** The stored records after a position. */
   stored(conversation: string, options: Required<ReadOptions>): Promise<StoredRecord[]>
   /**
-   * Removes all records behind a position and damaged debug data: the conversation is made anew from the records that are
-   * left, without a lease, and is not set aside any more. Gives how many records it removed.
+   * Removes all records after a position, and damaged debug data. The conversation is created again from the remaining records,
+   * without a lease, and is no longer set aside. Gives how many records it removed.
    *
-   * @throws DamagedError where one that would be left is damaged: then nothing is changed
+   * @throws DamagedError where a remaining record is damaged; then nothing changes
    */
   cut(conversation: string, after: number): Promise<number>
-  /** What is wrong with the storage as a whole, in its own words; absent where it looks after that itself. */
+  /** Problems of the storage as a whole, in its own words; absent where the storage checks itself. */
   check?(): Promise<readonly string[]>
 }
 
-/** What a writer says beside its events. */
+/** Options of an append. */
 export interface AppendOptions {
   /**
-   * The position up to which the writer knows the conversation, 0 for a new one. Where the log is ahead, nothing is
-   * appended and {@link LogConflictError} brings what was missed. Absent: appended wherever the end is.
+   * The last position that the writer knows, 0 for a new conversation. If the log is ahead, nothing is appended, and
+   * {@link LogConflictError} contains the missed records. Without it, the events are appended at the end.
    */
   after?: number
   /**
-   * The append is that of whoever runs the conversation. Refused with {@link LeaseHeldError} while another's lease
-   * lasts; else the lease is this owner's for `ms` milliseconds from now, and nobody's where `ms` is 0.
+   * The writer runs the conversation. While another owner's lease is valid, {@link LeaseHeldError} is thrown. Otherwise this
+   * owner gets the lease for `ms` milliseconds from now; `ms` 0 ends it.
    */
   lease?: Lease
   /** Debug data by message id: JSON, kept apart from the events and never part of them. */
@@ -87,111 +85,131 @@ export interface AppendOptions {
 
 /** A claim to run a conversation. */
 export interface Lease {
-  /** An id of the agent that runs it, unique over all processes. */
+  /** The id of whoever runs it, unique over all processes. */
   owner: string
   ms: number
 }
 
 /** A page of records. */
 export interface ReadOptions {
-  /** Only records behind this position; default 0, the beginning. */
+  /** Only records after this position. Default: 0, the beginning. */
   after?: number
-  /** At most this many; default 500. */
+  /** Maximum number. Default: 500. */
   limit?: number
 }
 
 /** Which conversations to list. */
 export interface ListOptions {
-  /** At most this many; default 50, at most 1,000. */
+  /** Maximum number, up to 1,000. Default: 50. */
   limit?: number
   /** `next` of the page before. */
   cursor?: string | null
   /**
-   * Only those with something to go on with: an open run, or messages that wait for one; `abandoned`: of these those whose
-   * lease has run out without being given back, since whoever had it is gone.
+   * Only those that are due: with an open run, or with messages that wait for one. `abandoned`: of these, only those whose lease
+   * has expired, because its owner is gone.
    */
   due?: boolean | 'abandoned'
-  /** Only those whose title, or the text of one of whose chat messages, contains this; letter case does not matter. */
+  /** Only those with this text in the title or in a chat message; letter case does not matter. */
   search?: string
-  /** Those of all namespaces, not only of this log's own: for whoever resumes or sweeps. */
+  /** Conversations of all namespaces, not only of this log's: for resuming and sweeping. */
   allNamespaces?: boolean
 }
 
-/** What is new in a conversation. */
+/** A change of a conversation. */
 export interface LogChange {
   conversation: string
   namespace: string | null
   /**
-   * The records that were appended, in order; empty where it was made, renamed or deleted, and for a subscriber that does
-   * not want them.
+   * The appended records in order; empty where it was created, renamed or deleted, and for a subscriber that does not want
+   * them.
    */
   records: readonly LogRecord[]
-  /** The conversation is gone, with all that it held. */
+  /** The conversation was deleted. */
   deleted?: true
-  /** What is told by another process and is not durable, see {@link ConversationLog.stream}; then there are no records. */
+  /** Events of another process that are not durable, see {@link ConversationLog.stream}; then there are no records. */
   streamed?: readonly ConversationEvent[]
 }
 
-/** What a subscriber hears. */
+/** Options of a subscription. */
 export interface SubscribeOptions {
   /** Changes of all namespaces, not only of this log's own. */
   allNamespaces?: boolean
   /**
-   * Whether it needs the records of a conversation; where not, a change of it comes without them, and they need not be
-   * read. Asked at each change. Default: it needs all.
+   * Whether the subscriber needs the records of a conversation. If not, its changes come without records, which then need not
+   * be read. Called at each change. Default: all records.
    */
   wants?(conversation: string, namespace: string | null): boolean
 }
 
+/** Runs a statement in the transaction of an append: `$1` stands for the first value, and rows are objects by column. */
+export type TransactionQuery = (
+  text: string,
+  values: readonly unknown[],
+) => Promise<{ rows: Record<string, unknown>[] }>
+
+/** A conversation that a runner must continue. */
+export interface DueConversation {
+  conversation: string
+  namespace: string | null
+  /** The name of the agent that it waits for; null for an agent without a name. */
+  agent: string | null
+}
+
+/** Names the conversations to advance. The log decides whether they are due, and what is due. */
+export interface ConversationQueue {
+  /** Enqueues in the transaction that made the conversation due, unless it already waits in the queue. */
+  enqueue(query: TransactionQuery, due: DueConversation): Promise<void>
+}
+
 /**
- * Where conversations live: for each a sequence of durable events with dense positions, 1, 2, 3 …, the only thing that
- * a run needs to go on and a reader needs to see what happened. It is also what decides: of two writers who know the
- * same position one appends, and the other hears what it missed. Nothing is promised about the order of records of
- * different conversations.
+ * Stores conversations. Each is a sequence of durable events with dense positions, 1, 2, 3 …, which is everything that a run
+ * needs to continue and that a reader needs to see what happened. The log also decides: of two writers who know the same
+ * position, one appends, and the other gets the records that it missed. The order of records of different conversations is
+ * not defined.
  *
- * A log is that of one namespace: in it only its own conversations exist, and the same id in another is another
- * conversation. Every method rejects after `close`, and with `log_failed` where the storage fails (`storage_full` for a
- * full disk); what was rejected so may have been stored all the same, which `after` tells apart the next time. None
- * blocks the process while another one writes.
+ * A log has one namespace and contains only its conversations; the same id in another namespace is another conversation.
+ * Every method rejects after `close`, and with `log_failed` where the storage fails (`storage_full` for a full disk). A
+ * rejected write may have been stored all the same; the next append finds out with `after`. No method blocks the process
+ * while another process writes.
  */
 export interface ConversationLog {
   /** The namespace of this log; null for none. */
   readonly namespace: string | null
   /**
-   * What tells workers of conversations that are due, absent where there are none. With it, an append or the end of a lease
-   * that leaves a conversation due and in nobody's hands enqueues it in the same transaction, and agents leave it to the workers.
+   * The queue of the workers, absent without workers. With it, an append or the end of a lease that leaves a conversation due
+   * and without a runner enqueues it in the same transaction, and agents leave it to the workers.
    */
   readonly queue?: ConversationQueue
 
-  /** The same log in another namespace, on the same storage; closed by closing either. */
+  /** The same log in another namespace, on the same storage. Closing one closes both. */
   scoped(namespace: string | null): ConversationLog
 
   /**
-   * Makes a conversation without events. `id` defaults to a new one; making one that is there changes nothing.
+   * Creates a conversation without events. `id` defaults to a new id. Creating an existing conversation changes nothing.
    * Resolves to its id.
    *
-   * @throws ByrefError `bad_request` for an id that is empty, longer than 200 characters, or has control characters
+   * @throws ByrefError `bad_request` for an id that is empty, longer than 200 characters, or contains control characters
    */
   create(id?: string): Promise<string>
 
-  /** The summary of one conversation, or null where there is none. */
+  /** The summary of a conversation; null for an unknown one. */
   find(id: string): Promise<ConversationSummary | null>
 
   /**
-   * Conversations by pages, last changed first. One that changes meanwhile moves to the front, and may not be on a later
-   * page. `next` is the cursor of the next page, null at the end.
+   * Conversations by pages, last changed first. A conversation that changes meanwhile moves to the front, and is missing on
+   * later pages. `next` is the cursor of the next page, null at the end.
    */
   list(
     options?: ListOptions,
   ): Promise<{ conversations: ConversationSummary[]; next: string | null }>
 
   /**
-   * Appends the events in order, all or none, and makes the conversation if it is not there (unless `after` says that
-   * it was). What resolves is on disk: a crash after that loses nothing. Appends at once never interleave.
+   * Appends the events in order, all or none, and creates the conversation if it does not exist (unless `after` says that it
+   * did). What resolves is on disk: a crash after that loses nothing. Concurrent appends never interleave.
    *
    * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` where `after` is not 0 and the
-   *   conversation is shorter or gone, `bad_request` for an event that lacks a field or has one of a wrong type; `TypeError`
-   *   for an event that is not durable or no JSON
+   *   conversation is shorter or deleted, `bad_request` for an event with a missing field or a wrong type; `TypeError` for an
+   *   event that is not durable or not JSON
    */
   append(
     conversation: string,
@@ -200,35 +218,35 @@ export interface ConversationLog {
   ): Promise<LogRecord[]>
 
   /**
-   * Lengthens the lease without an event: its owner's, also one that has run out unless another has taken over. `ms` 0
-   * gives it up. False, and nothing changed, where it is not this owner's.
+   * Renews a lease without an event, also an expired one that nobody has taken over. `ms` 0 ends it. False, without any change,
+   * for a lease of another owner.
    */
   renew(conversation: string, lease: Lease): Promise<boolean>
 
   /**
-   * The records behind `after` in order; empty at the end and for an unknown conversation.
+   * The records after `after` in order; empty at the end and for an unknown conversation.
    *
-   * @throws DamagedError where one of them is damaged or missing
+   * @throws DamagedError for a damaged or missing record
    */
   read(conversation: string, options?: ReadOptions): Promise<LogRecord[]>
 
   /**
-   * The ids of the messages that a `MESSAGE_DELETED` has taken away, in any order. With it go their debug data, and
-   * neither title, count nor search know them any more; their records stay, as history.
+   * The ids of the messages that `MESSAGE_DELETED` has deleted, in any order. Their debug data are removed, and title, count and
+   * search ignore them. Their records stay as history.
    */
   deleted(conversation: string): Promise<readonly string[]>
 
-  /** The debug data of one message, or null where there is none. */
+  /** The debug data of a message, or null. */
   debug(conversation: string, messageId: string): Promise<unknown>
 
   /**
-   * Gives the conversation a title; null for its own again. Resolves to whether there is such a conversation.
+   * Gives the conversation a title; null restores its own. Resolves to false for an unknown conversation.
    *
    * @throws ByrefError `bad_request` for a title that is blank or longer than 200 characters
    */
   rename(conversation: string, title: string | null): Promise<boolean>
 
-  /** Removes the conversation and all that it held; false where there was none. Its id may be used again. */
+  /** Deletes the conversation with everything in it; false for an unknown one. Its id may be used again. */
   delete(conversation: string): Promise<boolean>
 
   /**
@@ -240,11 +258,11 @@ export interface ConversationLog {
   export(conversation: string): AsyncIterable<string>
 
   /**
-   * Makes a conversation of such lines, under `id` or the one they say, and nothing at all where one of them is wrong.
-   * Exported again it is the same, byte for byte, but for an `id` of the caller's. Unknown events, and unknown fields of
-   * events, are kept; other unknown keys of a line are not. Resolves to its id.
+   * Creates a conversation from such lines, with `id` or the id in the header; a wrong line creates nothing. Another export has
+   * the same bytes, except for a changed `id`. Unknown events, and unknown fields of events, are kept; other unknown keys of a
+   * line are not. Resolves to its id.
    *
-   * @throws ByrefError `conversation_exists`; `bad_request` with the line and what is wrong with it
+   * @throws ByrefError `conversation_exists`; `bad_request` with the line and the problem
    */
   import(
     lines: AsyncIterable<string> | Iterable<string>,
@@ -252,59 +270,59 @@ export interface ConversationLog {
   ): Promise<string>
 
   /**
-   * Calls `listener` with each later change of this namespace, in order for each conversation: those of this log within
-   * the append, those of other processes within a second. What others changed is later where it was stored after the next
-   * use of this log began; of what they changed just before some may be told too. It must not throw. Returns the function
-   * that ends it.
+   * Calls `listener` with each later change of this namespace, in order for each conversation: changes of this log within the
+   * append, those of other processes within a second. A change of another process counts as later if it was stored after the
+   * next call of this log began; some changes from just before may come too. The listener must not throw. Returns the function
+   * that ends the subscription.
    */
   subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
 
-  /** What mends damaged conversations; absent where none can be. */
+  /** Repairs damaged conversations; absent where that is not possible. */
   readonly upkeep?: LogUpkeep
 
-  /** Enqueues a conversation by hand, where there is a {@link queue} and it is due. */
+  /** Enqueues a conversation, where there is a {@link queue} and it is due. */
   enqueue?(conversation: string): Promise<void>
 
   /**
-   * Tells the subscribers of other processes of an event that is not durable: in order, behind the records that were
-   * appended before, and as far as they can be reached. Absent where they cannot.
+   * Sends an event that is not durable to the subscribers of other processes, in order, after the records that were appended
+   * before. Delivery is not guaranteed. Absent for a log of one process.
    */
   stream?(conversation: string, event: ConversationEvent): void
 
-  /** Ends every use, after what was begun has ended. Closing twice is harmless. */
+  /** Closes the log after running calls have ended. Closing twice is harmless. */
   close(): Promise<void>
 }
 
-/** The log is ahead of the writer: `records` are what it missed, in order, to the end of the log. */
+/** The log is ahead of the writer: `records` are the missed records, in order, to the end of the log. */
 export class LogConflictError extends ByrefError {
   readonly records: readonly LogRecord[]
 
   constructor(conversation: string, records: readonly LogRecord[]) {
     super(
       'log_conflict',
-      `The conversation "${conversation}" has ${records.length} records that the writer did not know: read them and decide again`,
+      `The conversation "${conversation}" has ${records.length} records that the writer does not know: read them and try again`,
     )
     this.records = records
   }
 }
 
-/** Somebody else runs the conversation. */
+/** Another owner has the lease of the conversation. */
 export class LeaseHeldError extends ByrefError {
   readonly owner: string
-  /** Milliseconds until that ends, unless it is renewed. */
+  /** Milliseconds until the lease expires, unless it is renewed. */
   readonly expiresIn: number
 
   constructor(conversation: string, { owner, expiresIn }: { owner: string; expiresIn: number }) {
     super(
       'lease_held',
-      `The conversation "${conversation}" is run by ${owner}, for ${Math.ceil(expiresIn)} ms more at least`,
+      `${owner} runs the conversation "${conversation}", for at least ${Math.ceil(expiresIn)} ms more`,
     )
     this.owner = owner
     this.expiresIn = expiresIn
   }
 }
 
-/** All records of a conversation behind `after`, page by page. */
+/** All records of a conversation after a position, page by page. */
 export async function* readAll(
   log: Pick<ConversationLog, 'read'>,
   conversation: string,
@@ -320,7 +338,7 @@ export async function* readAll(
   }
 }
 
-/** All conversations that the options ask for, page by page. */
+/** All conversations that match the options, page by page. */
 export async function* listAll(
   log: Pick<ConversationLog, 'list'>,
   options: Omit<ListOptions, 'cursor'> = {},

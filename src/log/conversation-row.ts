@@ -3,13 +3,13 @@ import { formatCursor } from './check-arguments.ts'
 import type { ConversationSummary } from './conversation-log.ts'
 import { type ConversationState, readDamage, readIds, summaryOf } from './summary.ts'
 
-/** Where a conversation is. A namespace '' is none. */
+/** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {
   namespace: string
   id: string
 }
 
-/** A row of the conversations, as the logs in databases store them. */
+/** A row of the table of conversations in a database. */
 export interface ConversationRow extends Place {
   key: number
   name: string | null
@@ -48,12 +48,12 @@ export function stateOf(row: ConversationRow): ConversationState {
   }
 }
 
-/** Whose lease it is, and until when. */
+/** The owner of the lease, and until when. */
 export function leaseOf(row: ConversationRow): StoredLease | null {
   return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
 }
 
-/** The summary that a row holds, at a time. */
+/** The summary that a row holds, at a time in milliseconds since 1970. */
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
   const { id, name, created, updated, position } = row
   const namespace = row.namespace || null
@@ -62,7 +62,7 @@ export function summaryOfRow(row: ConversationRow, now: number): ConversationSum
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
-/** A page of at most `limit` of the rows found, of which there is one more where another page follows. */
+/** A page of at most `limit` rows. One more row was read, to see whether another page follows. */
 export function pageOf<Row extends { updated: number; key: number }>(
   rows: readonly Row[],
   limit: number,
@@ -74,6 +74,11 @@ export function pageOf<Row extends { updated: number; key: number }>(
     conversations: page.map(summaryOfOne),
     next: last && rows.length > limit ? formatCursor(last) : null,
   }
+}
+
+/** A key for maps. */
+export function placeKey({ namespace, id }: Place): string {
+  return `${namespace}\0${id}`
 }
 
 function listText(ids: readonly string[]): string | null {

@@ -5,7 +5,7 @@ import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
-/** As deep as an event may be nested: no reader of a log runs out of stack. */
+/** Maximum depth of an event, so that no reader of a log runs out of stack. */
 export const MAX_DEPTH = 1000
 
 /** Events and debug data as a log stores them. */
@@ -16,8 +16,8 @@ export interface LogEntry {
 }
 
 /**
- * What an append stores: copies of the events, each what `JSON.parse(JSON.stringify(event))` would give at a fraction of its
- * cost, and the debug data, redacted, those that came in a message's metadata among them. Every log stores what this gives.
+ * What every log stores for an append: copies of the events, equal to `JSON.parse(JSON.stringify(event))` but much faster, and
+ * the redacted debug data, including those in the metadata of messages.
  *
  * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that is not
  *   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
@@ -29,7 +29,7 @@ export function logEntry(
   const debug = new Map<string, unknown>()
   const copies = events.map((event) => {
     if (!isDurable(event)) {
-      throw new TypeError(`${event.type} is not durable and has no place in the log`)
+      throw new TypeError(`${event.type} is not a durable event and cannot be appended to the log`)
     }
     const copy = copyJsonValue(event, '', 0) as ConversationEvent
     const problem = eventProblem(copy)
@@ -47,7 +47,7 @@ export function logEntry(
   return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
 }
 
-/** What came with a message and what is said of it beside it. */
+/** Debug data from a message's metadata, and those given beside the events. */
 function joined(inMessage: unknown, beside: unknown): unknown {
   return isPlainObject(inMessage) && isPlainObject(beside) ? { ...inMessage, ...beside } : beside
 }
@@ -57,10 +57,10 @@ function copyJsonValue(value: unknown, key: string, depth: number): unknown {
     case 'object':
       return value === null ? null : copyObject(value, key, depth)
     case 'number':
-      // JSON knows neither NaN and infinities nor -0.
+      // JSON has no NaN, no infinity and no -0.
       return Number.isFinite(value) ? value + 0 : null
     case 'bigint':
-      throw new TypeError('A bigint is no JSON: give it as text')
+      throw new TypeError('A bigint is not JSON: pass it as text')
     case 'function':
     case 'symbol':
       return undefined
@@ -71,7 +71,9 @@ function copyJsonValue(value: unknown, key: string, depth: number): unknown {
 
 function copyObject(value: object, key: string, depth: number): unknown {
   if (depth === MAX_DEPTH) {
-    throw new TypeError(`An event is nested more than ${MAX_DEPTH} levels deep, or contains itself`)
+    throw new TypeError(
+      `The event is nested more than ${MAX_DEPTH} levels deep, or contains itself`,
+    )
   }
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return copyPlain(value.toJSON(key), key, depth)

@@ -5,11 +5,11 @@ import { notFoundError } from './log-errors.ts'
 import { CHUNK, pause } from './pause.ts'
 import { debugOf, exportedLine, type RecordRow, unseal } from './record-rows.ts'
 
-/** Rows of one conversation in a database, by pages of {@link CHUNK}. */
+/** Reads the rows of one conversation, in pages of {@link CHUNK}. */
 export interface StoredPages {
-  /** Records behind a position. */
+  /** Records after a position. */
   records(after: number): Promise<readonly RecordRow[]>
-  /** Debug data behind an id. */
+  /** Debug data after an id. */
   debug(after: number): Promise<readonly DebugRow[]>
 }
 
@@ -21,8 +21,8 @@ export interface DebugRow {
 }
 
 /**
- * The lines of a conversation, read by pages, up to the position that its row has. With `soundEnd`, those of a repair: the
- * records up to that position, without damaged debug data.
+ * The lines of a conversation, read in pages, up to the position in its row. For a repair, `soundEnd` is the last sound
+ * position: the lines end there, and damaged debug data are left out.
  *
  * @throws DamagedError
  */

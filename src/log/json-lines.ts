@@ -1,10 +1,10 @@
-/** The version of the lines of an export; docs/conversation-log.md says what they are. */
+/** The version of the export format, which docs/conversation-log.md describes. */
 export const LINES_VERSION = 1
 
-/** What the first line says. Times are milliseconds since 1970. */
+/** The first line of an export. Times are milliseconds since 1970. */
 export interface ExportHeader {
   id: string
-  /** The title that the conversation was given, else null. */
+  /** The title that the conversation was given, or null. */
   title: string | null
   created: number
   updated: number
@@ -27,7 +27,7 @@ export function recordLine(position: number, at: number, event: string): string 
   return `{"v":1,"position":${position},"timestamp":"${new Date(at).toISOString()}","event":${event}}`
 }
 
-/** The line of the debug data of one message. `value` is JSON. */
+/** The line of the debug data of a message. `value` is JSON. */
 export function debugLine(message: string, value: string): string {
   return `{"debug":${JSON.stringify(message)},"value":${value}}`
 }

@@ -1,6 +1,6 @@
 import type { LogChange, SubscribeOptions } from './conversation-log.ts'
 
-/** Which changes a subscriber is told: those of one namespace, or of all. */
+/** Which changes a subscriber gets: those of one namespace, or of all. */
 export interface Audience extends SubscribeOptions {
   namespace: string | null
 }
@@ -8,55 +8,52 @@ export interface Audience extends SubscribeOptions {
 type Listener = (change: LogChange) => void
 
 /** The subscribers of one storage. */
-export interface Listeners {
+export class Listeners {
+  readonly #all = new Set<{ listener: Listener; audience: Audience }>()
+
   /** How many there are. */
-  readonly size: number
-  /** Returns the function that ends it. */
-  add(listener: Listener, audience: Audience): () => void
-  notify(change: LogChange): void
-  /** Whether anybody needs the records of a conversation. */
-  wants(conversation: string, namespace: string | null): boolean
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** Returns the function that removes the listener. */
+  add(listener: Listener, audience: Audience): () => void {
+    const entry = { listener, audience }
+    this.#all.add(entry)
+    return () => {
+      this.#all.delete(entry)
+    }
+  }
+
+  /** Calls every listener. A listener that throws does not affect the others. */
+  notify(change: LogChange): void {
+    const { conversation, namespace } = change
+    for (const { listener, audience } of this.#all) {
+      if (!hears(audience, namespace)) continue
+      const isWanted = audience.wants?.(conversation, namespace) ?? true
+      call(listener, isWanted ? change : { ...change, records: [] })
+    }
+  }
+
+  /** Whether any listener needs the records of a conversation. */
+  wants(conversation: string, namespace: string | null): boolean {
+    for (const { audience } of this.#all) {
+      const isHeard = hears(audience, namespace)
+      if (isHeard && (audience.wants?.(conversation, namespace) ?? true)) return true
+    }
+    return false
+  }
 }
 
-/** A listener that is removed while others are told is not told any more; one that throws harms nobody else. */
-export function listeners(): Listeners {
-  const all = new Set<{ listener: Listener; audience: Audience }>()
-  const hears = (audience: Audience, namespace: string | null): boolean =>
-    audience.allNamespaces === true || audience.namespace === namespace
-  return {
-    get size() {
-      return all.size
-    },
-    add(listener, audience) {
-      const entry = { listener, audience }
-      all.add(entry)
-      return () => {
-        all.delete(entry)
-      }
-    },
-    notify(change) {
-      const { conversation, namespace } = change
-      for (const { listener, audience } of all) {
-        if (!hears(audience, namespace)) continue
-        const isWanted = audience.wants?.(conversation, namespace) ?? true
-        call(listener, isWanted ? change : { ...change, records: [] })
-      }
-    },
-    wants(conversation, namespace) {
-      for (const { audience } of all) {
-        const isHeard = hears(audience, namespace)
-        if (isHeard && (audience.wants?.(conversation, namespace) ?? true)) return true
-      }
-      return false
-    },
-  }
+function hears(audience: Audience, namespace: string | null): boolean {
+  return audience.allNamespaces === true || audience.namespace === namespace
 }
 
 function call(listener: Listener, change: LogChange): void {
   try {
     listener(change)
   } catch (error) {
-    // A bug of the listener: not hidden, and no reason to fail what is stored.
+    // A bug of the listener is reported, but the change is stored.
     queueMicrotask(() => {
       throw error
     })

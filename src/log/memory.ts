@@ -24,7 +24,7 @@ import type {
 import { pageOf } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
 import { debugLine, headerLine, recordLine } from './json-lines.ts'
-import { type Listeners, listeners } from './listeners.ts'
+import { Listeners } from './listeners.ts'
 import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK, pause } from './pause.ts'
 import { type ImportedLine, readLines } from './read-lines.ts'
@@ -48,11 +48,11 @@ interface Storage {
 }
 
 /**
- * A log that lives as long as its process: for tests, scripts and agents that need no memory. Records are shared by all
- * who read them: do not change them.
+ * Makes a log in memory, which ends with its process: for tests, scripts and agents that need no history. Readers share the
+ * records: do not change them.
  */
 export function createMemoryLog(): ConversationLog {
-  return logOf({ conversations: new Map(), subscribers: listeners(), closed: false }, null)
+  return logOf({ conversations: new Map(), subscribers: new Listeners(), closed: false }, null)
 }
 
 function logOf(storage: Storage, namespace: string | null): ConversationLog {

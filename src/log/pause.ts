@@ -2,10 +2,10 @@ import { nodeBuiltin } from '../node-builtin.ts'
 
 const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
-/** How many records are worked on at once, before others get their turn. */
+/** How many records are processed before other work gets a turn. */
 export const CHUNK = 500
 
-/** Lets everything else that waits in this process have its turn. */
+/** Gives other work in this process a turn. */
 export async function pause(): Promise<void> {
   await nextTurn()
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
-import type { ConversationQueue } from './conversation-queue.ts'
+import type { ConversationQueue } from './conversation-log.ts'
 import { createPostgresLog } from './postgres.ts'
 
 const chat = (id: string, deliver?: 'next_run'): ConversationEvent => {

@@ -282,10 +282,10 @@ describe('createPostgresLog', () => {
     }
     await beside.query(`CREATE ROLE "weak_${schema}" LOGIN`)
     const wrong: [string, RegExp][] = [
-      [to((at) => (at.port = '1')), /no server answers there/],
-      [to((at) => (at.pathname = '/nowhere')), /no such database.*createdb/],
+      [to((at) => (at.port = '1')), /no server answers/],
+      [to((at) => (at.pathname = '/nowhere')), /database does not exist.*createdb/],
       [to((at) => (at.username = 'nobody')), /user or the password/],
-      [to((at) => (at.username = `weak_${schema}`)), /lacks rights.*GRANT/],
+      [to((at) => (at.username = `weak_${schema}`)), /lacks permissions.*GRANT/],
     ]
     for (const [text, message] of wrong) {
       const log = createPostgresLog({ connectionString: text, schema: 'elsewhere' })

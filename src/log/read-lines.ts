@@ -9,16 +9,16 @@ import { type ExportHeader, LINES_VERSION } from './json-lines.ts'
 import { redact } from './redact.ts'
 import { splitDebug } from './split-debug.ts'
 
-/** A line that was imported. */
+/** A line of an import. */
 export type ImportedLine =
   | { type: 'header'; header: ExportHeader }
   | { type: 'record'; position: number; at: number; event: ConversationEvent; json: string }
   | { type: 'debug'; message: string; json: string }
 
 /**
- * The lines of an export, checked one by one: a header, records with dense positions, debug data of messages named once.
+ * Reads and checks the lines of an export: a header, records with dense positions, and debug data, one line per message.
  *
- * @throws ByrefError `bad_request` with the number of the line and what is wrong with it
+ * @throws ByrefError `bad_request` with the number of the line and the problem
  */
 export async function* readLines(
   texts: AsyncIterable<string> | Iterable<string>,
@@ -26,7 +26,7 @@ export async function* readLines(
   const parse = lineParser()
   let number = 0
   for await (const text of texts) {
-    // A text may have several whole lines, the last one ended or not.
+    // A text may contain several whole lines, and the last line end may be missing.
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       number++
       try {
@@ -36,7 +36,7 @@ export async function* readLines(
       }
     }
   }
-  if (number === 0) throw new ByrefError('bad_request', 'Line 1: there is none; it is the header')
+  if (number === 0) throw new ByrefError('bad_request', 'Line 1: the header is missing')
 }
 
 function lineParser(): (line: string) => ImportedLine[] {
@@ -50,7 +50,7 @@ function lineParser(): (line: string) => ImportedLine[] {
       return [parseHeader(value)]
     }
     if ('debug' in value) return [parseDebug(value, messages)]
-    if (messages.size > 0) throw new Error('records come before debug data')
+    if (messages.size > 0) throw new Error('records must come before debug data')
     return parseRecord(value, ++position)
   }
 }
@@ -61,7 +61,7 @@ function parseHeader(value: Record<string, unknown>): ImportedLine {
   }
   if (value.version !== LINES_VERSION) {
     throw new Error(
-      `version ${JSON.stringify(value.version)} is not known, only ${LINES_VERSION}: update byref to read it`,
+      `version ${JSON.stringify(value.version)} is not supported, only ${LINES_VERSION}: update byref to read it`,
     )
   }
   const header = {
@@ -73,7 +73,7 @@ function parseHeader(value: Record<string, unknown>): ImportedLine {
   return { type: 'header', header }
 }
 
-/** The record, and the debug data that its message carried. */
+/** The record, and the debug data in the metadata of its message. */
 function parseRecord(value: Record<string, unknown>, position: number): ImportedLine[] {
   if (value.v !== 1) throw new Error('a record must have "v": 1')
   if (value.position !== position) {
@@ -97,8 +97,8 @@ function parseDebug(
   messages: Set<string>,
 ): ImportedLine {
   if (typeof message !== 'string') throw new Error('debug must be the id of a message')
-  if (value === undefined) throw new Error('debug data has a value')
-  if (messages.has(message)) throw new Error(`there is debug data of ${message} already`)
+  if (value === undefined) throw new Error('debug data must have a value')
+  if (messages.has(message)) throw new Error(`debug data of ${message} occurs twice`)
   messages.add(message)
   return { type: 'debug', message, json: JSON.stringify(redact(value)) }
 }

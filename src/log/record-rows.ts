@@ -5,22 +5,22 @@ import { eventProblem } from '../core/events/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { recordLine } from './json-lines.ts'
 
-/** A row of the records, as the logs in databases store them. */
+/** A row of the table of records in a database. */
 export interface RecordRow {
   position: number
   at: number
   /** JSON. */
   event: string
-  /** {@link eventSum} and the time together. */
+  /** {@link eventSum} plus the time. */
   sum: number
 }
 
-/** The checksum of an event at its position. The time is added to it where that is known. */
+/** The checksum of an event at its position. The stored sum also has the time added. */
 export function eventSum(position: number, event: string): number {
   return crc32(event, position)
 }
 
-/** What is wrong with a row, without reading its event; null where its checksum is right. */
+/** What is wrong with a row, without parsing its event; null for a right checksum. */
 export function rowProblem({ position, at, event, sum }: RecordRow): string | null {
   return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
 }
@@ -43,7 +43,7 @@ export function recordOf(row: RecordRow, conversation: string): LogRecord {
   return { v: 1, position, timestamp: isoText(row.at), event: event as ConversationEvent }
 }
 
-/** The record that a row holds; null for a damaged one: who reads on from there is told so. */
+/** The record that a row holds; null for a damaged one. Reading the conversation reports the damage. */
 export function soundRecord(row: RecordRow, conversation: string): LogRecord | null {
   try {
     return recordOf(row, conversation)
@@ -55,13 +55,13 @@ export function soundRecord(row: RecordRow, conversation: string): LogRecord | n
 
 let last = { at: 0, text: new Date(0).toISOString() }
 
-/** The records of one append have one time, so that it is mostly that of the last record. */
+/** Caches the last time, because all records of an append have the same. */
 function isoText(at: number): string {
   if (last.at !== at) last = { at, text: new Date(at).toISOString() }
   return last.text
 }
 
-/** The records of rows behind a position; `end` is the conversation's last position. @throws DamagedError where one is missing */
+/** The records of rows after a position; `end` is the conversation's last position. @throws DamagedError for a missing one */
 export function recordsOf(
   rows: readonly RecordRow[],
   conversation: string,
@@ -80,7 +80,7 @@ export function recordsOf(
   return records
 }
 
-/** The event of a row, for lists and searches: null where it is damaged, so that one record spoils nothing for others. */
+/** The event of a row, for lists and searches; null for a damaged one, so that it does not break a whole list. */
 export function eventIn(json: unknown): ConversationEvent | null {
   try {
     const event: unknown = JSON.parse(String(json))
@@ -92,12 +92,12 @@ export function eventIn(json: unknown): ConversationEvent | null {
 
 const SEAL_LENGTH = 8
 
-/** Text with its checksum before it. */
+/** Text with its checksum in front. */
 export function seal(text: string): string {
   return crc32(text).toString(16).padStart(SEAL_LENGTH, '0') + text
 }
 
-/** What {@link seal} was given; null where it is damaged. */
+/** The text that {@link seal} got; null for damaged text. */
 export function unseal(sealed: string): string | null {
   const text = sealed.slice(SEAL_LENGTH)
   return seal(text) === sealed ? text : null
@@ -111,7 +111,7 @@ export function exportedLine(row: RecordRow, conversation: string, expected: num
   throw new DamagedError(conversation, { position: expected, reason: problem })
 }
 
-/** Debug data of a conversation with so many records, as JSON. @throws DamagedError behind the last record */
+/** Debug data of a message, as JSON; `position` is the conversation's last. @throws DamagedError after that position */
 export function debugOf(
   sealed: string,
   { id, position, message }: { id: string; position: number; message: string },

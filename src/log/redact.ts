@@ -1,20 +1,20 @@
 import { isPlainObject, putKey } from '../core/json/json.ts'
 
-/** What stands where a secret was. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]'
 
 /**
- * JSON without its secrets, of the same structure: values under names that secrets have (`api_key`, `password`,
- * `authorization`, `cookie` …), also in pairs such as `{ name: 'Authorization', value }`, and within texts what has the form of a
- * key, a token, a private key, or a URL with a password. Costs its size; the same value back where there was none.
+ * JSON with the same structure, without secrets: values under names such as `api_key`, `password`, `authorization` or `cookie`,
+ * also in pairs such as `{ name: 'Authorization', value }`, and in text whatever looks like a key, a token, a private key or a
+ * URL with a password. It takes linear time, and returns the same value where there is no secret.
  *
- * It knows the common forms and no others: what must not be read at all is better not given.
+ * It recognises only common forms: do not pass what must never be read.
  */
 export function redact(value: unknown): unknown {
   return redactJson(value, 'plain')
 }
 
-/** A text without what has the form of a secret, as {@link redact}. */
+/** Text without what looks like a secret, as {@link redact}. */
 export function redactText(text: string): string {
   if (clean.has(text)) return text
   let safe = text
@@ -26,12 +26,12 @@ export function redactText(text: string): string {
   return safe
 }
 
-/** Texts without secrets: keys, and the descriptions of tools, come again with every agent. */
+/** Texts without secrets: keys and descriptions of tools occur again and again. */
 const clean = new Set<string>()
-/** Of these texts, and of the characters of each. */
+/** Maximum number of these texts, and of the characters of each. */
 const MAX_CLEAN = 1000
 
-/** `plain`: names and forms decide. `secret`: all of it is one. `schema`: describes one, and may give examples. */
+/** `plain`: names and forms decide. `secret`: everything is secret. `schema`: describes a secret and may contain examples. */
 type Mode = 'plain' | 'secret' | 'schema'
 
 function redactJson(value: unknown, mode: Mode): unknown {
@@ -44,7 +44,7 @@ function redactJson(value: unknown, mode: Mode): unknown {
 function redactList(list: readonly unknown[], mode: Mode): unknown {
   let changed = false
   const safe = list.map((item, i) => {
-    // Raw headers: a name, then its value.
+    // Raw headers alternate names and values.
     const isHeader = isHeaderName(list[i - 1])
     const made = redactJson(item, isHeader && typeof item === 'string' ? 'secret' : mode)
     changed ||= made !== item
@@ -76,7 +76,7 @@ function modeOf(key: string, mode: Mode, isPair: boolean): Mode {
   return mode === 'schema' && EXAMPLES.has(key) ? 'secret' : mode
 }
 
-/** The properties of a JSON Schema: a parameter named `password` is described, not given. */
+/** The properties of a JSON Schema: it describes a parameter named `password`, and contains no value. */
 function redactProperties(properties: Record<string, unknown>): unknown {
   const safe: Record<string, unknown> = {}
   let changed = false
@@ -106,7 +106,7 @@ function isHeaderName(item: unknown): boolean {
   return typeof item === 'string' && item.length < 30 && HEADERS.has(item.toLowerCase())
 }
 
-/** A name that only secrets have: one of its words, its last word, or words that belong together. */
+/** A name that only secrets have: by one of its words, its last word, or words that belong together. */
 const NAMES =
   /(?:^| )(?:pass ?words?|pass|passwd|pwd|pass ?phrases?|pass ?codes?|secrets?|credentials?|authorization|cookies?|bearer|jwt|(?:api|access|account|private|secret|signing|encryption|auth|master|shared|storage|ssh|license) ?keys?|(?:access|refresh|auth|id|session|api|csrf|xsrf|bearer|security) ?tokens?|session ?id)(?: |$)|(?:^| )(?:token|auth)$/
 
@@ -132,7 +132,7 @@ function wordsOf(key: string): string {
     .toLowerCase()
 }
 
-// Each is linear in the text: no two matches begin in one run of characters that a third could not end.
+// Each pattern takes time linear in the text.
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [
     /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
@@ -142,7 +142,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^\s/?#"'<>\\]*@/g, `$1${REDACTED}@`],
   [/\b(bearer\s+)[^\s"',;\\]+/gi, `$1${REDACTED}`],
   [/\b([Bb]asic\s+)(?=[a-z]*[A-Z0-9+/=])[A-Za-z0-9+/]{6,}=*/g, `$1${REDACTED}`],
-  // Headers, whose value goes on to the end of the line.
+  // Headers: the value ends with the line.
   [/((?:authorization|cookie)\\?["']?[ \t]*[:=][ \t]*\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
   // name=value, name: value, "name":"value", also in the query of a URL
   [

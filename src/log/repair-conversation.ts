@@ -12,7 +12,7 @@ import {
 
 const PAGE = 500
 
-/** The records that a repair removes, as they are stored. */
+/** The stored records that a repair removes. */
 export async function* removedRecords(
   upkeep: LogUpkeep,
   conversation: string,
@@ -28,8 +28,8 @@ export async function* removedRecords(
 }
 
 /**
- * Cuts a conversation back to its last sound record. Nothing goes on by itself after that, since nobody knows what had been
- * done: a run that is open then ends with an error, and so do messages that wait. Gives how many records were removed.
+ * Removes everything after the last sound record of a conversation. An open run then ends with an error, and so do queued
+ * messages, because nobody knows what had been done. Gives how many records were removed.
  */
 export async function repairConversation(
   log: ConversationLog,
@@ -41,15 +41,10 @@ export async function repairConversation(
   const records = []
   for await (const record of readAll(log, conversation)) records.push(record)
   const state = foldAll(emptyConversation, records)
-  const said = `Records from position ${damage.position} on were damaged (${damage.reason}) and were removed: ${removed} in all`
+  const message = `Records from position ${damage.position} on were damaged (${damage.reason}) and were removed: ${removed} in all`
   const end = (runId: string): ConversationEvent => {
-    return {
-      type: 'RUN_ERROR',
-      threadId: conversation,
-      runId,
-      code: 'conversation_damaged',
-      message: said,
-    }
+    const code = 'conversation_damaged'
+    return { type: 'RUN_ERROR', threadId: conversation, runId, code, message }
   }
   const open = openRun(state)
   const events: ConversationEvent[] = open ? [end(open.runId)] : []

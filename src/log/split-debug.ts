@@ -2,15 +2,15 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
 
-/** An event without debug data, and those that it had: redacted, with the id of their message. */
+/** An event without its debug data, and the redacted debug data with the id of their message. */
 export interface SplitDebug {
   event: ConversationEvent
   debug: [message: string, value: unknown] | null
 }
 
 /**
- * Takes `metadata.debug` off a message, where `has_debug_data` then stands (spec M3); any other event comes back as it is.
- * Empty ones are none, and those of a message without an id, which nobody could ask for, are dropped.
+ * Replaces `metadata.debug` of a message by `has_debug_data`. Other events are returned unchanged. Empty debug data are dropped,
+ * and so are those of a message without an id, because nobody could read them.
  */
 export function splitDebug(event: ConversationEvent): SplitDebug {
   const payload: unknown = event.type === 'NEW_MESSAGE' ? event.payload : null
@@ -30,7 +30,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** In the place and order in which it was. */
+/** The metadata with the same order of keys. */
 function withoutDebug(
   metadata: Record<string, unknown>,
   hasDebug: boolean,

@@ -19,25 +19,25 @@ import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK } from './pause.ts'
 import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
-import { type Feed, feed } from './sqlite/feed.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
 import { giveNotice } from './sqlite/notices.ts'
 import { readRecords } from './sqlite/read-records.ts'
 import { forget, removeAll } from './sqlite/remove-records.ts'
 import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
+import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
-import { LOG_FILE, type LogConnection, type Statements } from './sqlite/statements.ts'
+import { LOG_FILE, type LogConnection, rowsOf, type Statements } from './sqlite/statements.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
-  /** How long a use waits while other processes hold the file, in milliseconds. Default 60,000. */
+  /** How long a call waits while other processes lock the file, in milliseconds. Default: 60,000. */
   busyTimeoutMs?: number
 }
 
 /**
- * A log in one SQLite file, by Node's own `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`);
- * appends that come together share one sync. Several processes may use one file, on one machine; its clock is that of
- * the leases. The file is made if it is not there; its folder is not. A file that is busy is opened when it is first used.
+ * Makes a log in one SQLite file, with Node's `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`), and
+ * concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
+ * file is created where it is missing; its folder must exist. A busy file is opened at its first use.
  *
  * @param path A file's path, or `:memory:`.
  * @throws ByrefError `log_failed` for a file that cannot be opened, is no database, or was written by a newer byref;
@@ -48,13 +48,13 @@ export function createSqliteLog(path: string, options: SqliteLogOptions = {}): C
     busyTimeoutMs: is.notNegative,
   })
   const owner = { path, what: 'conversation log', failed: 'log_failed' } as const
-  const changes = feed()
+  const changes = new SqliteChanges()
   return logOf(connect({ owner, kind: LOG_FILE, hooks: changes, busyTimeoutMs }), changes, null)
 }
 
 function logOf(
   connection: LogConnection,
-  changes: Feed,
+  changes: SqliteChanges,
   namespace: string | null,
 ): ConversationLog {
   const { use, read, write } = connection
@@ -66,9 +66,9 @@ function logOf(
     const { key } = row
     const pages: StoredPages = {
       records: (after) =>
-        use(() => read((sql) => sql.read.all(key, after, CHUNK) as unknown as RecordRow[])),
+        use(() => read((sql) => rowsOf<RecordRow>(sql.read.all(key, after, CHUNK)))),
       debug: (after) =>
-        use(() => read((sql) => sql.debugLines.all(key, after, CHUNK) as unknown as DebugRow[])),
+        use(() => read((sql) => rowsOf<DebugRow>(sql.debugLines.all(key, after, CHUNK)))),
     }
     return exportStored(row, pages, soundEnd)
   }
@@ -203,7 +203,7 @@ function logOf(
   return checkMethods('log', log, LOG_METHODS)
 }
 
-/** Lengthens or ends a lease, within a transaction; false where it is another's. */
+/** Renews or ends a lease, in a transaction; false for the lease of another owner. */
 function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
   const row = findRow(sql, place)
   if (row?.lease_owner !== lease.owner) return false
@@ -212,7 +212,7 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
   return true
 }
 
-/** Gives a conversation a title, or its own for null, within a transaction; false where there is none. */
+/** Gives a conversation a title, or its own for null, in a transaction; false for an unknown conversation. */
 function giveName(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false
@@ -222,7 +222,7 @@ function giveName(sql: Statements, place: Place, name: string | null): boolean {
   return true
 }
 
-/** Looks after the conversations of a file. */
+/** Everything of the upkeep except `cut`. */
 function sqliteUpkeep(
   { use, read, write }: LogConnection,
   placeOf: (id: string) => Place,
@@ -240,7 +240,7 @@ function sqliteUpkeep(
         read((sql) => {
           const row = findRow(sql, placeOf(id))
           const rows = row ? sql.read.all(row.key, after, limit) : []
-          return (rows as unknown as RecordRow[]).map((one) => {
+          return rowsOf<RecordRow>(rows).map((one) => {
             const { position, at, event } = one
             return { position, at, event, problem: rowProblem(one) }
           })

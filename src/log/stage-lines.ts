@@ -9,7 +9,7 @@ import {
   withoutMessages,
 } from './summary.ts'
 
-/** What becomes a conversation when the last line was right. */
+/** Imported lines that become a conversation after the last line was accepted. */
 export interface Staged {
   key: number
   header: ExportHeader
@@ -17,20 +17,20 @@ export interface Staged {
   state: ConversationState
 }
 
-/** Where staged lines go. */
+/** Where lines are staged. */
 export interface Staging {
   key: number
-  /** Stores a piece of them; at the end also an empty one. */
+  /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
-  /** Takes away deleted messages that are stored: how many there were, and the title that the others give. */
+  /** Removes deleted messages that are stored. Gives how many there were, and the title of the remaining messages. */
   forget(ids: readonly string[]): Promise<{ gone: number; title: string | null }>
 }
 
-/** Stores lines by pieces and folds them. */
-export async function stageLines(
-  lines: AsyncIterable<string> | Iterable<string>,
-  { key, store, forget }: Staging,
-): Promise<Staged> {
+/** Lines of an export. */
+export type Lines = AsyncIterable<string> | Iterable<string>
+
+/** Stores lines in pieces and folds them. */
+export async function stageLines(lines: Lines, { key, store, forget }: Staging): Promise<Staged> {
   const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
   const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION }
   const deleted: string[] = []

@@ -4,16 +4,16 @@ import { resultCall } from '../core/messages/results.ts'
 import { chatText } from './chat-text.ts'
 import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
 
-/** What a log keeps of a conversation's events, so that a list need not read them. */
+/** What a log stores about a conversation's events, so that lists need not read them. */
 export interface ConversationState {
-  /** Of the first chat message that has text and was not deleted; null before there is one. */
+  /** The title from the first chat message with text that was not deleted; null without one. */
   title: string | null
-  /** Without those that were deleted. */
+  /** Number of messages that were not deleted. */
   messages: number
   openRun: string | null
-  /** The ids of the messages that wait for a run or a step of their own. */
+  /** The ids of the messages that wait for a run or a step. */
   queued: readonly string[]
-  /** The ids of the calls of the open run that wait for a person's answer. */
+  /** The ids of the calls of the open run that wait for approval. */
   approvals: readonly string[]
   /** The last run failed. */
   failed: boolean
@@ -32,11 +32,11 @@ export const NEW_CONVERSATION: ConversationState = {
   agent: null,
 }
 
-/** What is stored of a conversation beside its events, in any log. */
+/** What every log stores about a conversation beside its events. */
 export interface StoredSummary {
   id: string
   namespace: string | null
-  /** The title that it was given. */
+  /** The title that it was given, or null. */
   name: string | null
   created: number
   updated: number
@@ -47,8 +47,8 @@ export interface StoredSummary {
 }
 
 /**
- * The state after more events, as one fold for every log; messages that were deleted are taken off by {@link withoutMessages}. Never throws,
- * whatever an imported event holds.
+ * The state after more events. {@link withoutMessages} then subtracts deleted messages. Never throws, whatever an imported event
+ * contains.
  */
 export function stateAfter(
   before: ConversationState,
@@ -59,7 +59,7 @@ export function stateAfter(
   return state
 }
 
-/** The state when so many of its messages are gone, and this is the title that the others give. */
+/** The state after `gone` messages were deleted; `title` is that of the remaining ones. */
 export function withoutMessages(
   state: ConversationState,
   { gone, title }: { gone: number; title: string | null },
@@ -101,7 +101,7 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
   }
 }
 
-/** A list of ids as databases store it; empty where that is damaged, so that one row spoils no list of conversations. */
+/** A list of ids as databases store it; empty for damaged text, so that one row does not break a list of conversations. */
 export function readIds(stored: string | null): string[] {
   const ids: unknown = stored === null ? [] : readJson(stored)
   return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
@@ -123,7 +123,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Whether there is something to go on with. */
+/** Whether a run is open or messages wait for one. */
 export function isDue({ openRun, queued }: ConversationState): boolean {
   return openRun !== null || queued.length > 0
 }
@@ -183,7 +183,7 @@ function agentIn({ agent }: { agent?: unknown }): string | null {
   return typeof agent === 'string' ? agent : null
 }
 
-/** The first line of a chat message, at most 80 characters; null for what has no text. */
+/** The first line of a chat message, at most 80 characters; null without text. */
 export function titleOf(event: ConversationEvent): string | null {
   const text = chatText(event)?.trim()
   if (!text) return null

@@ -5,8 +5,8 @@ import { type ConversationLog, type ConversationSummary, readAll } from './conve
 import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
 
 /**
- * Reads all that a conversation holds, also while somebody appends to it. Gives the first damage; null where it is sound, and
- * where there is none.
+ * Reads everything in a conversation, also during appends. Gives the first damage; null for a sound or an unknown
+ * conversation.
  */
 export async function verifyConversation(log: ConversationLog, id: string): Promise<Damage | null> {
   const fold = createFold()
@@ -16,7 +16,7 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
       fold.apply(record)
       state = stateAfter(state, [record.event])
     }
-    // Debug data too.
+    // The export also reads the debug data.
     for await (const _ of log.export(id));
   } catch (error) {
     if (error instanceof DamagedError) return error.damage
@@ -25,11 +25,11 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
   }
   const summary = await log.find(id)
   const { position } = fold.state
-  if (!summary || summary.position !== position || saysSame(summary, state)) return null
+  if (!summary || summary.position !== position || matches(summary, state)) return null
   return { position: position + 1, reason: 'its summary does not say what its records say' }
 }
 
-function saysSame(summary: ConversationSummary, state: ConversationState): boolean {
+function matches(summary: ConversationSummary, state: ConversationState): boolean {
   const { openRun, queued, agent } = summary
   return openRun === state.openRun && queued === state.queued.length && agent === state.agent
 }

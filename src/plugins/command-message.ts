@@ -5,19 +5,19 @@ import type { Plugin } from './load-plugin.ts'
 /** The plugins of an agent, by their names. */
 export type Plugins = ReadonlyMap<string, Plugin>
 
-/** A message that asks a plugin to do something. */
+/** A message that runs a command of a plugin. */
 export interface CommandMessage extends Message {
   content: { command: string; param?: unknown; [key: string]: unknown }
 }
 
-/** Whether a message is a command for a plugin, which is carried out without a model. */
+/** Whether a message is a command for a plugin, which runs without a model. */
 export function isCommand(message: Message): message is CommandMessage {
   const { receiver, content_type, content } = message
   if (receiver?.participant_role !== 'plugin' || content_type !== 'command') return false
   return isPlainObject(content) && typeof content.command === 'string' && !('response' in content)
 }
 
-/** The call that carries out a command; of a plugin or command that there is not, one that fails and says so. */
+/** The call that runs a command. For an unknown plugin or command, the call fails with that error. */
 export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugins): ToolCall {
   const { command, param } = content
   const name = receiver?.name ?? receiver?.participant_id ?? ''
@@ -30,12 +30,12 @@ export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugi
   }
 }
 
-/** The id of the call that carries out the command of a message. */
+/** The id of the call that runs the command of a message. */
 export function commandCallId(messageId: string): string {
   return `command_${messageId}`
 }
 
-/** By its name or its title. */
+/** A plugin by name or title. */
 function pluginOf(name: string, plugins: Plugins): Plugin | undefined {
   return plugins.get(name) ?? [...plugins.values()].find(({ title }) => title === name)
 }

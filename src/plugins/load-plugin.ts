@@ -6,10 +6,10 @@ import { isPlainObject } from '../core/json/json.ts'
 import { isAssetRef } from '../core/refs/asset-ref.ts'
 import { readPluginYaml, type YamlCommand } from './plugin-yaml.ts'
 
-/** Does the work of a command: given its parameter, valid and with its references resolved. */
+/** Runs a command. Its parameter is valid, and references in it are resolved. */
 export type PluginExecute = (param: unknown, context: ToolContext) => unknown
 
-/** What does a command: a function, or one with what `defineTool` takes beside it. */
+/** The handler of a command: a function, or an object with options of `defineTool`. */
 export type PluginHandler =
   | PluginExecute
   | ({ execute: PluginExecute } & Pick<
@@ -38,15 +38,15 @@ const HANDLER: OptionTable<Exclude<PluginHandler, PluginExecute>> = {
 /** One command of a plugin. */
 export interface PluginCommand {
   name: string
-  /** The tool that it is, for models: `plugin_command`. */
+  /** The command as a tool for models, named `plugin_command`. */
   tool: Tool
   /** The tool's arguments for the `param` of a command message. */
   argumentsOf(param: unknown): Record<string, unknown>
 }
 
-/** Commands that belong together, for models as tools and for people as messages. */
+/** A set of commands: tools for models, and messages for people. */
 export interface Plugin {
-  /** What command messages call it by: `info.name`, else `info.title`. */
+  /** The name in command messages: `info.name`, else `info.title`. */
   name: string
   title: string
   description: string
@@ -54,16 +54,16 @@ export interface Plugin {
 }
 
 /**
- * Where a command takes its whole parameter by one reference (`asset_ref_acceptable` on `parameter` itself), the tool has
- * this parameter for it; a parameter that is no object is under it too.
+ * The tool's parameter for a reference to the whole parameter of a command (`asset_ref_acceptable` on `parameter` itself), and
+ * for a parameter that is not an object.
  */
 export const WHOLE_PARAM = '_param'
 
 /**
- * Makes a plugin of its YAML and of what does its commands, by their names.
+ * Makes a plugin from its YAML and the handlers of its commands.
  *
- * @throws ByrefError `config_invalid` for YAML that is none or describes no plugin, with line and column; for a command that
- *   nobody does, and a handler of no command
+ * @throws ByrefError `config_invalid` for invalid YAML or an invalid plugin, with line and column; for a command without a
+ *   handler, and a handler without a command
  */
 export async function loadPlugin(
   yaml: string,
@@ -79,12 +79,17 @@ export async function loadPlugin(
   const names = commands.map((command) => command.name)
   for (const handler of Object.keys(handlers)) {
     if (!names.includes(handler)) {
-      throw invalid(`The plugin "${name}" has no command "${handler}"; it has ${names.join(', ')}`)
+      throw invalid(
+        `Unknown command "${handler}" in loadPlugin.handlers. The plugin "${name}" has ${names.join(', ')}`,
+      )
     }
   }
   const made = commands.map((command): [string, PluginCommand] => {
     const handler = Object.hasOwn(handlers, command.name) ? handlers[command.name] : undefined
-    if (!handler) throw invalid(`Nothing does the command "${command.name}": give it a handler`)
+    if (!handler)
+      throw invalid(
+        `The command "${command.name}" has no handler: add one to the handlers of loadPlugin`,
+      )
     return [command.name, pluginCommand(name, command, handler)]
   })
   return { name, title, description, commands: new Map(made) }
@@ -125,7 +130,7 @@ function descriptionOf({ description, response }: YamlCommand): string {
   return response === '' ? description : `${description}\nGives: ${response}`
 }
 
-/** What the model fills in. What is required is checked when the whole parameter is there. */
+/** The input schema of the tool. Required fields are checked when the whole parameter is known. */
 function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   const { description, ...rest } = schema
   const whole = { ...rest, ...(isWhole ? { asset_ref_acceptable: true } : {}) }
@@ -134,12 +139,14 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
       [WHOLE_PARAM]: description === undefined ? whole : { ...whole, description },
     }
     return {
-      ...{ type: 'object', properties, additionalProperties: false },
+      type: 'object',
+      properties,
+      additionalProperties: false,
       ...(isRequired ? { required: [WHOLE_PARAM] } : {}),
     }
   }
   if (!isWhole) return schema
-  // Providers take no choice between sets of parameters: words say what is required without it.
+  // Providers do not support alternative sets of parameters, so the description says what is required.
   const { required = [], ...open } = schema as { required?: readonly string[] }
   const otherwise =
     required.length === 0 ? '' : `. Without it, these are required: ${required.join(', ')}`
@@ -151,7 +158,7 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }
 
-/** The parameter as its handler is given it. */
+/** The parameter that the handler gets. */
 function checkedParam(
   { name, schema, isObject, isWhole }: YamlCommand,
   { [WHOLE_PARAM]: whole, ...fields }: Record<string, unknown>,
@@ -164,7 +171,7 @@ function checkedParam(
   const words = issues.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
   throw new ByrefError(
     'invalid_arguments',
-    `The parameter of "${name}" does not fit: ${words.join('; ')}`,
+    `The parameter of "${name}" is invalid: ${words.join('; ')}`,
   )
 }
 

@@ -4,28 +4,28 @@ import { isPlainObject, putKey } from '../core/json/json.ts'
 
 export type Path = readonly (string | number)[]
 
-/** Says where in the YAML something is wrong, and throws. */
+/** Throws an error with the line and column of a path. */
 export type Fail = (path: Path, what: string) => never
 
-/** What is known of a plugin's types while it is read. */
+/** State of reading a plugin's types. */
 export interface TypeReader {
   fail: Fail
   /** By the names that `_type_ref` gives. */
   named: Map<string, JsonSchema>
 }
 
-/** A description as JSON Schema; `required` says whether the value must be there (default true). */
+/** A description as JSON Schema, and whether the value is required (default true). */
 export interface FieldSchema {
   schema: JsonSchema
   isRequired: boolean
 }
 
-/** What is wrong with a name that there is not. */
+/** The message for an unknown name. */
 export function unknownName(name: string, names: readonly string[]): string {
   return `is not known: ${JSON.stringify(name)}.${didYouMean(name, names)} Valid: ${names.join(', ')}`
 }
 
-/** Types as they are written in YAML for JSON and for Python, in lower case. */
+/** JSON and Python names of types, in lower case. */
 const TYPES: Readonly<Record<string, JsonSchema>> = {
   ...ofType('string', 'string', 'str'),
   ...ofType('number', 'number', 'float'),
@@ -41,28 +41,20 @@ function ofType(type: string, ...names: string[]): Record<string, JsonSchema> {
   return Object.fromEntries(names.map((name) => [name, { type }]))
 }
 
-/** Keywords of JSON Schema that a description may have beside its own. */
-const KEYWORDS = [
-  ...['type', 'required', 'example', 'description', 'enum', 'asset_ref_acceptable', 'asset_ref_as'],
-  ...['title', 'default', 'examples', 'const', 'format', 'deprecated', 'optional', 'name'],
-  ...[
-    'items',
-    'prefixItems',
-    'contains',
-    'minItems',
-    'maxItems',
-    'uniqueItems',
-    'unevaluatedItems',
-  ],
-  ...['properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'minProperties'],
-  ...['maxProperties', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['minLength', 'maxLength', 'pattern', 'contentEncoding', 'contentMediaType'],
-  ...['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', '$ref', '$defs', 'definitions'],
-  ...['$comment', 'readOnly', 'writeOnly'],
-]
+/** The keywords of a description: its own, and those of JSON Schema. */
+const KEYWORDS = `
+  type required example description enum asset_ref_acceptable asset_ref_as title default
+  examples const format deprecated optional name items prefixItems contains minItems maxItems
+  uniqueItems unevaluatedItems properties patternProperties additionalProperties propertyNames
+  minProperties maxProperties dependentRequired dependentSchemas unevaluatedProperties minimum
+  maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern
+  contentEncoding contentMediaType anyOf oneOf allOf not if then else $ref $defs definitions
+  $comment readOnly writeOnly
+`
+  .trim()
+  .split(/\s+/)
 
-/** Reads a description: `example` is one of `examples`, a `type` may be written as Python has it, or be a mapping. */
+/** Reads a description. `example` becomes one of `examples`; a `type` may be a Python type or a mapping. */
 export function readField(
   description: Readonly<Record<string, unknown>>,
   path: Path,
@@ -80,7 +72,7 @@ export function readField(
   if (flag !== undefined && typeof flag !== 'boolean') {
     fail([...path, 'asset_ref_acceptable'], 'must be true or false')
   }
-  // Within an object it may be JSON Schema's list.
+  // In an object it may be JSON Schema's list.
   if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required)) {
     fail([...path, 'required'], 'must be true or false')
   }
@@ -93,7 +85,7 @@ export function readField(
   return { schema, isRequired: required !== false }
 }
 
-/** An empty value says nothing: templates have `enum: null`. */
+/** Removes empty values: templates have `enum: null`. */
 function withoutNull(description: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const said = ([key, value]: [string, unknown]) => value !== null || /^(default|const)$/.test(key)
   return Object.fromEntries(Object.entries(description).filter(said))
@@ -117,7 +109,7 @@ export function readFields(
   return { type: 'object', properties, required, additionalProperties: isOpen }
 }
 
-/** A type: a name or an expression, a mapping of fields, a list of the fields of a list's items, or of types. */
+/** Reads a type: a name or an expression, a mapping of fields, a list of types, or a list with the fields of items. */
 function readType(type: unknown, path: Path, reader: TypeReader): JsonSchema {
   if (typeof type === 'string') return parseType(type, path, reader)
   if (isPlainObject(type)) {
@@ -148,7 +140,7 @@ export function byName(
 
 const TYPE_EXPECTED = 'must be a type, a mapping of fields, or a list'
 
-/** Reads a type as Python writes it: `List[int]`, `Union[str, None]`, `str | None`, `numpy.ndarray`. */
+/** Parses a Python type: `List[int]`, `Union[str, None]`, `str | None`, `numpy.ndarray`. */
 function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
   const tokens = text.match(/[\w.]+|[^\s\w.]/g) ?? []
   let at = 0
@@ -184,7 +176,7 @@ function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
     if (known?.type === 'array' && args[0]) return { ...known, items: args[0] }
     if (known?.type === 'object' && args[1]) return { ...known, additionalProperties: args[1] }
     if (known) return known
-    // A class of a library, such as numpy.ndarray: anything that JSON or an asset holds.
+    // A class of a library, such as numpy.ndarray: any value.
     if (name.includes('.')) return {}
     return reader.fail(path, unknownName(name, [...Object.keys(TYPES), ...reader.named.keys()]))
   }
@@ -195,7 +187,7 @@ function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
     : reader.fail(path, `cannot be read: ${JSON.stringify(text)}`)
 }
 
-/** One of several; where any value is taken, the others say nothing. */
+/** A union of types. If one type accepts any value, so does the union. */
 function unionOf(options: readonly JsonSchema[]): JsonSchema {
   const [first = {}] = options
   if (options.length === 1 || options.some((one) => Object.keys(one).length === 0)) {

@@ -11,22 +11,22 @@ import {
   unknownName,
 } from './parameter-schema.ts'
 
-/** A command as its YAML describes it. */
+/** A command in the YAML. */
 export interface YamlCommand {
   name: string
   description: string
-  /** What it gives, in words; empty where nothing is said. */
+  /** A description of the result, or ''. */
   response: string
-  /** Of its whole parameter. */
+  /** The schema of the whole parameter. */
   schema: JsonSchema
-  /** The parameter has fields. */
+  /** Whether the parameter has fields. */
   isObject: boolean
-  /** One reference may stand for the whole parameter. */
+  /** Whether one reference may replace the whole parameter. */
   isWhole: boolean
   isRequired: boolean
 }
 
-/** A plugin as its YAML describes it. */
+/** A plugin in the YAML. */
 export interface YamlPlugin {
   name: string
   title: string
@@ -63,7 +63,7 @@ export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
     const isTwice = read.findIndex((other) => other.name === name) !== i
     if (isTwice) fail(['commands', i, 'command_name'], `is "${name}" a second time`)
   }
-  // What is said to models goes before what is said to everybody.
+  // The description for models has priority.
   const described = ['description_for_model', 'description']
   const describedBy = described.find((key) => (info[key] ?? null) !== null)
   return {
@@ -74,15 +74,15 @@ export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
   }
 }
 
-/** Of a component of ConCopilot: what is not about commands is for other programs. */
-const ROOT_KEYS = [
-  ...['info', 'commands', 'config', 'group_id', 'artifact_id', 'version', 'instance_id', 'type'],
-  ...['as_plugin', 'setup', 'url', 'developers', 'licenses'],
-]
-const INFO_KEYS = [
-  ...['name', 'title', 'description', 'description_for_model', 'description_for_human'],
-  ...['prompt', 'prompt_file_name', 'prompt_file_path'],
-]
+/** The keys of a ConCopilot component. Those that do not concern commands are for other programs. */
+const ROOT_KEYS =
+  'info commands config group_id artifact_id version instance_id type as_plugin setup url developers licenses'.split(
+    ' ',
+  )
+const INFO_KEYS =
+  'name title description description_for_model description_for_human prompt prompt_file_name prompt_file_path'.split(
+    ' ',
+  )
 const COMMAND_KEYS = ['command_name', 'description', 'parameter', 'parameters', 'response']
 
 function checkNames(object: object, names: readonly string[], path: Path, fail: Fail): void {
@@ -90,7 +90,7 @@ function checkNames(object: object, names: readonly string[], path: Path, fail: 
   if (odd !== undefined) fail([...path, odd], unknownName(odd, names))
 }
 
-/** The name that `config` gives; a plugin without one is called by its title. */
+/** The name in `config`, else the title. */
 function nameIn(config: unknown, title: string): string {
   const { name } = Object(config) as { name?: unknown }
   return typeof name === 'string' && name.trim() !== '' ? name.trim() : title
@@ -124,7 +124,7 @@ function readParameter(parameter: unknown, path: Path, reader: TypeReader): Read
   const own: Record<string, unknown> = {}
   const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(parameter)) {
-    // A field may have any name: what describes the parameter itself is no mapping, but its items and a type of fields.
+    // A field may have any name. Only "items" and a "type" with fields describe the parameter itself by a mapping.
     const isOwn = !isPlainObject(value) || key === 'items' || (key === 'type' && hasFields(value))
     putKey(isOwn ? own : fields, key, value)
   }
@@ -141,7 +141,7 @@ function readParameter(parameter: unknown, path: Path, reader: TypeReader): Read
   return { schema: { ...plain, ...whole }, isObject, isWhole, isRequired }
 }
 
-/** Whether a mapping under `type` describes fields, and is not itself the description of a field called "type". */
+/** Whether a mapping under `type` contains fields, and does not describe a field called "type". */
 function hasFields(mapping: object): boolean {
   const { _type_ref: _, ...fields } = mapping as Record<string, unknown>
   return Object.values(fields).length > 0 && Object.values(fields).every(isPlainObject)
@@ -154,7 +154,7 @@ function textIn(object: Record<string, unknown>, path: Path, fail: Fail): string
     : fail(path, 'must be text')
 }
 
-/** The node at the path, or the nearest above it. */
+/** The node at the path, or its nearest parent. */
 function nearest(path: Path, get: (keys: Path) => unknown): unknown {
   for (let length = path.length; length > 0; length--) {
     const node = get(path.slice(0, length))
@@ -169,7 +169,7 @@ function pathText(path: Path): string {
     .join('')
 }
 
-/** An alias without an anchor fails only here. */
+/** Converts the document; an alias without an anchor fails only here. */
 function toJs(document: { toJS(): unknown }): unknown {
   try {
     return document.toJS()

@@ -276,9 +276,9 @@ commands:
   })
 
   it('wants a handler for each command, and a command for each handler', async () => {
-    await expect(loadPlugin(YAML, {})).rejects.toThrow('Nothing does the command "draw"')
+    await expect(loadPlugin(YAML, {})).rejects.toThrow('The command "draw" has no handler')
     const dancing = loadPlugin(YAML, { ...HANDLERS, dance: () => 1 })
-    await expect(dancing).rejects.toThrow('no command "dance"')
+    await expect(dancing).rejects.toThrow('Unknown command "dance"')
     const plugin = await charts()
     const twice = () => createAgent({ model: scriptedModel([]), plugins: [plugin, plugin] })
     expect(twice).toThrow('Two plugins have the name "charts"')

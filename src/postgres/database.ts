@@ -1,48 +1,47 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { ByrefError } from '../core/errors.ts'
-import { type Listening, type ListenOptions, listening } from './listening.ts'
-import { ownConnection } from './own-connection.ts'
+import { dedicatedConnection, Listening, type ListenOptions } from './listening.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'
 import { type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
 
-/** A row by its columns; whole numbers are numbers, everything else is text, truth or null. */
+/** A row by its columns. Integers are numbers; everything else is text, a boolean or null. */
 export type Row = Record<string, unknown>
 
 /**
- * Runs one statement, which is prepared once on each connection; without values several, not prepared. In the text `byref.`
- * stands for the schema.
+ * Runs one statement, which is prepared once on each connection. Without values it runs several statements, not prepared. In
+ * the text, `byref.` stands for the schema.
  */
 export type Query = <T = Row>(
   text: string,
   values?: readonly unknown[],
 ) => Promise<{ rows: T[]; rowCount: number }>
 
-/** A database as one object of ours uses it. Nothing holds a connection while it waits for another. */
+/** A database, as one log, store or queue uses it. Nothing holds a connection while it waits for another one. */
 export interface Database {
   readonly schema: string
   readonly query: Query
-  /** Commits what `work` does, or rolls it back where it throws. */
+  /** Commits the work, or rolls it back where it throws. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** Runs when the tables are there, and holds off `close` until it has ended. @throws ByrefError after `close` */
+  /** Runs when the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
-  /** A connection of one's own, which lasts until it is ended. */
+  /** A dedicated connection, not from the pool, until `end`. */
   connect(): Promise<{ query: Query; end(): Promise<void> }>
-  /** A connection of its own that hears notifications. */
+  /** Listens for notifications on a dedicated connection. */
   listen(options: ListenOptions): Listening
   readonly closed: boolean
-  /** `last` runs when every use has ended. */
+  /** Closes after every use has ended; `last` runs just before. */
   close(last?: () => Promise<void>): Promise<void>
 }
 
 /** Options of {@link openDatabase}. */
 export interface OpenOptions {
   owner: DatabaseOwner
-  /** Brings the tables to this version; called before the first use, again at the next one where it failed. */
+  /** Migrates the tables to this version. It is called before the first use, and again after a failure. */
   migrate(database: Database): Promise<void>
 }
 
-/** bigint and numeric come as text otherwise; ours fit in a number. */
+/** The default for bigint and numeric is text, but our values fit in a number. */
 const TYPES = {
   getTypeParser(oid: number) {
     if (oid === 20 || oid === 21 || oid === 23 || oid === 1700 || oid === 701) return Number
@@ -97,7 +96,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     try {
       return await work(queryOn(client, spoiled), spoiled)
     } finally {
-      // One that died between two statements is not taken back either: the pool sees that by itself.
+      // The pool itself drops a connection that died between two statements.
       client.release(spoiled.yes)
     }
   }
@@ -108,7 +107,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     transaction: (work) =>
       withClient(async (query, spoiled) => {
         await query('BEGIN')
-        // Not taken back before it has ended: whoever is next would store something that is never committed.
+        // A connection with an open transaction must not return to the pool: the next user's work would never be committed.
         spoiled.yes = true
         let value: Awaited<ReturnType<typeof work>>
         try {
@@ -140,7 +139,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
       }
     },
     async connect() {
-      const client = ownConnection(pool)
+      const client = dedicatedConnection(pool)
       try {
         await client.connect()
       } catch (error) {
@@ -149,7 +148,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
       const end = () => client.end().catch(() => {})
       return { query: queryOn(client, { yes: false }), end }
     },
-    listen: (wanted) => listening(pool, wanted),
+    listen: (wanted) => new Listening(pool, wanted),
     get closed() {
       return closing !== null
     },

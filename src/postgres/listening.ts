@@ -1,81 +1,87 @@
-import type { Client, Pool } from 'pg'
+import { Client, type Pool } from 'pg'
 import { inBackground } from '../core/in-background.ts'
-import { ownConnection, unref } from './own-connection.ts'
 
-/** What is listened to. */
+/** Options of {@link Listening}. */
 export interface ListenOptions {
   channels: readonly string[]
-  /** Called with each notification, in the order in which they were sent. It must not throw. */
+  /** Called with each notification, in the order they were sent. It must not throw. */
   onNotification(channel: string, payload: string): void
-  /** The connection listens from now on, for the first time or again: what was sent before may not have been onNotification. */
+  /** Called when the connection listens, for the first time or again. Notifications before that may be lost. */
   onListening(): void
-}
-
-/** A connection that listens until it is ended. */
-export interface Listening {
-  /** Whether it listens at present. */
-  readonly isUp: boolean
-  end(): Promise<void>
 }
 
 const RETRY_MS = { first: 100, most: 2_000 }
 
-/** Listens on a connection that is none of the pool's, but made as they are; made again whenever it is lost. */
-export function listening(
-  pool: Pool,
-  { channels, onNotification, onListening }: ListenOptions,
-): Listening {
-  let client: Client | null = null
-  let isUp = false
-  let ended = false
-  let failures = 0
-  let timer: NodeJS.Timeout | undefined
+/** A connection with the options of the pool, but outside of it: it lasts long and takes no place in the pool. */
+export function dedicatedConnection(pool: Pool): Client {
+  // The pool's options hide the password. A connection that listens may wait for any time.
+  const { password } = pool.options
+  const client = new Client({ ...pool.options, password, query_timeout: undefined })
+  // Whoever uses a lost connection next gets an error.
+  client.on('error', () => {})
+  return client
+}
 
-  async function connect(): Promise<void> {
-    const made = ownConnection(pool)
-    client = made
-    made.on('error', () => lost(made))
-    made.on('end', () => lost(made))
-    made.on('notification', ({ channel, payload = '' }) => onNotification(channel, payload))
+/** Listens for notifications on a dedicated connection, and connects again when it is lost. */
+export class Listening {
+  readonly #pool: Pool
+  readonly #options: ListenOptions
+  #client: Client | null = null
+  #isUp = false
+  #ended = false
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(pool: Pool, options: ListenOptions) {
+    this.#pool = pool
+    this.#options = options
+    inBackground('Connecting', this.#connect())
+  }
+
+  /** Whether it listens now. */
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = null
+    this.#isUp = false
+    await client?.end().catch(() => {})
+  }
+
+  async #connect(): Promise<void> {
+    const { channels, onNotification, onListening } = this.#options
+    const client = dedicatedConnection(this.#pool)
+    this.#client = client
+    client.on('error', () => this.#lost(client))
+    client.on('end', () => this.#lost(client))
+    client.on('notification', ({ channel, payload = '' }) => onNotification(channel, payload))
     try {
-      await made.connect()
-      for (const channel of channels) await made.query(`LISTEN "${channel}"`)
-      if (ended || client !== made) return
-      // It keeps no process alive that has nothing else to do.
-      unref(made)
-      isUp = true
-      failures = 0
+      await client.connect()
+      for (const channel of channels) await client.query(`LISTEN "${channel}"`)
+      if (this.#ended || this.#client !== client) return
+      // The connection does not keep the process alive. The types lack `unref`, which a socket has.
+      const { connection } = client as { connection?: { stream?: { unref?(): void } } }
+      connection?.stream?.unref?.()
+      this.#isUp = true
+      this.#failures = 0
       onListening()
     } catch {
-      lost(made)
+      this.#lost(client)
     }
   }
 
-  function lost(which: Client): void {
-    if (client !== which) return
-    client = null
-    isUp = false
-    which.end().catch(() => {})
-    if (ended) return
-    const wait = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** failures++)
-    timer = setTimeout(
-      () => inBackground('Connecting', connect()),
-      wait * (0.5 + Math.random() / 2),
-    ).unref()
-  }
-
-  inBackground('Connecting', connect())
-  return {
-    get isUp() {
-      return isUp
-    },
-    async end() {
-      ended = true
-      clearTimeout(timer)
-      const last = client
-      client = null
-      isUp = false
-      await last?.end().catch(() => {})
-    },
+  #lost(client: Client): void {
+    if (this.#client !== client) return
+    this.#client = null
+    this.#isUp = false
+    client.end().catch(() => {})
+    if (this.#ended) return
+    const wait = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** this.#failures++)
+    const connect = () => inBackground('Connecting', this.#connect())
+    this.#timer = setTimeout(connect, wait * (0.5 + Math.random() / 2)).unref()
   }
 }

@@ -7,19 +7,19 @@ export interface Tables {
   part: string
   /** For messages, such as `The log`. */
   name: string
-  /** Of the error where they are of a later version. */
+  /** The code of the error where the tables have a later version. */
   code: ByrefErrorCode
-  /** Each brings them from its index to the next version. Never change one; add one that older versions can live with. */
+  /** Each step migrates from its index to the next version. Never change a step; add one that older versions tolerate. */
   steps: readonly (readonly string[])[]
 }
 
-/** Of all who migrate anything in one database: extensions belong to the database, not to a schema. */
+/** One lock for all migrations in a database, because extensions belong to the database and not to a schema. */
 const LOCK = 7_211_036_520_431
 
 /**
- * Brings tables to the last version, all steps in one transaction; those who come at the same time wait for the first.
+ * Migrates tables to the last version, all steps in one transaction. Other processes wait for the first.
  *
- * @throws ByrefError with the tables' code where they are of a later version
+ * @throws ByrefError with the code of the tables where they have a later version
  */
 export async function migrate(
   { schema, query, transaction }: Database,
@@ -29,7 +29,7 @@ export async function migrate(
   if ((await versionOf(query, schema, tables)) === last) return
   await transaction(async (inside) => {
     await inside('SELECT pg_advisory_xact_lock($1)', [LOCK])
-    // Asked first: who may not make a schema may have been given one.
+    // A user without the right to create schemas may use an existing one.
     const { rows } = await inside('SELECT to_regnamespace($1) IS NOT NULL AS there', [schema])
     if (!rows[0]?.there) await inside(`CREATE SCHEMA "${schema}"`)
     await inside(
@@ -54,6 +54,6 @@ async function versionOf(query: Query, schema: string, tables: Tables): Promise<
   if (version <= steps.length) return version
   throw new ByrefError(
     code,
-    `${name} in the schema "${schema}" has version ${version}; this byref knows up to ${steps.length}. Update byref to use it.`,
+    `${name} in the schema "${schema}" has version ${version}, and this byref supports versions up to ${steps.length}. Update byref to use it.`,
   )
 }

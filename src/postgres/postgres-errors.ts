@@ -1,16 +1,17 @@
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 
-/** Whose database it is, as errors say it. */
+/** What uses the database, for error messages. */
 export interface DatabaseOwner {
   /** Such as `conversation log`. */
   what: string
-  /** The code of what is not a full disk. */
+  /** The code of every error except a full disk. */
   failed: ByrefErrorCode
 }
 
-const LOST = 'the connection was lost; what was being stored may have been stored: try again'
+const LOST =
+  'the connection was lost, and the last write may or may not have been stored: try again'
 
-/** What to do, by SQLSTATE or code of Node; by its first two characters where all of a class mean the same. */
+/** What to do, by SQLSTATE or Node's error code; two characters stand for a class of SQLSTATEs. */
 const ADVICE: Record<string, string> = {
   '08': LOST,
   '57P01': LOST,
@@ -21,43 +22,44 @@ const ADVICE: Record<string, string> = {
   '57P03': 'the server is starting or stopping: try again in a moment',
   '28': 'the server refused the user or the password: check the connection string',
   '3D000':
-    'there is no such database: make it (createdb), or name another in the connection string',
-  '3F000': 'its schema is gone: restore it from a backup, or open it again to begin anew',
-  '42P01': 'its tables are gone: restore them from a backup, or open it again to begin anew',
+    'the database does not exist: create it (createdb), or name another in the connection string',
+  '3F000': 'its schema is missing: restore it from a backup, or open it again to create a new one',
+  '42P01':
+    'its tables are missing: restore them from a backup, or open it again to create new ones',
   '42501':
-    'the user lacks rights: let it create a schema in the database (GRANT CREATE ON DATABASE), or make it the owner of a schema that is there',
-  '25006': 'the server only reads: name the primary server in the connection string',
-  '53300': 'the server has no connection left: raise its max_connections, or let pools be smaller',
+    'the user lacks permissions: allow it to create a schema (GRANT CREATE ON DATABASE), or make it the owner of an existing schema',
+  '25006': 'the server is read-only: name the primary server in the connection string',
+  '53300': 'the server has no free connection: raise its max_connections, or make pools smaller',
   '53200': 'the server is out of memory',
-  '55P03': 'somebody held a lock for too long: try again, and look at pg_stat_activity',
-  '57014': 'it took too long and was stopped: try again, and look at pg_stat_activity',
-  '40': 'it met another transaction: try again',
-  ECONNREFUSED: 'no server answers there: check host and port, and that it runs',
-  ENOTFOUND: 'the host is not known: check the connection string',
+  '55P03': 'another session held a lock for too long: try again, and look at pg_stat_activity',
+  '57014': 'the statement took too long and was cancelled: try again, and look at pg_stat_activity',
+  '40': 'it conflicted with another transaction: try again',
+  ECONNREFUSED: 'no server answers: check the host and the port, and that the server runs',
+  ENOTFOUND: 'the host is unknown: check the connection string',
   ETIMEDOUT: 'the server does not answer: check host, port and network',
-  ENOENT: 'no server answers there: check the folder of its socket, and that it runs',
+  ENOENT: 'no server answers: check the folder of its socket, and that the server runs',
 }
 
-/** What the `pg` package says in words only. */
+/** Errors of the `pg` package without a code. */
 const WORDS: [RegExp, string][] = [
   [
     /^timeout exceeded when trying to connect/,
-    'no connection was free for too long: give the pool more connections',
+    'no connection became free in time: give the pool more connections',
   ],
   [/due to connection timeout/, 'the server does not answer: check host, port and network'],
-  [/^Query read timeout/, 'the server did not answer for too long: try again'],
+  [/^Query read timeout/, 'the server did not answer in time: try again'],
   [/[Cc]onnection|not queryable|after calling end/, LOST],
   [/password/, 'the server refused the user or the password: check the connection string'],
 ]
 
-/** What the owner throws for anything that PostgreSQL or the way to it threw. */
+/** The error that the owner throws for any error of PostgreSQL or of the connection. */
 export function databaseError(error: unknown, { what, failed }: DatabaseOwner): ByrefError {
   if (error instanceof ByrefError) return error
   const code = codeOf(error)
   if (code === '53100') {
     return new ByrefError(
       'storage_full',
-      `The disk of the ${what} on PostgreSQL is full: nothing was stored; make room and try again`,
+      `The disk of the ${what} on PostgreSQL is full, and nothing was stored: make room and try again`,
       { cause: error },
     )
   }
@@ -66,19 +68,19 @@ export function databaseError(error: unknown, { what, failed }: DatabaseOwner): 
   return new ByrefError(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
 }
 
-/** Whether a connection is of no use after this error: nobody knows what it would answer next. */
+/** Whether a connection cannot be used after this error, because its state is unknown. */
 export function endsConnection(error: unknown): boolean {
   const isOfServer = error instanceof Error && 'severity' in error
   return !isOfServer || error.severity === 'FATAL' || error.severity === 'PANIC'
 }
 
-/** Whether a part of a table cannot be read, whoever reads it: XX001 is a damaged page, XX002 a damaged index. */
+/** Whether a part of a table cannot be read: XX001 is a damaged page, XX002 a damaged index. */
 export function isCorrupt(error: unknown): boolean {
   const code = codeOf(error instanceof ByrefError ? error.cause : error)
   return code === 'XX001' || code === 'XX002'
 }
 
-/** The SQLSTATE, or Node's code; '' for none. */
+/** The SQLSTATE, or Node's error code; '' for none. */
 export function codeOf(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error]
   for (const one of errors) {

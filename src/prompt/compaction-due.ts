@@ -4,25 +4,25 @@ import type { PromptBudget } from './plan-compaction.ts'
 import { attachedTo, lastStep, promptTokens, type SizedState } from './prompt-size.ts'
 import type { Transcript } from './transcript.ts'
 
-/** What says whether a compaction is due. */
+/** The input of {@link compactionDue}. */
 export interface CompactionQuestion {
   budget: PromptBudget
   /** The time, in milliseconds since 1970. */
   now: number
-  /** Messages that come behind those of the state. */
+  /** Messages after those of the state. */
   pending?: readonly Message[]
 }
 
-/** So long after the last answer a provider has forgotten what it was sent, in milliseconds. */
+/** Time after the last answer when the provider's cache has expired, in milliseconds. */
 const COLD_MS = 5 * 60_000
 
-/** The share of the budget by which what stands behind a compaction has grown before there is another for its size. */
+/** How far the prompt must grow after a compaction before its size causes another, as a share of the budget. */
 const GROWTH = 0.1
 
-/** Tokens of data that later writes have replaced, which are worth a compaction that costs nothing. */
+/** Minimum number of tokens of replaced data for a compaction while the provider's cache is cold. */
 const STALE_TOKENS = 200
 
-/** Why the next prompt is to be compacted before it is sent (spec L9); null where it is not. */
+/** Why the next prompt must be compacted before it is sent, or null. */
 export function compactionDue(
   transcript: Transcript,
   state: SizedState,

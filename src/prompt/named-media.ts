@@ -72,7 +72,10 @@ export function mediaOf(
     name,
   } = isField ? {} : (asset ?? {})
   return {
-    ...{ type: 'media', kind, ref, mimeType: mime },
+    type: 'media',
+    kind,
+    ref,
+    mimeType: mime,
     ...(size === undefined ? {} : { size }),
     ...(name === undefined ? {} : { fileName: name }),
   }

@@ -24,7 +24,7 @@ export interface Covered {
 }
 
 /**
- * Places what a compaction covers (spec L9, T11): what the system said first, what stands for the messages that are left
+ * Places what a compaction covers: what the system said first, what stands for the messages that are left
  * out, the metas of all assets that were named, data of messages that are left out, what the system said and what is being
  * answered, then the messages that are shown.
  */

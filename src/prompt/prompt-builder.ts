@@ -97,7 +97,7 @@ export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
   }
 }
 
-/** What is made anew for each call (spec L9): what was read for it, and what is not there any more. */
+/** What each call gets anew: the bodies that were read for it, and those that are missing. */
 function tailOf(fetched: Transcript['shown']['fetched'], { tail }: PromptSource): TranscriptItem[] {
   const read = fetched.flatMap((part) => [textPart(marker(part)), part])
   const parts = [...read, ...tail.map(textPart)]

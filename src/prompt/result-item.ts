@@ -11,7 +11,7 @@ import type { MediaPart, ResultItem } from './transcript-item.ts'
 /** A result as the conversation has it. */
 export interface LoggedResult {
   message: Message
-  /** Its number among the results of the conversation, from 1 (spec R12). */
+  /** Its number among the results of the conversation, from 1. */
   number: number
   /** Its index among the messages. */
   index: number
@@ -30,7 +30,7 @@ export interface ShownResult {
   named: boolean
 }
 
-/** A longer result has its name beside it (spec R12). */
+/** A longer result has its name beside it. */
 const NAMED_CHARS = 200
 
 /** How much is shown of a result that is left out. */

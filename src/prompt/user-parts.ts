@@ -22,7 +22,7 @@ export interface ShownMessage {
   names: ReadonlySet<string>
 }
 
-/** What a message of anybody but the model shows: its words, then what it carries, each behind its marker (spec L2, L6). */
+/** What a message of anybody but the model shows: its text, then its attachments, each after its marker. */
 export function userParts(message: Message, known: KnownAssets): ShownMessage {
   const parts: (TextPart | MediaPart)[] = []
   const names = new Set<string>()
@@ -49,7 +49,7 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
 }
 
-/** `[Attached image: asset_id="…"]` (binary-assets.md, "Message Attachments"), with the file's name and the field. */
+/** The marker of an attachment: `[Attached image: asset_id="…"]`, with the file's name and the field. */
 export function marker({
   kind,
   ref,
@@ -104,7 +104,10 @@ function contentParts({ content, content_type }: Message): ReturnType<typeof rea
 function fromAttachment({ kind, assetRef, mimeType, ...rest }: Attachment): ReadMedia {
   const { fileName, detail, format } = rest
   return {
-    ...{ type: 'media', kind, ref: assetRef, mimeType },
+    type: 'media',
+    kind,
+    ref: assetRef,
+    mimeType,
     ...(typeof fileName === 'string' ? { fileName } : {}),
     ...(typeof detail === 'string' ? { detail } : {}),
     ...(typeof format === 'string' ? { format } : {}),

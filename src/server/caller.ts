@@ -1,31 +1,53 @@
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
 import type { role } from '../wire/server-info.ts'
 
-/** What somebody may do: read; read, write and decide; also delete, import, and see debug data. */
+/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data. */
 export type Role = z.infer<typeof role>
 
-/** Who asks. */
+/** Who sends a request. */
 export interface Caller {
   /** For limits and logs; never a secret. */
   subject: string
-  /** Whose conversations and assets these are; null for those of no namespace. */
+  /** The namespace of the caller's conversations and assets; null for those without a namespace. */
   namespace: string | null
   role: Role
 }
 
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
 
-/** Throws `forbidden` for somebody who may not do what this role may. */
+/** Whether the caller's role includes the permissions of another role. */
+export function hasRole(caller: Caller, needed: Role): boolean {
+  return RANK[caller.role] >= RANK[needed]
+}
+
+/** @throws ByrefError `forbidden` where the caller's role does not include the needed one */
 export function requireRole(caller: Caller, needed: Role): void {
-  if (RANK[caller.role] >= RANK[needed]) return
+  if (hasRole(caller, needed)) return
   throw new ByrefError(
     'forbidden',
-    `This needs the role ${needed}; the token has the role ${caller.role}`,
+    `This request needs the role ${needed}, and the token has the role ${caller.role}`,
   )
 }
 
-/** Whether somebody may do what this role may. */
-export function mayAs(caller: Caller, needed: Role): boolean {
-  return RANK[caller.role] >= RANK[needed]
+/**
+ * Counts the requests of each caller. Without a limit, every request passes.
+ *
+ * @returns A check that throws ByrefError `rate_limited` for a caller who sends too many requests
+ */
+export function createRateLimit(perMinute: number | null): (caller: Caller) => Promise<void> {
+  if (perMinute === null) return async () => {}
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+  return async ({ subject, namespace }) => {
+    try {
+      await limiter.consume(`${namespace ?? ''}\n${subject}`)
+    } catch (refused) {
+      if (refused instanceof Error) throw refused
+      throw new ByrefError(
+        'rate_limited',
+        `More than ${perMinute} requests in one minute: wait, then send fewer`,
+      )
+    }
+  }
 }

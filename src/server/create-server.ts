@@ -11,58 +11,68 @@ import {
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { appFiles } from './app-files.ts'
-import { AUTH_OPTIONS, type AuthOptions, createAuth } from './auth/auth.ts'
+import { AUTH_OPTIONS, Auth, type AuthOptions } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
-import { type Caller, mayAs, requireRole } from './caller.ts'
-import { createHub } from './events/hub.ts'
+import { type Caller, createRateLimit, hasRole, requireRole } from './caller.ts'
+import { EventHub } from './events/event-hub.ts'
 import { createGuard } from './guard.ts'
-import { jsonAnswer } from './json-answer.ts'
-import { createLimits, type ServerLimits } from './limits.ts'
+import { IdempotencyKeys } from './idempotency.ts'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
-import { asMiddleware, createPipeline } from './pipeline.ts'
-import { createReaders } from './readers/readers.ts'
-import { resumableUploads } from './resumable-uploads.ts'
-import { mountRoutes, type Route, type RouteSpec } from './route.ts'
-import { assetRoutes } from './routes/assets.ts'
-import { conversationRoutes } from './routes/conversations.ts'
-import { dataRoutes } from './routes/data.ts'
-import { eventRoutes } from './routes/events.ts'
-import { lineageRoutes } from './routes/lineage.ts'
-import { messageRoutes } from './routes/messages.ts'
-import { promptRoutes } from './routes/prompts.ts'
-import { runRoutes } from './routes/runs.ts'
-import { serverInfoRoutes } from './routes/server-info.ts'
-import { tableRoutes } from './routes/tables.ts'
-import { uploadRoutes } from './routes/uploads.ts'
-import { type ServerLogger, silent } from './server-log.ts'
-import { createTries } from './tries.ts'
+import {
+  asMiddleware,
+  createPipeline,
+  errorsOnly,
+  jsonAnswer,
+  type Pipeline,
+  type ServerLogger,
+} from './pipeline.ts'
+import { createReaders, type Readers } from './readers/readers.ts'
+import { ResumableUploads } from './resumable-uploads.ts'
+import { mountRoutes, type Route } from './route.ts'
+import { assetRoutes, signRoute } from './routes/asset-routes.ts'
+import { conversationListRoute, conversationRoutes } from './routes/conversation-routes.ts'
+import { dataRoutes } from './routes/data-routes.ts'
+import { eventRoutes } from './routes/event-routes.ts'
+import { infoRoutes } from './routes/info-routes.ts'
+import { lineageRoutes } from './routes/lineage-routes.ts'
+import { messageRoutes } from './routes/message-routes.ts'
+import { runRoutes } from './routes/run-routes.ts'
+import { uploadRoutes } from './routes/upload-routes.ts'
+
+/** Limits of a server. */
+export interface ServerLimits {
+  /** Requests of one token in a minute. Default: 1,200; no limit where no token is needed. */
+  requestsPerMinute?: number
+  /** Bytes of one file that is uploaded in pieces. Default: 5 GiB. Other uploads have the agent's `limits.bodyBytes`. */
+  uploadBytes?: number
+}
 
 /** Options of {@link createServer}. */
 export interface ServerOptions extends ServedAgents {
   /**
-   * Which of the agents somebody may talk to, by their names, the first of them by default: so that a namespace or a role has
-   * agents that trust less than others. A conversation of another agent can be read, and not gone on with. Default: all.
+   * The names of the agents that a caller may talk to, the default first. It gives a namespace or a role agents that trust
+   * less than others. A conversation of another agent can be read, but not continued. Default: all agents.
    */
   agentsOf?: (caller: Caller) => readonly string[]
   /**
-   * Who may send messages as the system, as the assistant and as other people, with times of their own. Default: owners; without
-   * `auth` everybody is one.
+   * Whether a caller may send messages as the system, as the assistant and as other people, with timestamps of their own.
+   * Default: owners may. Without `auth` everybody is an owner.
    */
   speakAs?: (caller: Caller) => boolean
-  /** Who may use it; without, everybody who reaches it, and then it listens on loopback only. */
+  /** Who may use the server. Without it, everybody who reaches it may, and it listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
   /** Hosts that requests may name beside localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
   allowedHosts?: readonly string[]
   /** Origins of other sites whose pages may use it (CORS), such as `https://app.example`. Default: none. */
   allowedOrigins?: readonly string[]
-  /** The folder of the built workbench; by default the one that comes with byref, null for none. */
+  /** The folder of the built workbench; null for none. Default: the one in the package. */
   app?: string | null
-  /** A folder for uploads that can be resumed (tus); without, there are none. */
+  /** A folder for resumable uploads (tus). Without it there are none. */
   uploads?: string
-  /** Told of each request and each failure; pino's interface. Default: nothing, and failures to stderr. */
+  /** Receives a line for each request and each failure, by pino's interface. Default: failures go to stderr. */
   log?: ServerLogger
 }
 
@@ -81,191 +91,214 @@ const OPTIONS: OptionTable<ServerOptions> = {
 
 /** HTTP around agents: the API of docs/http-api.md and the workbench. */
 export interface Server {
-  /** Answers one request: for tests, and for any runtime that speaks web requests. */
+  /** Answers one request: for tests, and for any runtime with web requests. */
   fetch(request: Request): Response | Promise<Response>
-  /** Listens, on Node. Throws ByrefError `config_invalid` where the address is taken, not allowed, or open to all. */
+  /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everybody */
   listen(options?: ListenOptions): Promise<Listening>
-  /** The routes' document by OpenAPI 3.1, as `GET /api/openapi.json` answers it. */
+  /** The OpenAPI 3.1 document of the routes, as `GET /api/openapi.json` answers it. */
   readonly openApi: Readonly<Record<string, unknown>>
   /** Ends the streams. The agents stay open. */
   close(): void
 }
 
-/** Bytes of one uploaded file, unless the limits say otherwise. */
-const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
-
 /**
  * Makes a server.
  *
- * @throws ByrefError `config_invalid` for no agent, and auth that names no way in
+ * @throws ByrefError `config_invalid` without an agent, and for `auth` without a way to check tokens
  */
 export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', options, OPTIONS)
-  const { allowedHosts = [], allowedOrigins = [], log = silent } = options
-  const { speakAs = (caller) => mayAs(caller, 'owner') } = options
-  const agents = agentsByName(options)
-  const first = [...agents.values()][0] as Agent
-  const auth = createAuth(options.auth)
-  const limits = createLimits(options.limits, auth.required)
-  const hub = createHub([...agents.values()], first.log)
-  const readers = createReaders([...agents.values()], first.log)
-  const metrics = createMetrics(hub)
-  const uploads =
-    options.uploads === undefined
-      ? null
-      : resumableUploads({
-          folder: options.uploads,
-          maxBytes: options.limits?.uploadBytes ?? MAX_UPLOAD,
-        })
-  let isClosing = false
+  return new AgentServer(options)
+}
 
-  const routes: Route[] = [
-    ...serverInfoRoutes(agentsOf, { auth, ready }),
-    ...conversationRoutes(hub),
-    ...messageRoutes(),
-    ...runRoutes(),
-    ...dataRoutes(),
-    ...promptRoutes(),
-    ...lineageRoutes(),
-    ...eventRoutes(hub),
-    ...assetRoutes(auth.key),
-    ...uploadRoutes(),
-    ...tableRoutes(),
-    ...(uploads?.routes ?? []),
-  ]
-  const openApi = openApiDocument(routes)
+/** Default of {@link ServerLimits.uploadBytes}. */
+const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
 
-  function agentsOf(caller: Caller): ReadonlyMap<string, Agent> {
-    if (!options.agentsOf) return agents
-    const theirs = new Map(
-      options.agentsOf(caller).flatMap((name) => {
-        const agent = agents.get(name)
-        return agent ? [[name, agent] as const] : []
+/** The caller of a route that needs no token. */
+const ANONYMOUS: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
+
+/** The name of a single agent without a name. */
+const SINGLE = 'agent'
+
+class AgentServer implements Server {
+  readonly openApi: Readonly<Record<string, unknown>>
+  readonly #options: ServerOptions
+  /** By name, in the order given. */
+  readonly #agents: ReadonlyMap<string, Agent>
+  readonly #first: Agent
+  readonly #auth: Auth
+  readonly #limit: (caller: Caller) => Promise<void>
+  readonly #hub: EventHub
+  readonly #readers: Readers | null
+  readonly #app = new Hono()
+  #isDraining = false
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+    const byName = readServedAgents('createServer', options)
+    this.#agents = new Map([...byName].map(([name, agent]) => [name ?? SINGLE, agent]))
+    const agents = [...this.#agents.values()]
+    this.#first = agents[0] as Agent
+    this.#auth = new Auth(options.auth)
+    const { requestsPerMinute = this.#auth.required ? 1200 : null, uploadBytes = MAX_UPLOAD } =
+      options.limits ?? {}
+    this.#limit = createRateLimit(requestsPerMinute)
+    this.#hub = new EventHub(agents, this.#first.log)
+    this.#readers = createReaders(agents, this.#first.log)
+    const uploads = options.uploads ? new ResumableUploads(options.uploads, uploadBytes) : null
+    const routes = this.#routes(uploads)
+    this.openApi = openApiDocument(routes)
+    this.#mount(routes, uploads)
+  }
+
+  fetch(request: Request): Response | Promise<Response> {
+    return this.#app.fetch(request)
+  }
+
+  listen(options?: ListenOptions): Promise<Listening> {
+    return listen(this.#app, options, {
+      needsToken: this.#auth.required,
+      drain: async () => {
+        this.#isDraining = true
+        this.close()
+        await Promise.all([...this.#agents.values()].map((agent) => agent.close()))
+      },
+    })
+  }
+
+  close(): void {
+    this.#hub.close()
+    this.#readers?.close()
+  }
+
+  #routes(uploads: ResumableUploads | null): Route[] {
+    const agentsOf = (caller: Caller) => this.#agentsOf(caller)
+    return [
+      ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
+      conversationListRoute(this.#hub),
+      ...conversationRoutes,
+      ...messageRoutes,
+      ...runRoutes,
+      ...dataRoutes,
+      ...lineageRoutes,
+      ...eventRoutes(this.#hub),
+      ...assetRoutes,
+      signRoute(this.#auth.key),
+      ...uploadRoutes,
+      ...(uploads ? [uploads.route()] : []),
+    ]
+  }
+
+  #mount(routes: readonly Route[], uploads: ResumableUploads | null): void {
+    const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = this.#options
+    const { log = errorsOnly, app: workbench } = this.#options
+    const app = this.#app
+    const metrics = createMetrics(this.#hub)
+    const pipeline = createPipeline({
+      guard: createGuard({ hosts, origins }),
+      draining: (c) => (this.#isDraining ? drainingAnswer(c) : null),
+      log,
+      metrics,
+    })
+    if (origins.length > 0) app.use('/api/*', crossOrigin(origins))
+    this.#mountRoutes(routes, pipeline)
+    app.get('/api/openapi.json', (c) =>
+      pipeline(c, '/api/openapi.json', () => jsonAnswer(this.openApi)),
+    )
+    app.get('/metrics', (c) =>
+      pipeline(c, '/metrics', async () => {
+        requireRole(await this.#auth.authenticate(c), 'owner')
+        return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
       }),
     )
-    if (theirs.size > 0) return theirs
-    throw new ByrefError('forbidden', `There is no agent for "${caller.subject}"`)
+    if (uploads) this.#mountUploads(uploads, pipeline)
+    app.all('/api/*', (c) =>
+      pipeline(c, '/api/*', () => {
+        throw new ByrefError('not_found', `There is no ${c.req.path}`)
+      }),
+    )
+    app.use(asMiddleware(pipeline, '*'))
+    if (workbench !== null) app.route('/', appFiles(workbench))
   }
 
-  async function ready(): Promise<void> {
-    try {
-      await first.log.list({ limit: 1 })
-    } catch (cause) {
-      throw new ByrefError('log_failed', 'The log does not answer', { cause })
-    }
+  #mountRoutes(routes: readonly Route[], pipeline: Pipeline): void {
+    const { speakAs = (caller) => hasRole(caller, 'owner') } = this.#options
+    mountRoutes(this.#app, routes, {
+      pipeline,
+      idempotencyKeys: new IdempotencyKeys(),
+      authenticate: (c, route) => this.#authenticate(c, route),
+      reader: (caller) => this.#readers?.of(caller.subject) ?? null,
+      speaker: (caller) => {
+        const speaksAsOthers = speakAs(caller)
+        if (!this.#auth.required) return { speaksAsOthers }
+        const sender = { participant_id: caller.subject, participant_role: 'user' }
+        return { speaksAsOthers, sender }
+      },
+      agent: (caller, { asked, before } = {}) => {
+        const allowed = this.#agentsOf(caller)
+        // A single agent continues the conversations of agents with other names.
+        const last = this.#agents.size > 1 ? before : undefined
+        const agent = chooseAgent(allowed, { asked, before: last })
+        return caller.namespace === null ? agent : agent.scoped(caller.namespace)
+      },
+    })
   }
 
-  async function authenticate(c: Context, { role, path }: RouteSpec): Promise<Caller> {
-    const isSigned = path === '/api/assets/:id/content' && c.req.query('signature') !== undefined
-    const caller = isSigned
-      ? await grantedCaller(c)
-      : role === null
-        ? NOBODY
-        : await auth.authenticate(c)
-    c.set('caller', caller)
-    if (role !== null) {
-      await limits.request(caller)
-      if (!isSigned) requireRole(caller, role)
-    }
-    return caller
-  }
-
-  /** Whom the signature of an address stands for: somebody who reads this one asset. */
-  async function grantedCaller(c: Context): Promise<Caller> {
-    const { signature = '', path = null } = c.req.query()
-    const grant = auth.key ? await readGrant(auth.key, signature) : null
-    if (!grant || grant.assetId !== c.req.param('id') || grant.path !== path) {
-      throw new ByrefError(
-        'unauthorized',
-        'The address is not signed for this, or its time is over',
-      )
-    }
-    return { subject: `asset:${grant.assetId}`, namespace: grant.namespace, role: 'reader' }
-  }
-
-  const pipeline = createPipeline({
-    guard: createGuard({ hosts: allowedHosts, origins: allowedOrigins }),
-    draining: (c) => (isClosing ? drainingAnswer(c) : null),
-    log,
-    metrics,
-  })
-  const app = new Hono()
-  if (allowedOrigins.length > 0) app.use('/api/*', crossOrigin(allowedOrigins))
-  mountRoutes(app, routes, {
-    pipeline,
-    tries: createTries(),
-    authenticate,
-    reader: (caller) => readers?.of(caller.subject) ?? null,
-    speaker: (caller) => ({
-      speaksAsOthers: speakAs(caller),
-      ...(auth.required
-        ? { sender: { participant_id: caller.subject, participant_role: 'user' } }
-        : {}),
-    }),
-    agent(caller, { asked, before } = {}) {
-      const theirs = agentsOf(caller)
-      // An only agent goes on with what one of another name left.
-      const agent = chooseAgent(theirs, { asked, before: agents.size > 1 ? before : undefined })
-      return caller.namespace === null ? agent : agent.scoped(caller.namespace)
-    },
-  })
-  app.get('/api/openapi.json', (c) => pipeline(c, '/api/openapi.json', () => jsonAnswer(openApi)))
-  app.get('/metrics', (c) =>
-    pipeline(c, '/metrics', async () => {
-      requireRole(await auth.authenticate(c), 'owner')
-      return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
-    }),
-  )
-  if (uploads) {
-    app.all('/api/uploads/*', (c) =>
+  #mountUploads(uploads: ResumableUploads, pipeline: Pipeline): void {
+    this.#app.all('/api/uploads/*', (c) =>
       pipeline(c, '/api/uploads/*', async () => {
-        const caller = await auth.authenticate(c)
+        const caller = await this.#auth.authenticate(c)
         requireRole(caller, 'member')
-        await limits.request(caller)
+        await this.#limit(caller)
         const { body, status, headers } = await uploads.handle(c.req.raw, caller)
         return c.newResponse(body, status as StatusCode, Object.fromEntries(headers))
       }),
     )
   }
-  app.all('/api/*', (c) =>
-    pipeline(c, '/api/*', () => {
-      throw new ByrefError('not_found', `There is no ${c.req.path}`)
-    }),
-  )
-  app.use(asMiddleware(pipeline, '*'))
-  if (options.app !== null) app.route('/', appFiles(options.app))
 
-  const server: Server = {
-    fetch: (request) => app.fetch(request),
-    openApi,
-    listen: (listenOptions) =>
-      listen(app, listenOptions, {
-        needsToken: auth.required,
-        async drain() {
-          isClosing = true
-          hub.close()
-          readers?.close()
-          await Promise.all([...agents.values()].map((agent) => agent.close()))
-        },
-      }),
-    close() {
-      hub.close()
-      readers?.close()
-    },
+  #agentsOf(caller: Caller): ReadonlyMap<string, Agent> {
+    const names = this.#options.agentsOf?.(caller)
+    if (!names) return this.#agents
+    const allowed = new Map<string, Agent>()
+    for (const name of names) {
+      const agent = this.#agents.get(name)
+      if (agent) allowed.set(name, agent)
+    }
+    if (allowed.size > 0) return allowed
+    throw new ByrefError('forbidden', `"${caller.subject}" may not use any agent of this server`)
   }
-  return server
-}
 
-const NOBODY: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
+  async #checkLog(): Promise<void> {
+    try {
+      await this.#first.log.list({ limit: 1 })
+    } catch (cause) {
+      throw new ByrefError('log_failed', 'The conversation log does not answer', { cause })
+    }
+  }
 
-/** The name of an only agent that has none. */
-const ONLY = 'agent'
+  async #authenticate(c: Context, { role, path }: Route): Promise<Caller> {
+    const isSigned = path === '/api/assets/:id/content' && c.req.query('signature') !== undefined
+    const known = isSigned ? this.#signedCaller(c) : role && this.#auth.authenticate(c)
+    const caller = (await known) ?? ANONYMOUS
+    c.set('caller', caller)
+    if (role !== null) {
+      await this.#limit(caller)
+      if (!isSigned) requireRole(caller, role)
+    }
+    return caller
+  }
 
-/** The agents of a server by name, in the order given. */
-function agentsByName(options: ServerOptions): ReadonlyMap<string, Agent> {
-  return new Map(
-    [...readServedAgents('createServer', options)].map(([name, agent]) => [name ?? ONLY, agent]),
-  )
+  /** The caller of a signed URL, who may read one asset. */
+  async #signedCaller(c: Context): Promise<Caller> {
+    const { signature = '', path = null } = c.req.query()
+    const { key } = this.#auth
+    const grant = key && (await readGrant(key, signature))
+    if (!grant || grant.assetId !== c.req.param('id') || grant.path !== path) {
+      const message = 'The signature of this URL has expired, or is for another URL'
+      throw new ByrefError('unauthorized', message)
+    }
+    return { subject: `asset:${grant.assetId}`, namespace: grant.namespace, role: 'reader' }
+  }
 }
 
 /** Lets pages of these origins use the API (CORS). */
@@ -273,8 +306,15 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
   const allow = cors({
     origin: [...origins],
     allowHeaders: [
-      ...['authorization', 'content-type', 'last-event-id', 'idempotency-key', 'range'],
-      ...['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'],
+      'authorization',
+      'content-type',
+      'last-event-id',
+      'idempotency-key',
+      'range',
+      'tus-resumable',
+      'upload-length',
+      'upload-offset',
+      'upload-metadata',
     ],
     exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
     maxAge: 600,
@@ -282,7 +322,7 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const preflight = await allow(c, next)
     const answer = preflight ?? c.res
-    // It names the origin alone, instead of what was named before.
+    // Hono's middleware replaces the header by "origin" alone.
     answer.headers.set('vary', 'origin, accept-encoding')
     return preflight
   }
@@ -291,8 +331,8 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
 const STREAM = /^\/api\/(events|conversations\/[^/]+\/stream)$/
 
 /**
- * Answers for a server that is about to stop, which begins nothing new; null for what it answers still. A browser gives up a
- * stream that is refused, so that one ends at once instead and is asked for again, from whoever serves then.
+ * The answer of a server that is stopping, or null for what it still answers. Browsers give up a stream that is refused, so
+ * a stream ends at once instead. Browsers then connect again, to the server that runs by then.
  */
 function drainingAnswer(c: Context): Response | null {
   if (c.req.path === '/healthz') return null
@@ -301,5 +341,5 @@ function drainingAnswer(c: Context): Response | null {
     c.header('cache-control', 'no-store')
     return c.body('retry: 1000\n\n', 200, { 'content-type': 'text/event-stream' })
   }
-  throw new ByrefError('shutting_down', 'This server is about to stop: ask another, or later')
+  throw new ByrefError('shutting_down', 'This server is stopping: try again in a moment')
 }

@@ -5,32 +5,31 @@ import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
 import { HTTP_STATUS, publicMessage } from '../wire/http-status.ts'
 import { publicInfo } from './public-info.ts'
-import { RequestError } from './request-error.ts'
+import { RequestError } from './request-body.ts'
 
 /**
- * What somebody is told of a failure: code, message and issues of byref's own errors. What a store or a disk says, and what is
- * no error of byref's, may name places of this machine, and stays here.
+ * What a client is told about a failure: code, message and issues of byref's errors. Messages of stores, of the disk and of
+ * other errors may contain paths or hosts of this machine, so they are not sent.
  */
 export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
   if (!(error instanceof ByrefError)) {
-    const message = 'Something failed in the server; its own output says what'
-    return { error: { code: 'internal', message } }
+    return { error: { code: 'internal', message: 'The server failed: see its log for the cause' } }
   }
   const { code } = error
   const issues = error instanceof RequestError ? [...error.issues] : undefined
-  // A broken table's file was saved all the same.
+  // The file of a broken table was saved.
   const asset = error instanceof TableError && error.asset ? publicInfo(error.asset) : undefined
   return { error: { code, message: publicMessage(error), issues, asset } }
 }
 
-/** Whether somebody here should hear of a failure, and not only who asked. */
-export function isOurFault(error: unknown): boolean {
+/** Whether the server caused the failure, so that it must be logged. */
+export function isServerFault(error: unknown): boolean {
   const code = codeOf(error)
   const isStopping = code === 'shutting_down' || code === 'interrupted'
   return !isStopping && (code === null || HTTP_STATUS[code] >= 500)
 }
 
-/** The answer to a request that failed, with the headers that the context was given until then. */
+/** The response to a failed request, with the headers that Hono's context already has. */
 export function errorResponse(error: unknown, c: Context): Response {
   const code = codeOf(error)
   const status = code === null ? 500 : HTTP_STATUS[code]

@@ -1,25 +1,25 @@
 import type { Context } from 'hono'
 import { ByrefError } from '../core/errors.ts'
 
-/** This machine by name, or any machine by number: a page that was rebound to us came under a name of its own. */
-const LOOPBACK_OR_NUMBER = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i
+/** localhost and IP addresses. A page that uses DNS rebinding has a name of its own. */
+const LOOPBACK_OR_ADDRESS = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i
 
-/** Whom a server answers. */
+/** Options of {@link createGuard}. */
 export interface GuardOptions {
-  /** Names that requests may use beside localhost and addresses; `*` for any, where a proxy checks them. */
+  /** Host names that requests may use beside localhost and IP addresses; `*` for any name, where a proxy checks it. */
   hosts: readonly string[]
-  /** Origins of other sites whose pages may ask, such as `https://app.example`; default none. */
+  /** Origins of other sites whose pages may send requests, such as `https://app.example`. */
   origins: readonly string[]
 }
 
 /**
- * A check that keeps web pages of other sites from using a server: a request must name localhost, an IP address or one of `hosts` (DNS
- * rebinding), and one that a page of another origin sent is refused unless it is one of `origins` (cross-site requests).
+ * Makes a check that keeps pages of other sites from using the server. It rejects unknown host names (DNS rebinding) and
+ * requests that a page of another origin sent (cross-site requests).
  */
 export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => void {
   const isAllowed = (host: string) =>
     hosts.includes('*') ||
-    LOOPBACK_OR_NUMBER.test(host) ||
+    LOOPBACK_OR_ADDRESS.test(host) ||
     hosts.includes(host.replace(/:\d+$/, '')) ||
     hosts.includes(host)
 
@@ -28,13 +28,16 @@ export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => v
     if (!isAllowed(host)) {
       throw new ByrefError(
         'forbidden',
-        `This server does not answer as ${host}; name the host by --allow-host, or among allowedHosts`,
+        `The host "${host}" is not allowed: allow it with --allow-host, or in code with allowedHosts`,
       )
     }
     const origin = c.req.header('origin')
     const isOther = origin !== undefined && hostOf(origin) !== host
     if (isOther && !origins.includes(origin)) {
-      throw new ByrefError('forbidden', `Requests from pages of ${origin} are not allowed`)
+      throw new ByrefError(
+        'forbidden',
+        `Requests from pages of ${origin} are not allowed: allow the origin with --allow-origin, or in code with allowedOrigins`,
+      )
     }
     if (!origin && c.req.method !== 'GET' && c.req.header('sec-fetch-site') === 'cross-site') {
       throw new ByrefError('forbidden', 'Requests from pages of other sites are not allowed')

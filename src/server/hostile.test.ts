@@ -233,7 +233,7 @@ describe('on a socket', () => {
 
   it('a server without tokens does not listen to others', async () => {
     const { server } = openApi()
-    expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to others')
+    expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everybody')
   })
 })
 /** The keys that a schema of an object names. */

@@ -2,7 +2,11 @@ export type { AuthOptions } from './auth/auth.ts'
 export type { JwksOptions } from './auth/jwks.ts'
 export { signingKey, signToken, type TokenClaims } from './auth/tokens.ts'
 export type { Caller, Role } from './caller.ts'
-export { createServer, type Server, type ServerOptions } from './create-server.ts'
-export type { ServerLimits } from './limits.ts'
+export {
+  createServer,
+  type Server,
+  type ServerLimits,
+  type ServerOptions,
+} from './create-server.ts'
 export type { Listening, ListenOptions } from './listen.ts'
-export type { ServerLogger } from './server-log.ts'
+export type { ServerLogger } from './pipeline.ts'

@@ -8,13 +8,13 @@ import { failureOf } from './error-response.ts'
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** Default 4114; 0 takes any that is free. */
+  /** Default: 4114. 0 takes any free port. */
   port?: number
-  /** Default 127.0.0.1: this machine only. Others need `auth`. */
+  /** Default: 127.0.0.1, which is this machine only. Other addresses need `auth`. */
   hostname?: string
-  /** After how long a request is cut off of whose body nothing comes, in milliseconds; default 60,000. */
+  /** Time after which a request whose body stalls is ended, in milliseconds. Default: 60,000. */
   stalledMs?: number
-  /** How long open requests may take to end when it closes, in milliseconds; default 3,000. */
+  /** How long open requests may take to end when the server closes, in milliseconds. Default: 3,000. */
   graceMs?: number
 }
 
@@ -25,20 +25,20 @@ const OPTIONS: OptionTable<ListenOptions> = {
   graceMs: is.notNegative,
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   url: string
   /**
-   * Stops: answers `shutting_down` from now on, ends the streams, closes the agents, which leaves their runs to whoever resumes
-   * them, lets open requests end, and frees the port.
+   * Stops: answers `shutting_down` from now on, ends the streams and closes the agents, whose runs can be resumed later. Then
+   * it lets open requests end, and frees the port.
    */
   close(): Promise<void>
 }
 
-/** What listening needs of the server. */
+/** What {@link listen} needs from the server. */
 export interface Listener {
   needsToken: boolean
-  /** Takes up nothing new, and hands over what is under way. */
+  /** Stops accepting work, and releases what is running. */
   drain(): Promise<void>
 }
 
@@ -55,17 +55,17 @@ export function listen(
   if (!needsToken && !LOOPBACK.test(hostname)) {
     throw new ByrefError(
       'config_invalid',
-      `A server on ${hostname} is open to others: start it with --auth, which asks for tokens of byref token (in code: createServer({ auth }))`,
+      `A server on ${hostname} is open to everybody: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
     )
   }
   const server = createAdaptorServer({ fetch: app.fetch, hostname }) as HttpServer
   completeResponse()
-  // A head that comes in drops is not waited for; a body may take as long as it flows.
+  // Headers must arrive soon. A body may take as long as bytes arrive.
   server.headersTimeout = 30_000
   server.requestTimeout = 0
-  server.on('request', (request, response) => cutStalled(request, response, stalledMs))
+  server.on('request', (request, response) => endStalled(request, response, stalledMs))
   return new Promise((resolve, reject) => {
-    // Later ones are of a connection that could not be taken (no file descriptor is left): the others go on.
+    // A later error concerns one connection only, for example where no file descriptor is left.
     server.on('error', (error: NodeJS.ErrnoException) => {
       reject(cannotListen(error, hostname, port))
     })
@@ -90,16 +90,16 @@ export function listen(
 
 function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): ByrefError {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is taken: stop what listens there, or choose another with --port`,
-    EACCES: `Port ${port} may not be used by this user: choose one above 1023 with --port`,
-    EADDRNOTAVAIL: `${hostname} is no address of this machine: choose another with --host`,
+    EADDRINUSE: `Port ${port} is in use: stop the program that listens there, or choose another port with --port`,
+    EACCES: `This user may not listen on port ${port}: choose a port above 1023 with --port`,
+    EADDRNOTAVAIL: `${hostname} is not an address of this machine: choose another with --host`,
   }
   const reason =
     reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`
   return new ByrefError('config_invalid', reason, { cause: error })
 }
 
-/** The adapter makes its faster Response everybody's in this process, and that one lacks `bytes()`. */
+/** Hono's Node adapter replaces the global Response by a faster one, which lacks `bytes()`. */
 function completeResponse(): void {
   if (Object.hasOwn(Response.prototype, 'bytes')) return
   const bytes = async function (this: Response): Promise<Uint8Array> {
@@ -113,23 +113,23 @@ function completeResponse(): void {
 }
 
 /**
- * Cuts a request off of whose body nothing comes for so many milliseconds, with 408. A body that flows may take as long as
- * it likes, and so may its answer.
+ * Ends a request with 408 where no byte of its body arrives for so many milliseconds. A body that arrives steadily may take
+ * any time, and so may the answer.
  */
-function cutStalled(request: IncomingMessage, response: ServerResponse, ms: number): void {
+function endStalled(request: IncomingMessage, response: ServerResponse, ms: number): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
-  // Without a listener the line is cut once all of the body is there, while the answer is being made.
+  // Without this listener Node ends the connection after the whole body arrived, while the answer is being made.
   response.on('timeout', () => {})
   request.setTimeout(ms, () => {
     const { socket } = request
-    if (!response.headersSent) socket.write(tooSlow(ms))
+    if (!response.headersSent) socket.write(timeoutResponse(ms))
     socket.destroySoon()
   })
 }
 
-/** Written past the response, which others still mean to write. */
-function tooSlow(ms: number): string {
-  const message = `Nothing of the request's body came for ${ms} ms`
+/** An HTTP response, written to the socket because the handler still owns the response object. */
+function timeoutResponse(ms: number): string {
+  const message = `No byte of the request body arrived for ${ms} ms`
   const body = JSON.stringify(failureOf(new ByrefError('request_timeout', message)))
   const head = [
     'HTTP/1.1 408 Request Timeout',

@@ -1,28 +1,28 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { stalledRuns } from '../engine/stalled-runs.ts'
-import type { Hub } from './events/hub.ts'
+import type { EventHub } from './events/event-hub.ts'
 
-/** Counts for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
+/** Metrics for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 export interface Metrics {
-  /** `route` and not the path: its values are few, and no ids. */
+  /** `route` is the pattern, such as `/api/assets/:id`, so that it has few values and contains no ids. */
   request(of: { method: string; route: string; status: number }, ms: number): void
   text(): Promise<string>
   readonly contentType: string
 }
 
-/** Makes the metrics of a server: requests by route, method and status, and streams that are open. */
-export function createMetrics(hub: Pick<Hub, 'readers'>): Metrics {
+/** Makes the metrics of a server: requests by route, method and status, open streams, memory and stalled runs. */
+export function createMetrics(hub: Pick<EventHub, 'readers'>): Metrics {
   const registry = new Registry()
   const requests = new Histogram({
     name: 'byref_http_request_duration_seconds',
-    help: 'From a request to the head of its answer',
+    help: 'Time from a request to the head of its answer',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
     registers: [registry],
   })
   new Gauge({
     name: 'byref_streams_open',
-    help: 'Streams of server-sent events that are open',
+    help: 'Open streams of server-sent events',
     registers: [registry],
     collect() {
       this.set(hub.readers)
@@ -30,7 +30,7 @@ export function createMetrics(hub: Pick<Hub, 'readers'>): Metrics {
   })
   new Gauge({
     name: 'byref_process_resident_memory_bytes',
-    help: 'Memory of the process',
+    help: 'Resident memory of the process',
     registers: [registry],
     collect() {
       this.set(process.memoryUsage.rss())

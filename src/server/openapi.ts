@@ -7,15 +7,17 @@ import type { Answer, Route } from './route.ts'
 
 type Json = Record<string, unknown>
 
-/** Codes that any route may answer with, by what it takes. */
-function codesOf({ role, body, errors = [] }: Route): ByrefErrorCode[] {
+/** The codes that a route may answer with. */
+function codesOf({ path, role, body, errors = [] }: Route): ByrefErrorCode[] {
   const codes: ByrefErrorCode[] = ['forbidden', 'bad_request', 'shutting_down', ...errors]
+  if (path.startsWith('/api/conversations/:id')) codes.push('conversation_not_found')
+  if (path.startsWith('/api/assets/:id')) codes.push('asset_not_found', 'invalid_reference')
   if (role !== null) codes.push('unauthorized', 'rate_limited', 'unreachable')
   if (body) codes.push('body_too_large', 'too_deep')
   return [...new Set(codes)]
 }
 
-/** The document of an API: OpenAPI 3.1 (spec.openapis.org/oas/v3.1), made of the schemas that check its requests. */
+/** Makes the OpenAPI 3.1 document (spec.openapis.org/oas/v3.1) of routes, from the schemas that check their requests. */
 export function openApiDocument(routes: readonly Route[]): Json {
   const components: Json = {}
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') =>
@@ -120,7 +122,7 @@ function failures(route: Route, schemaOf: SchemaOf): Json {
   return Object.fromEntries(entries)
 }
 
-/** A schema by JSON Schema 2020-12, which is OpenAPI 3.1's; what has an id becomes a component. */
+/** A schema as JSON Schema 2020-12, as OpenAPI 3.1 uses it. Schemas with an id become components. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const { $schema, $defs, ...made } = z.toJSONSchema(schema, {
     io,

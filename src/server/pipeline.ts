@@ -3,50 +3,79 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
 import { ByrefError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
-import { errorResponse, isOurFault } from './error-response.ts'
-import type { AnyAnswer } from './json-answer.ts'
+import { errorResponse, isServerFault } from './error-response.ts'
 import type { Metrics } from './metrics.ts'
-import type { ServerLogger } from './server-log.ts'
 
-/** Answers a request within what every request goes through; `route` is what the metrics call it. */
+/** Receives a line for each request and each failure: the part of pino's interface that the server uses. */
+export interface ServerLogger {
+  info(entry: Record<string, unknown>): void
+  error(entry: Record<string, unknown>): void
+}
+
+/** Writes failures to stderr and nothing for requests. */
+export const errorsOnly: ServerLogger = {
+  info() {},
+  error({ err }) {
+    console.error(err)
+  },
+}
+
+/** A JSON answer, from which the pipeline makes the response. */
+export interface JsonAnswer {
+  jsonText: string
+  status: number
+  /** Beside the headers that every response has. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What a handler answers: a response with all its headers, or JSON. */
+export type AnyAnswer = Response | JsonAnswer
+
+/** A value as a JSON answer. Headers set on Hono's context are not added to it. */
+export function jsonAnswer(
+  value: unknown,
+  status = 200,
+  headers?: JsonAnswer['headers'],
+): JsonAnswer {
+  return { jsonText: JSON.stringify(value), status, headers }
+}
+
+/** Runs a handler inside the steps that every request passes; `route` is its name in the metrics. */
 export type Pipeline = (c: Context, route: string, answer: Answerer) => Promise<Response>
 
 type Answerer = () => AnyAnswer | Promise<AnyAnswer>
 
-/** What a pipeline checks and whom it tells. */
+/** Options of {@link createPipeline}. */
 export interface PipelineOptions {
-  /** Throws for who is not answered at all. */
+  /** Throws for a request that is not answered. */
   guard(c: Context): void
-  /** Answers instead of everybody else; null for who may go on. */
+  /** Answers in place of the handler, or returns null to let the request pass. */
   draining(c: Context): Response | null
   log: ServerLogger
   metrics: Metrics
 }
 
-/** Characters of a path and its query. */
+/** Maximum number of characters of a URL. */
 const MAX_URL = 16 * 1024
 
 /**
- * Makes what every request goes through, as one function: a chain of middleware costs more than all that it does. It gives the
- * request an id, checks where it comes from, makes an answer of what is thrown, compresses, and counts and logs it.
+ * Makes the steps that every request passes: a request id, the guard, error responses, compression, metrics and the log.
+ * It is one function because a chain of middleware takes longer than the work in it.
  */
 export function createPipeline({ guard, draining, log, metrics }: PipelineOptions): Pipeline {
   async function answered(c: Context, answer: Answerer): Promise<AnyAnswer> {
     try {
       guard(c)
       if (c.req.url.length > MAX_URL) {
-        throw new ByrefError('bad_request', `An address has at most ${MAX_URL} characters`)
+        throw new ByrefError('bad_request', `The URL is longer than ${MAX_URL} characters`)
       }
       return draining(c) ?? (await answer())
     } catch (error) {
-      // Nobody hears what becomes of a request that was broken off, and it is nobody's fault here.
-      if (!c.req.raw.signal.aborted) report(error, c)
+      // A client that aborted its request caused the error itself.
+      const { signal } = c.req.raw
+      if (!signal.aborted && isServerFault(error)) log.error({ err: error, path: c.req.path })
       return errorResponse(error, c)
     }
-  }
-
-  function report(error: unknown, c: Context): void {
-    if (isOurFault(error)) log.error({ err: error, path: c.req.path })
   }
 
   return async (c, route, answer) => {
@@ -68,11 +97,11 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
   }
 }
 
-/** The response with the headers that every one has. As long as it may, JSON has them as a plain object, which costs least. */
+/** Adds the headers that every response has. JSON gets them as a plain object, which is the fastest way. */
 function responseOf(
   c: Context,
   answer: AnyAnswer,
-  own: Readonly<Record<string, string>>,
+  shared: Readonly<Record<string, string>>,
 ): Response | Promise<Response> {
   if ('jsonText' in answer) {
     const { jsonText, status, headers } = answer
@@ -80,22 +109,22 @@ function responseOf(
     const response = new Response(jsonText, {
       status,
       headers: {
-        ...own,
+        ...shared,
         ...headers,
         'content-type': 'application/json',
         'content-length': String(length),
       },
     })
-    return length < WORTH_COMPRESSING ? response : compressed(c, response)
+    return length < MIN_COMPRESSED ? response : compressed(c, response)
   }
-  for (const [name, value] of Object.entries(own)) {
+  for (const [name, value] of Object.entries(shared)) {
     if (name === 'vary') answer.headers.append(name, value)
     else answer.headers.set(name, value)
   }
   return compressed(c, answer)
 }
 
-/** A pipeline around what other handlers answer. */
+/** The pipeline as middleware, around handlers that Hono calls. */
 export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandler {
   return (c, next) =>
     pipeline(c, route, async () => {
@@ -104,17 +133,17 @@ export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandl
     })
 }
 
-/** The id of a request: the proxy's where it is one that may stand in a log, else a new one. */
+/** The id that a proxy gave the request, if it is safe to log; otherwise a new id. */
 function requestId(given: string | undefined): string {
   return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
 }
 
-/** Bytes below which compression costs more than it spares. */
-const WORTH_COMPRESSING = 1024
+/** Shorter bodies, in bytes, take more time to compress than they save. */
+const MIN_COMPRESSED = 1024
 
-const gzip = compress({ threshold: WORTH_COMPRESSING })
+const gzip = compress({ threshold: MIN_COMPRESSED })
 
-/** The answer as the client takes it: compressed, unless it is too short (by its content-length), a range, or no text. */
+/** Compresses text for clients that accept it; not ranges, and not short bodies. */
 async function compressed(c: Context, answer: Response): Promise<Response> {
   if (c.req.header('accept-encoding') === undefined) return answer
   await gzip(c, async () => {

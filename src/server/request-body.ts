@@ -1,18 +1,35 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
-import { RequestError } from './request-error.ts'
 
-/** Bytes of a body of JSON; files are uploaded, not said. */
+/** What is wrong with one field of a request. */
+export interface RequestIssue {
+  /** The path in the body or the query, keys joined by dots; empty for the whole. */
+  path: string
+  message: string
+}
+
+/** A request that does not match its schema, with every issue. */
+export class RequestError extends ByrefError {
+  readonly issues: readonly RequestIssue[]
+
+  constructor(part: 'query' | 'body', issues: readonly RequestIssue[]) {
+    const listed = issues.slice(0, 5).map(({ path, message }) => `${path} ${message}`.trim())
+    super('bad_request', `The ${part} of the request is invalid: ${listed.join('; ')}`)
+    this.issues = issues
+  }
+}
+
+/** Maximum size of a JSON body, in bytes. Files are uploaded as assets. */
 const MAX_BODY = 4 * 1024 * 1024
 
-/** Levels of a body of JSON. */
+/** Maximum depth of a JSON body. */
 const MAX_DEPTH = 200
 
 /**
- * The JSON body of a request by a schema; one that is empty is `{}`.
+ * Reads the JSON body of a request by a schema; an empty body is `{}`.
  *
- * @throws ByrefError `bad_request`, with every issue; `body_too_large`, `too_deep`
+ * @throws ByrefError `bad_request` with every issue; `body_too_large`, `too_deep`
  */
 export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const text = await readText(c)
@@ -21,22 +38,22 @@ export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> 
     throw new ByrefError('bad_request', 'The body must be JSON, with content-type application/json')
   }
   if (depthOf(text) > MAX_DEPTH) {
-    throw new ByrefError('too_deep', `A body of JSON has at most ${MAX_DEPTH} levels`)
+    throw new ByrefError('too_deep', `The JSON body is nested more than ${MAX_DEPTH} levels deep`)
   }
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (cause) {
-    throw new ByrefError('bad_request', 'The body is no JSON', { cause })
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
   }
   return parse(schema, body, 'body')
 }
 
-/** The text of a body, as long as it may be. Of one that says its length, no more than that is read. */
+/** Reads the body as text. A body without a content-length is read only up to the limit. */
 async function readText({ req }: Context): Promise<string> {
-  const said = req.header('content-length')
-  if (said !== undefined && Number(said) <= MAX_BODY) return req.text()
-  if (said !== undefined) throw tooLarge()
+  const length = req.header('content-length')
+  if (length !== undefined && Number(length) <= MAX_BODY) return req.text()
+  if (length !== undefined) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of req.raw.body ?? []) {
@@ -50,22 +67,22 @@ async function readText({ req }: Context): Promise<string> {
 function tooLarge(): ByrefError {
   return new ByrefError(
     'body_too_large',
-    `A body of JSON has at most ${MAX_BODY} bytes; upload files as assets`,
+    `The JSON body is larger than ${MAX_BODY} bytes: upload files as assets`,
   )
 }
 
-/** The value by the schema. Throws `bad_request` with every issue. */
-export function parse<T>(schema: z.ZodType<T>, value: unknown, what: 'query' | 'body'): T {
+/** Parses a value by a schema. @throws RequestError with every issue */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, part: 'query' | 'body'): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const all = result.error.issues.flatMap((issue) =>
     issue.code === 'invalid_union' ? issue.errors.flat() : issue,
   )
   const issues = all.map(({ path, message }) => ({ path: path.join('.'), message }))
-  throw new RequestError(`The ${what} of the request is not as it must be`, issues)
+  throw new RequestError(part, issues)
 }
 
-/** How deep brackets are nested in a text of JSON, without a parse: those in strings do not count. */
+/** How deep the brackets of a JSON text are nested, without parsing it. Brackets in strings do not count. */
 function depthOf(text: string): number {
   let depth = 0
   let most = 0

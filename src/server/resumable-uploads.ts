@@ -9,136 +9,139 @@ import { newId } from '../core/new-id.ts'
 import { uploaded } from '../wire/assets.ts'
 import type { Caller } from './caller.ts'
 import { failureOf } from './error-response.ts'
-import { type Route, route } from './route.ts'
-import { importOne, SAVE_ERRORS } from './routes/uploads.ts'
+import { type Call, type Route, route } from './route.ts'
+import { importOne, SAVE_ERRORS } from './routes/upload-routes.ts'
 import { withProgress } from './routes/with-progress.ts'
 
-/** Uploads that go on where they were cut off, by the tus protocol 1.0 (tus.io/protocols/resumable-upload). */
-export interface ResumableUploads {
-  /** Answers a request below `/api/uploads`. */
-  handle(request: Request, caller: Caller): Promise<Response>
-  /** Makes an asset of an upload that is complete. */
-  routes: Route[]
-}
-
-/** Where parts of files wait, and how large a file may be. */
-export interface ResumableUploadsOptions {
-  folder: string
-  maxBytes: number
-}
-
-/** How long a part that nobody goes on with is kept. */
+/** How long an unfinished upload is kept, in milliseconds. */
 const KEEP_MS = 24 * 60 * 60 * 1000
 
-/** How often those that are older are looked for. */
+/** Time between two searches for expired uploads, in milliseconds. */
 const SWEEP_MS = 60 * 60 * 1000
 
-/** Answers that are kept for who asks again since the first answer was lost. */
-const MOST_ANSWERS = 1000
+/** Maximum number of answers that are kept for clients that lost the first answer. */
+const MAX_ANSWERS = 1000
 
-type Made = Awaited<ReturnType<typeof importOne>>
+type Imported = Awaited<ReturnType<typeof importOne>>
 
-/** Takes uploads in pieces. A piece is on disk before it is answered; the server may end and start meanwhile. */
-export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions): ResumableUploads {
-  const callers = new WeakMap<Request, Caller>()
-  let opened: { store: FileStore; tus: TusServer } | null = null
+/**
+ * Uploads that continue where they were interrupted, by the tus protocol 1.0 (tus.io/protocols/resumable-upload). A piece
+ * is on disk before it is answered, so the server may restart in the middle.
+ */
+export class ResumableUploads {
+  readonly #folder: string
+  readonly #maxBytes: number
+  readonly #callers = new WeakMap<Request, Caller>()
+  readonly #answers = new Map<string, Promise<Imported>>()
+  /** Running imports, by upload id. */
+  readonly #imports = new Map<string, AbortController>()
+  #opened: { store: FileStore; tus: TusServer } | null = null
+  #swept = 0
 
-  /** Opens the folder with the first request. It makes the folder first: a `FileStore` that cannot make it ends the process. */
-  function open() {
-    if (opened) return opened
-    mkdirSync(folder, { recursive: true })
-    const store = new FileStore({ directory: folder, expirationPeriodInMilliseconds: KEEP_MS })
+  constructor(folder: string, maxBytes: number) {
+    this.#folder = folder
+    this.#maxBytes = maxBytes
+  }
+
+  /** Answers a request below `/api/uploads`. */
+  async handle(request: Request, caller: Caller): Promise<Response> {
+    const { store, tus } = this.#open()
+    if (Date.now() - this.#swept >= SWEEP_MS) {
+      this.#swept = Date.now()
+      // Another process may have removed the same upload.
+      await store.deleteExpired().catch(() => {})
+    }
+    this.#callers.set(request, caller)
+    if (request.method === 'DELETE') await this.#stopImport(request, caller)
+    return withErrorBody(await tus.handleWeb(request))
+  }
+
+  /** The route that makes an asset of a complete upload. */
+  route(): Route {
+    return route(
+      'POST /api/uploads/:uploadId/asset',
+      {
+        role: 'member',
+        summary: 'Make an asset of a complete upload (tus)',
+        answers: { 201: uploaded, 200: { types: ['text/event-stream'] } },
+        errors: ['not_found', ...SAVE_ERRORS],
+      },
+      (call) => this.#makeAsset(call),
+    )
+  }
+
+  /** Opens the folder for the first request. A `FileStore` that cannot make its folder would end the process. */
+  #open(): { store: FileStore; tus: TusServer } {
+    if (this.#opened) return this.#opened
+    mkdirSync(this.#folder, { recursive: true })
+    const store = new FileStore({
+      directory: this.#folder,
+      expirationPeriodInMilliseconds: KEEP_MS,
+    })
+    const namespaceOf = (request: Request) => this.#callers.get(request)?.namespace ?? null
     const tus = new TusServer({
       path: '/api/uploads',
       datastore: store,
-      maxSize: maxBytes,
+      maxSize: this.#maxBytes,
       relativeLocation: true,
       respectForwardedHeaders: false,
-      // Who may ask from elsewhere is said by the server, for all of it.
+      // The server sets the CORS headers of all its routes.
       allowedOrigins: [],
       namingFunction: () => newId(),
       onUploadCreate: async (request, { metadata }) => {
-        const caller = callers.get(request as Request)
-        return { metadata: { ...metadata, namespace: caller?.namespace ?? null } }
+        return { metadata: { ...metadata, namespace: namespaceOf(request as Request) } }
       },
       onIncomingRequest: async (request, id) => {
         if (request.method === 'POST') return
-        const caller = callers.get(request as Request)
-        if (!(await ofNamespace(id, caller?.namespace ?? null))) {
-          throw { status_code: 404, body: 'There is no such upload\n' }
-        }
+        if (await this.#find(id, namespaceOf(request as Request))) return
+        throw { status_code: 404, body: 'There is no such upload\n' }
       },
     })
-    opened = { store, tus }
-    return opened
+    this.#opened = { store, tus }
+    return this.#opened
   }
 
-  const answers = new Map<string, Promise<Made>>()
-  /** Of assets that are being made, by the upload's id. */
-  const making = new Map<string, AbortController>()
-  let swept = 0
-
-  async function sweep(): Promise<void> {
-    if (Date.now() - swept < SWEEP_MS) return
-    swept = Date.now()
-    // One that another process has just removed is as good as removed here.
-    const { store } = open()
-    await store.deleteExpired().catch(() => {})
-  }
-
-  async function find(id: string): Promise<Upload | null> {
+  /** An upload of a namespace, or null. */
+  async #find(id: string, namespace: string | null): Promise<Upload | null> {
     if (!/^\w+$/.test(id)) return null
-    return open()
-      .store.getUpload(id)
-      .catch(() => null)
+    const { store } = this.#open()
+    const upload = await store.getUpload(id).catch(() => null)
+    return (upload?.metadata?.namespace ?? null) === namespace ? upload : null
   }
 
-  async function ofNamespace(id: string, namespace: string | null): Promise<boolean> {
-    const upload = await find(id)
-    return upload !== null && (upload.metadata?.namespace ?? null) === namespace
-  }
-
-  const asset = route(
-    {
-      method: 'post',
-      path: '/api/uploads/:uploadId/asset',
-      summary: 'Make an asset of an upload that is complete (tus)',
-      role: 'member',
-      answers: { 201: uploaded, 200: { types: ['text/event-stream'] } },
-      errors: ['not_found', ...SAVE_ERRORS],
-    },
-    async ({ c, caller, param, agent }) => {
-      const id = param('uploadId')
-      const key = `${caller.namespace ?? ''}\n${id}`
-      const known = answers.get(key)
-      if (known) return withProgress(c, 201, () => known)
-      const upload = (await ofNamespace(id, caller.namespace)) ? await find(id) : null
-      if (!upload) throw new ByrefError('not_found', 'There is no such upload')
-      if (upload.offset !== upload.size) {
-        throw new ByrefError(
-          'asset_invalid',
-          `The upload has ${upload.offset} of ${upload.size} bytes: send the rest first`,
-        )
+  async #makeAsset({ c, caller, param, agent }: Call<undefined, undefined>) {
+    const id = param('uploadId')
+    const key = `${caller.namespace ?? ''}\n${id}`
+    const known = this.#answers.get(key)
+    if (known) return withProgress(c, 201, () => known)
+    const upload = await this.#find(id, caller.namespace)
+    if (!upload) throw new ByrefError('not_found', 'There is no such upload')
+    if (upload.offset !== upload.size) {
+      throw new ByrefError(
+        'asset_invalid',
+        `The upload has ${upload.offset} of ${upload.size} bytes: send the rest first`,
+      )
+    }
+    return withProgress(c, 201, (onProgress) => {
+      const made = this.#answers.get(key) ?? this.#import(agent().assets, upload, onProgress)
+      this.#answers.set(key, made)
+      made.catch(() => this.#answers.delete(key))
+      for (const oldest of this.#answers.keys()) {
+        if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(oldest)
       }
-      return withProgress(c, 201, (onProgress) => {
-        const made = answers.get(key) ?? make(agent().assets, upload, onProgress)
-        answers.set(key, made)
-        made.catch(() => answers.delete(key))
-        for (const oldest of answers.keys()) if (answers.size > MOST_ANSWERS) answers.delete(oldest)
-        return made
-      })
-    },
-  )
+      return made
+    })
+  }
 
-  async function make(
+  async #import(
     assets: Assets,
     { id, metadata }: Upload,
     onProgress: ImportOptions['onProgress'],
-  ): Promise<Made> {
+  ): Promise<Imported> {
     const controller = new AbortController()
-    making.set(id, controller)
+    this.#imports.set(id, controller)
     try {
-      const file = Readable.toWeb(createReadStream(join(folder, id)))
+      const file = Readable.toWeb(createReadStream(join(this.#folder, id)))
       const made = await importOne(assets, file as ReadableStream<Uint8Array>, {
         name: metadata?.filename || 'file',
         mime: metadata?.filetype ?? null,
@@ -146,29 +149,19 @@ export function resumableUploads({ folder, maxBytes }: ResumableUploadsOptions):
         onProgress,
         signal: controller.signal,
       })
-      await open().store.remove(id)
+      await this.#open().store.remove(id)
       return made
     } finally {
-      making.delete(id)
+      this.#imports.delete(id)
     }
   }
 
-  /** Who takes an upload back wants no asset of it either. */
-  async function stopMaking(request: Request, { namespace }: Caller): Promise<void> {
+  /** A client that deletes its upload no longer wants an asset of it. */
+  async #stopImport(request: Request, { namespace }: Caller): Promise<void> {
     const id = new URL(request.url).pathname.split('/').at(-1) ?? ''
-    const controller = making.get(id)
-    if (!controller || !(await ofNamespace(id, namespace ?? null))) return
-    controller.abort(new ByrefError('not_found', 'The upload was taken back'))
-  }
-
-  return {
-    async handle(request, caller) {
-      await sweep()
-      callers.set(request, caller)
-      if (request.method === 'DELETE') await stopMaking(request, caller)
-      return inOurShape(await open().tus.handleWeb(request))
-    },
-    routes: [asset],
+    const controller = this.#imports.get(id)
+    if (!controller || !(await this.#find(id, namespace))) return
+    controller.abort(new ByrefError('not_found', 'The upload was deleted'))
   }
 }
 
@@ -178,8 +171,8 @@ const CODES: Readonly<Record<number, ByrefErrorCode>> = {
   413: 'asset_too_large',
 }
 
-/** What tus refuses as all errors are told; its clients look at the status and the headers alone. */
-async function inOurShape(answer: Response): Promise<Response> {
+/** Gives an error of the tus server the body of all errors. Its clients read only the status and the headers. */
+async function withErrorBody(answer: Response): Promise<Response> {
   if (answer.status < 400) return answer
   const { status } = answer
   const text = (await answer.text()).trim()

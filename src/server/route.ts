@@ -3,125 +3,184 @@ import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Speaker } from '../core/messages/spoken-by.ts'
+import type { ConversationLog, ConversationSummary } from '../log/conversation-log.ts'
 import type { Caller, Role } from './caller.ts'
-import { type FoundConversation, foundConversation } from './found-conversation.ts'
-import { type AnyAnswer, jsonAnswer } from './json-answer.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Reader } from './readers/readers.ts'
+import type { IdempotencyKeys } from './idempotency.ts'
+import { type AnyAnswer, jsonAnswer, type Pipeline } from './pipeline.ts'
+import type { ConversationReader, Reader } from './readers/readers.ts'
 import { parse, readJson } from './request-body.ts'
-import type { Tries } from './tries.ts'
 
-/** What a route answers: JSON by a schema, bytes of other types by their names, or nothing. */
+/** What a route answers: JSON by a schema, bytes of the named media types, or nothing. */
 export type Answer = z.ZodType | { types: readonly string[] } | null
 
-/** A route: everything that the API's document, the checks of requests and the tests know of it. */
+/** What the API document, the checks of requests and the tests know about a route. */
 export interface RouteSpec<Query = unknown, Body = unknown> {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As Hono writes paths: `/api/conversations/:id`. */
-  path: string
-  /** What it does, as a sentence of a few words. */
-  summary: string
-  /** Who may; null for everybody, without a token. */
+  /** Who may use it; null for everybody, without a token. */
   role: Role | null
+  /** What it does, in a few words. */
+  summary: string
   query?: z.ZodType<Query>
-  /** JSON; where it may be left out, the schema takes `{}`. */
+  /** A JSON body. Where it is optional, the schema accepts `{}`. */
   body?: z.ZodType<Body>
-  /** A body that is no JSON, by its media types. It is the handler's to read. */
+  /** The media types of a body that is not JSON. The handler reads it. */
   takes?: readonly string[]
   /** By status. */
   answers: Readonly<Record<number, Answer>>
-  /** Codes beside those that every route has. */
+  /** Codes beside those that every route has, and those of the conversation or asset in its path. */
   errors?: readonly ByrefErrorCode[]
 }
 
-/** A request to a route, checked. */
+/** A route with its handler. */
+export interface Route extends RouteSpec {
+  method: 'get' | 'post' | 'patch' | 'delete'
+  /** In Hono's syntax: `/api/conversations/:id`. */
+  path: string
+  handle(call: Call<unknown, unknown>): AnyAnswer | Promise<AnyAnswer>
+}
+
+/** The conversation that a request names. */
+export interface FoundConversation {
+  id: string
+  summary: ConversationSummary
+  /** The log that it is in. */
+  log: ConversationLog
+  /** What the caller may read of it; null where no agent has trust on, and the caller may read everything. */
+  reading(): Promise<ConversationReader | null>
+  /**
+   * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else the
+   * first.
+   *
+   * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
+   */
+  agent(name?: string): Agent
+}
+
+/** A request to a route, after its checks. */
 export interface Call<Query, Body> {
   c: Context
   caller: Caller
-  /** What the caller may read; null where no agent has trust on: then all of their namespace. */
+  /** What the caller may read; null where no agent has trust on, and the caller may read their whole namespace. */
   reader: Reader | null
   /** Whom the caller's messages are from. */
   speaker: Speaker
   query: Query
   body: Body
-  /** The first agent, in the caller's namespace. All have the same log and assets. */
+  /** The first agent, in the caller's namespace. All agents share one log and one asset store. */
   agent(): Agent
-  /** The conversation that the path names by `:id`. Throws `conversation_not_found`. */
+  /** The conversation that `:id` in the path names. @throws ByrefError `conversation_not_found` */
   conversation(): Promise<FoundConversation>
   param(name: string): string
-  /** See {@link Tries.idOf}. */
-  idOfTry(): string | undefined
+  /** The id of what this request creates, by its idempotency key: see {@link IdempotencyKeys.idOf}. */
+  attemptId(): string | undefined
   json: typeof jsonAnswer
 }
 
-/** A route with what it does. */
-export interface Route extends RouteSpec {
-  handle(call: Call<never, never>): AnyAnswer | Promise<AnyAnswer>
-}
-
-/** Makes a route; the types of its query and its body are those of their schemas. */
+/** Makes a route of an endpoint such as `GET /api/info`. The types of query and body are those of their schemas. */
 export function route<Query = undefined, Body = undefined>(
+  endpoint: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
   spec: RouteSpec<Query, Body>,
   handle: (call: Call<Query, Body>) => AnyAnswer | Promise<AnyAnswer>,
 ): Route {
-  return { ...spec, handle }
+  const [method = '', path = ''] = endpoint.split(' ')
+  return { ...spec, method: method.toLowerCase() as Route['method'], path, handle }
 }
 
-/** What routes are given. */
+/** What {@link mountRoutes} needs from the server. */
 export interface RouteHost {
   pipeline: Pipeline
-  tries: Tries
-  /** Throws `unauthorized` where a token is needed and there is none that holds. */
-  authenticate(c: Context, route: RouteSpec): Promise<Caller>
+  idempotencyKeys: IdempotencyKeys
+  /** @throws ByrefError `unauthorized` where a valid token is needed and missing */
+  authenticate(c: Context, route: Route): Promise<Caller>
   reader(caller: Caller): Reader | null
   speaker(caller: Caller): Speaker
-  /** The agent that was asked for, else who answered before, else the first, in the caller's namespace. Throws `agent_not_found`. */
-  agent(caller: Caller, names?: { asked?: string; before?: string }): Agent
+  /**
+   * The agent that the request names, else the one that answered before, else the first, in the caller's namespace.
+   *
+   * @throws ByrefError `agent_not_found`
+   */
+  agent(caller: Caller, names?: AgentNames): Agent
 }
 
-/** Mounts the routes, and for every path that they have an answer to the methods that it lacks. */
+interface AgentNames {
+  asked?: string
+  before?: string
+}
+
+/** Mounts the routes. Every path also answers the methods that it does not have, with `method_not_allowed`. */
 export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost): void {
   for (const one of routes) {
     const queryOf = one.query ? queryReader(one.query) : () => undefined
     app.on(one.method.toUpperCase(), one.path, (c) =>
       host.pipeline(c, one.path, async () => {
         const caller = await host.authenticate(c, one)
-        const agentOf = (names?: { asked?: string; before?: string }) => host.agent(caller, names)
+        const reader = host.reader(caller)
+        const agentOf = (names?: AgentNames) => host.agent(caller, names)
         const query = queryOf(c)
         const body = one.body ? await readJson(c, one.body) : undefined
         return one.handle({
           c,
           caller,
-          reader: host.reader(caller),
+          reader,
           speaker: host.speaker(caller),
-          query: query as never,
-          body: body as never,
+          query,
+          body,
           agent: () => agentOf(),
-          conversation: () => foundConversation(agentOf().log, c.req.param('id') ?? '', agentOf),
+          conversation: () => findConversation(c.req.param('id') ?? '', reader, agentOf),
           param: (name) => c.req.param(name) ?? '',
-          idOfTry: () => host.tries.idOf(c, caller, body),
+          attemptId: () => host.idempotencyKeys.idOf(c, caller, body),
           json: jsonAnswer,
         })
       }),
     )
   }
-  for (const [path, methods] of methodsByPath(routes)) {
+  for (const [path, some] of Map.groupBy(routes, (one) => one.path)) {
+    const methods = some.flatMap(({ method }) => {
+      return method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]
+    })
     app.all(path, (c) =>
       host.pipeline(c, path, () => {
         c.header('allow', methods.join(', '))
         throw new ByrefError(
           'method_not_allowed',
-          `${path} takes ${methods.join(', ')}, not ${c.req.method}`,
+          `${path} accepts ${methods.join(', ')}, not ${c.req.method}`,
         )
       }),
     )
   }
 }
 
-/** Queries that are kept, and how long they may be. */
-const KEPT = { queries: 100, characters: 200 }
+/** @throws ByrefError `conversation_not_found`, also for a conversation in another namespace */
+async function findConversation(
+  id: string,
+  reader: Reader | null,
+  agentOf: (names?: AgentNames) => Agent,
+): Promise<FoundConversation> {
+  const { log } = agentOf()
+  const summary = await log.find(id)
+  if (!summary) throw new ByrefError('conversation_not_found', `There is no conversation "${id}"`)
+  const before = summary.agent ?? undefined
+  return {
+    id,
+    summary,
+    log,
+    reading: async () => (reader ? reader.conversation(log, id) : null),
+    agent(asked) {
+      const isUnderWay = summary.openRun !== null || summary.queued > 0
+      if (isUnderWay && before !== undefined && (asked ?? before) !== before) {
+        throw new ByrefError(
+          'conversation_busy',
+          `The agent "${before}" is already running in the conversation "${id}": wait until it ends, or cancel its run`,
+        )
+      }
+      return agentOf({ asked, before })
+    },
+  }
+}
 
-/** Reads queries by a schema. Clients ask by the same few again and again: those are checked once. */
+/** How many parsed queries are kept for each route, and how long each may be. */
+const CACHE = { queries: 100, characters: 200 }
+
+/** Parses queries by a schema. Clients send the same few again and again, so those are parsed once. */
 function queryReader(schema: z.ZodType): (c: Context) => unknown {
   const known = new Map<string, unknown>()
   return (c) => {
@@ -129,21 +188,10 @@ function queryReader(schema: z.ZodType): (c: Context) => unknown {
     const text = url.slice(url.indexOf('?') + 1 || url.length)
     if (known.has(text)) return known.get(text)
     const query = parse(schema, c.req.query(), 'query')
-    if (text.length <= KEPT.characters) {
-      if (known.size >= KEPT.queries) known.clear()
+    if (text.length <= CACHE.characters) {
+      if (known.size >= CACHE.queries) known.clear()
       known.set(text, Object.freeze(query))
     }
     return query
   }
-}
-
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  for (const { path, method } of routes) {
-    const methods = found.get(path) ?? []
-    methods.push(method.toUpperCase())
-    if (method === 'get') methods.push('HEAD')
-    found.set(path, methods)
-  }
-  return found
 }

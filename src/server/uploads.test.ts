@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readEventStream } from '../client/event-stream.ts'
+import { readEventStream } from '../client/server-sent-events.ts'
 import { openApi, refusal, token } from './fixtures/api.ts'
 import { listening, temporary } from './fixtures/listening.ts'
 

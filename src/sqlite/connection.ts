@@ -7,14 +7,14 @@ import { writeQueue } from './write-queue.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
-/** The one connection of an object to its file. Nothing here blocks while another process writes. */
+/** The connection of a log or store to its file. No call blocks while another process writes. */
 export interface Connection<S> {
-  /** Reads, again and again while the file is busy. */
+  /** Reads. While the file is busy, it tries again. */
   read<T>(work: (sql: S) => T): Promise<T>
   readonly write: Write<S>
-  /** Holds off `close` until `run` has ended. @throws ByrefError after `close` */
+  /** Runs; `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
-  /** Reads at once; null where that is not possible now. */
+  /** Reads at once; null where that fails. */
   glance<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>
@@ -25,11 +25,11 @@ export interface ConnectOptions<S> {
   owner: FileOwner
   kind: FileKind<S>
   hooks?: TransactionHooks<S>
-  /** How long a use waits while other processes hold the file, in milliseconds. Default 60,000. */
+  /** How long a call waits while other processes lock the file, in milliseconds. Default: 60,000. */
   busyTimeoutMs?: number
 }
 
-/** @throws What opening throws, but for a busy file, which is opened when it is first used. */
+/** @throws What opening throws, except for a busy file, which is opened at its first use. */
 export function connect<S extends TransactionStatements>(
   options: ConnectOptions<S>,
 ): Connection<S> {
@@ -40,7 +40,7 @@ export function connect<S extends TransactionStatements>(
   const uses = new Set<Promise<unknown>>()
 
   function open(): OpenFile<S> {
-    if (file?.isForTheMoment) {
+    if (file?.isTemporary) {
       file.db.close()
       file = null
     }
@@ -48,7 +48,7 @@ export function connect<S extends TransactionStatements>(
     return file
   }
 
-  /** Calls what meets a busy file until it does not, with pauses, no longer than the limit. */
+  /** Tries again with pauses while the file is busy, up to the time limit. */
   async function read<T>(work: (sql: S) => T): Promise<T> {
     const since = performance.now()
     for (let attempt = 0; ; attempt++) {
@@ -105,7 +105,7 @@ export function connect<S extends TransactionStatements>(
   }
 }
 
-/** 1 ms growing to 50, jittered so that those who met do not meet again. */
+/** Waits 1 ms, growing to 50 ms, with jitter so that two processes do not collide again. */
 async function backOff(attempt: number): Promise<void> {
   await sleep(Math.min(50, 2 ** Math.min(attempt, 6)) * (0.5 + Math.random()))
 }

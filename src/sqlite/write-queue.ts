@@ -14,22 +14,22 @@ import {
 const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
 /**
- * Writes within a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw to
- * refuse, before it has written anything: that harms no other writer of the transaction. It may be called again.
+ * Writes in a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw before it has
+ * written anything: that does not affect other writers of the transaction. It may be called again.
  */
 export type Write<S> = <T>(work: (sql: S) => T, committed?: (value: T) => void) => Promise<T>
 
-/** What is done around each transaction. */
+/** Hooks around each transaction. */
 export interface TransactionHooks<S> {
-  /** In it, before the first write. */
+  /** Called in the transaction, before the first write. */
   begun(sql: S): void
-  /** In it, after the last write. */
+  /** Called in the transaction, after the last write. */
   ending(sql: S): void
-  /** After it, and before any of its writers hears so. */
+  /** Called after the transaction, before its writers resolve. */
   ended(committed: boolean): void
 }
 
-/** The statements that every owner's file has. */
+/** The statements that every file has. */
 export interface TransactionStatements {
   begin: StatementSync
   commit: StatementSync
@@ -51,8 +51,8 @@ interface QueueOptions<S> {
 }
 
 /**
- * Writes in the order of call. The first goes at the next microtask; those that come before a commit ends, or while the
- * file is busy, share the next transaction and its sync. Between transactions everything else has its turn.
+ * Makes a function that writes in the order of the calls. The first write starts at the next microtask. Writes that come before
+ * a commit ends, or while the file is busy, share the next transaction and its sync. Other work runs between transactions.
  */
 export function writeQueue<S extends TransactionStatements>(options: QueueOptions<S>): Write<S> {
   const waiting: Job<S>[] = []
@@ -63,7 +63,7 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
       try {
         await settle(waiting, options)
       } catch (error) {
-        // Whatever it was, nobody waits for ever, and the next have their turn.
+        // Whatever failed, no writer waits forever.
         for (const job of waiting.splice(0)) job.failed(error)
       }
       await nextTurn()
@@ -84,7 +84,7 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
     })
 }
 
-/** Empties the queue: commits what is in it, or rejects what cannot be. */
+/** Empties the queue: commits its writes, or rejects those that fail. */
 async function settle<S extends TransactionStatements>(
   waiting: Job<S>[],
   options: QueueOptions<S>,
@@ -102,7 +102,7 @@ async function settle<S extends TransactionStatements>(
         hasMadeRoom = true
         makeRoom(options.open())
       } else if (waiting.length > 1) {
-        // Whose fault it is shows when each has a transaction of its own.
+        // A transaction for each write finds the one that fails.
         for (const job of waiting.splice(0)) await settle([job], options)
       } else {
         waiting.pop()?.failed(fileError(error, options.owner))
@@ -120,7 +120,7 @@ function expire<S>(
   while (waiting[0] && waiting[0].since <= limit) waiting.shift()?.failed(busyError(cause, owner))
 }
 
-/** One transaction. Where it throws, nothing was stored and nobody was told. */
+/** Runs one transaction. If it throws, nothing was stored and no writer was notified. */
 function commit<S extends TransactionStatements>(
   waiting: Job<S>[],
   { open, hooks }: QueueOptions<S>,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { assetRef, jsonObject, limit, time } from './common.ts'
 import { writtenLabel } from './lineage.ts'
 
-/** What is known of an asset without reading its body. */
+/** An asset, without its body. */
 export const assetInfo = z
   .object({
     assetId: z.string(),
@@ -10,18 +10,18 @@ export const assetInfo = z
     ref: z.string(),
     mime: z.string(),
     kind: z.enum(['image', 'audio', 'video', 'file']),
-    /** Of the body, in bytes: of structured content its JSON, of a table its Parquet. */
+    /** The size of the body in bytes: for structured content its JSON, for a table its Parquet. */
     size: z.int(),
-    /** SHA-256 of the body in lower-case hex. */
+    /** SHA-256 of the body, in lower-case hex. */
     digest: z.string(),
     name: z.string().nullable(),
     description: z.string().nullable(),
     createdAt: time,
     expiresAt: time.nullable(),
     structured: z.boolean(),
-    /** Of a table how large it is, and the reference of the file as it came. */
+    /** The size of a table, and the reference of the original file. */
     table: z.object({ rows: z.int(), columns: z.int(), source: z.string().nullable() }).nullable(),
-    /** Of what it holds, where it was made with trust on. */
+    /** The label of its content, if it was made with trust on. */
     label: writtenLabel.optional(),
   })
   .meta({ id: 'Asset' })
@@ -40,18 +40,18 @@ export const assetDetails = z.object({ asset: assetInfo, meta: jsonObject })
 
 /** `POST /api/assets` */
 export const uploadQuery = z.strictObject({
-  /** Of the file; its extension helps to tell its type. */
+  /** The name of the file. Its extension helps to find the type. */
   name: z.string().max(1000).optional(),
 })
 
-/** The file as it came, its table (of a workbook the first sheet's), and what names the tables of several sheets. */
+/** The original file, its table (for a workbook, the first sheet), and the asset that lists the tables of all sheets. */
 export const uploaded = z.object({
   asset: assetInfo,
   table: assetInfo.nullable(),
   workbook: assetInfo.nullable(),
 })
 
-/** `POST /api/assets` of several files in one form. */
+/** `POST /api/assets` with several files in one form. */
 export const uploadedFiles = z.object({ files: z.array(uploaded) })
 
 /** `POST /api/assets/structured`: a structured asset; bytes by reference or as data URLs. */
@@ -67,13 +67,13 @@ export const structuredAsset = z.strictObject({
 /** One asset. */
 export const assetAnswer = z.object({ asset: assetInfo })
 
-/** `GET /api/assets/:id/content`. Pages and caches add parameters of their own to such addresses: they are ignored. */
+/** `GET /api/assets/:id/content`. Unknown parameters are ignored, because pages and caches add their own. */
 export const contentQuery = z.looseObject({
-  /** A field from the asset's first level on (`content/rows/0`), its keys as in an asset URL. */
+  /** A field from the asset's first level on (`content/rows/0`), with keys as in an asset reference. */
   path: z.string().max(10_000).optional(),
-  /** As an attachment under its name; of a table the file as it came. */
+  /** As an attachment with its name; for a table, the original file. */
   download: z.string().optional(),
-  /** Of a signed address. */
+  /** The signature of a signed URL. */
   signature: z.string().max(4096).optional(),
 })
 
@@ -81,9 +81,9 @@ export const contentQuery = z.looseObject({
 export const rowsQuery = z.strictObject({
   offset: z.coerce.number().int().min(0).default(0),
   limit: limit(1000, 100),
-  /** Names of columns as a JSON list; all by default. */
+  /** Names of columns, as a JSON list. Default: all. */
   columns: z.string().max(100_000).optional(),
-  /** A column's name, with `-` before it for the largest first. */
+  /** The name of a column; with `-` before it, the largest value comes first. */
   sort: z.string().max(1000).optional(),
   /** Conditions as a JSON list: `[{ "column": "city", "is": "equal", "to": "Oslo" }]`. */
   where: z.string().max(100_000).optional(),
@@ -101,30 +101,30 @@ export const rowsPage = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(jsonObject),
   offset: z.int(),
-  /** The `offset` of the next page, null at the end; rows that are very long make a page shorter. */
+  /** The `offset` of the next page, null at the end. Very long rows make a page shorter. */
   next: z.int().nullable(),
-  /** Rows that fit the conditions, of all pages. */
+  /** Number of rows that match the conditions, on all pages. */
   total: z.int(),
 })
 
 /** `POST /api/query`: SQL over tables by their references. */
 export const queryBody = z.strictObject({
   sql: z.string().min(1).max(100_000),
-  /** Names that the SQL may use for references. */
+  /** Names that the SQL uses for references. */
   tables: z.record(z.string(), assetRef).optional(),
   name: z.string().max(1000).optional(),
 })
 
 /** `POST /api/assets/:id/sign` */
 export const signBody = z.strictObject({
-  /** In seconds, at most 7 days; default: an hour. */
+  /** In seconds, at most 7 days. Default: one hour. */
   expiresIn: z.int().min(1).max(604_800).default(3600),
   path: z.string().max(10_000).optional(),
   download: z.boolean().default(false),
 })
 
-/** An address that needs no token until it expires. */
+/** A URL that needs no token until it expires. */
 export const signed = z.object({ url: z.string(), expiresAt: time })
 
-/** What a namespace holds. */
+/** The number of assets in a namespace, and their bytes. */
 export const usageAnswer = z.object({ assets: z.int(), bytes: z.int() })

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { id, jsonObject } from './common.ts'
 import { sentMetadata } from './messages.ts'
 
-/** What the board holds for one kind and instance. */
+/** The entry of the board for one kind and instance. */
 export const boardEntry = z
   .object({
     kind: z.string(),
     instance: z.string().optional(),
-    /** Absent where nothing was written; null is a value. */
+    /** Absent before the first write; null is a value. */
     data: z.unknown().optional(),
     schema: jsonObject.optional(),
     description: z.string().optional(),
@@ -24,13 +24,13 @@ export const dataQuery = z.strictObject({
   instance: z.string().max(200).optional(),
 })
 
-/** The board, or the one value that was asked for. */
+/** The board, or one value of it. */
 export const dataAnswer = z.union([
   z.object({ entries: z.array(boardEntry) }),
   z.object({ value: z.unknown() }),
 ])
 
-/** `POST /api/conversations/:id/data`: a person's edit, which is a data message; no run starts. */
+/** `POST /api/conversations/:id/data`: an edit by a person, as a data message; no run starts. */
 export const dataEdit = z.looseObject({
   kind: z.string().max(200),
   data: z.unknown().optional(),
@@ -42,5 +42,5 @@ export const dataEdit = z.looseObject({
   metadata: sentMetadata,
 })
 
-/** The edit as a message. */
+/** The message of the edit. */
 export const dataEdited = z.object({ messageId: z.string() })

@@ -1,6 +1,6 @@
 import type { ByrefError, ByrefErrorCode } from '../core/errors.ts'
 
-/** The HTTP status of every code; what is missing here does not compile. */
+/** The HTTP status of every code. A missing code does not compile. */
 export const HTTP_STATUS = {
   invalid_reference: 400,
   field_not_found: 404,
@@ -63,14 +63,14 @@ export const HTTP_STATUS = {
   unexpected_response: 502,
 } as const satisfies Record<ByrefErrorCode, number>
 
-/** Codes whose messages may name folders, hosts or buckets of this machine. */
+/** Codes whose messages may contain folders, hosts or buckets of this machine. */
 const INNER: ReadonlySet<ByrefErrorCode> = new Set([
   'storage_failed',
   'log_failed',
   'config_invalid',
 ])
 
-/** An error's message for who is outside: what a store or a disk says stays here. */
+/** An error's message for clients, without messages of stores and disks. */
 export function publicMessage({ code, message }: ByrefError): string {
-  return INNER.has(code) ? 'The server failed; its own output says how' : message
+  return INNER.has(code) ? 'The server failed: see its log for the cause' : message
 }

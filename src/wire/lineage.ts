@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What is known of a value; what is absent is trusted, public, of all readers (docs/trust.md). */
+/** A label. Absent fields mean trusted, public, and readable by everybody (docs/trust.md). */
 export const writtenLabel = z.object({
   integrity: z.enum(['trusted', 'untrusted']).optional(),
   confidentiality: z.enum(['public', 'private']).optional(),
@@ -18,12 +18,12 @@ export const lineageQuery = z.strictObject({
 export const labelsQuery = z.strictObject({ after: z.coerce.number().int().min(0).default(0) })
 
 /**
- * What is not trusted and public: of messages that came behind `after`, by their ids; of all assets by theirs, and of data
- * by name (`state#x`). Without sources.
+ * The labels of everything untrusted or private: of messages after `after` by id, of all assets by id, and of data by name
+ * (`state#x`). Without sources.
  */
 export const labelsAnswer = z
   .object({
-    /** The `after` of the next question. */
+    /** The `after` of the next request. */
     position: z.int(),
     messages: z.record(
       z.string(),
@@ -39,13 +39,13 @@ const node = z.object({
   type: z.enum(['message', 'call', 'asset', 'data']),
   ref: z.string().optional(),
   name: z.string().optional(),
-  /** Absent where nothing is to be said, and where no agent of the server has trust on. */
+  /** Absent for a trusted, public value, and where no agent of the server has trust on. */
   label: writtenLabel.optional(),
 })
 
 const edge = z.object({ from: z.string(), to: z.string(), ref: z.string().optional() })
 
-/** Where a value came from and what came of it. */
+/** Where a value came from and where it was used. */
 export const lineageAnswer = z
   .object({ of: z.array(z.string()), nodes: z.array(node), edges: z.array(edge) })
   .meta({ id: 'Lineage' })

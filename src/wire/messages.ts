@@ -7,7 +7,7 @@ const participant = z.looseObject({
   name: z.string().optional(),
 })
 
-/** A stored message. What it holds beside these keys comes back as it came. */
+/** A stored message. Other keys are returned unchanged. */
 export const message = z
   .looseObject({
     id: z.string(),
@@ -21,10 +21,10 @@ export const message = z
   })
   .meta({ id: 'Message' })
 
-/** A message with its place in the conversation's log. */
+/** A message with its position in the log. */
 export const messageEntry = z.object({ position: z.int(), message })
 
-/** `GET /api/conversations/:id/messages`: those behind `after` in order, or the last ones before `before`. */
+/** `GET /api/conversations/:id/messages`: those after `after` in order, or the last ones before `before`. */
 export const messagesQuery = z
   .strictObject({
     after: z.coerce.number().int().min(0).optional(),
@@ -32,12 +32,12 @@ export const messagesQuery = z
     limit: limit(500, 100),
   })
   .refine(({ after, before }) => after === undefined || before === undefined, {
-    error: 'give after or before, not both',
+    error: 'use after or before, not both',
   })
 
 /**
- * A page of messages, oldest first. The cursors are positions, which never change: `newer` is the `after` of the page
- * behind it, `older` the `before` of the page before it; null at the ends.
+ * A page of messages, oldest first. The cursors are positions, which never change: `newer` is the `after` of the next page,
+ * `older` the `before` of the previous page; null at the ends.
  */
 export const messagesPage = z.object({
   messages: z.array(messageEntry),
@@ -45,18 +45,18 @@ export const messagesPage = z.object({
   newer: z.int().nullable(),
 })
 
-/** What only the agent says of a message. */
+/** Metadata that only the agent may write. */
 const AGENTS_OWN = ['tool_calls', 'tool_result', 'has_debug_data', 'reasoning', 'incomplete']
 
-/** Metadata as a person sends them. */
+/** Metadata that a person sends. */
 export const sentMetadata = z
   .looseObject({})
   .refine((given) => !AGENTS_OWN.some((key) => key in given), {
-    error: `${AGENTS_OWN.join(', ')} are the agent's to say`,
+    error: `only the agent may write ${AGENTS_OWN.join(', ')}`,
   })
   .optional()
 
-/** A message in any of the forms that `toMessage` takes; what it lacks gets a default. */
+/** A message in any form that `toMessage` accepts. Missing fields get defaults. */
 export const messageInput = z
   .looseObject({
     id: id.optional(),
@@ -66,7 +66,7 @@ export const messageInput = z
     content_type: z.string().max(200).optional(),
     content: z.unknown().optional(),
     type: z.enum(['text', 'data', 'input', 'state']).optional(),
-    /** Files by reference, kept among the metadata. */
+    /** Files by reference, stored in the metadata. */
     attachments: z
       .array(z.looseObject({ assetRef: z.string() }))
       .max(100)
@@ -90,44 +90,46 @@ const label = z.strictObject({
 })
 
 const ask = {
-  /** Which agent answers; by default the one that has answered in the conversation, else the first. */
+  /** Which agent answers. Default: the one that answered last, else the first. */
   agent: z.string().max(100).optional(),
-  /** During a run: `queue` waits for a run of its own, `steer` for the next step of the run; else it is refused. */
+  /** What to do during a run: `queue` waits for a new run, `steer` for the next step of the run, `refuse` fails. */
   ifBusy: z.enum(['queue', 'steer', 'refuse']).default('refuse'),
-  /** Whether it is private and who may read it, where the agent has trust on (docs/trust.md). */
+  /** Whether it is private and who may read it, for agents with trust on (docs/trust.md). */
   label: label.optional(),
-  /** JSON that tools are given with the run. */
+  /** JSON that the tools of the run get. */
   context: z.unknown().optional(),
-  /** JSON Schema of the answer, which then is JSON. */
+  /** A JSON Schema: the answer is JSON that matches it. */
   output: jsonObject.optional(),
-  /** Of the model calls, by the AI SDK's names. */
+  /** Settings of the model calls, by the AI SDK's names. */
   settings: jsonObject.optional(),
 }
 
-/** `POST /api/conversations/:id/messages`: one message by its own keys, or several; they start one run. */
+/** `POST /api/conversations/:id/messages`: one message, or a list of messages that start one run. */
 export const sendBody = z.union([
   z.strictObject({ messages: z.array(messageInput).min(1).max(100), ...ask }),
   messageInput
     .safeExtend(ask)
-    .refine((given) => !('messages' in given), { error: 'messages stand alone, in a list' }),
+    .refine((given) => !('messages' in given), {
+      error: 'a list of messages must not have the keys of a message',
+    }),
 ])
 
-/** What was taken: the messages, and the run that they start, wait for or join. */
+/** The accepted messages, and the run that they start, wait for or join. */
 export const sent = z.object({
   messageIds: z.array(z.string()),
-  /** Of the first one. */
+  /** The id of the first message. */
   messageId: z.string(),
   runId: z.string(),
 })
 
 /**
- * `POST /api/conversations/:id/messages/:messageId/retry`: a conversation that begins as this one up to the message, and
- * says it again, as it was or with other content.
+ * `POST /api/conversations/:id/messages/:messageId/retry`: forks the conversation before the message and sends it again,
+ * unchanged or with other content.
  */
 export const retryBody = z.strictObject({
   content: z.unknown().optional(),
   agent: z.string().max(100).optional(),
 })
 
-/** The conversation in which a message was said again. */
+/** The fork in which a message was sent again. */
 export const retried = sent.extend({ conversation: z.string() })

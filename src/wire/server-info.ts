@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-/** What an agent is. */
+/** An agent of the server. */
 export const agentInfo = z.object({
   name: z.string(),
-  /** How it treats what nobody vouches for. */
+  /** How it treats untrusted data. */
   trust: z.enum(['off', 'track', 'quarantine']),
   /** The model that answers; `demo` is true for the built-in one that needs no key. */
   model: z.object({ id: z.string(), provider: z.string(), demo: z.boolean() }),
   tools: z.array(z.object({ id: z.string(), description: z.string() })),
 })
 
-/** What a token may do: read; read, write and decide; also delete, import and see debug data. */
+/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data. */
 export const role = z.enum(['reader', 'member', 'owner'])
 
 /** `GET /api/info` */
@@ -20,15 +20,15 @@ export const serverInfo = z
     version: z.string(),
     /** The first one answers unless another is named. */
     agents: z.array(agentInfo).min(1),
-    /** Whether SQL over tables is there. */
+    /** Whether tables can be queried with SQL. */
     sql: z.boolean(),
-    /** Who asks. */
+    /** Who sent the request. */
     caller: z.object({ role, namespace: z.string().nullable(), subject: z.string() }),
   })
   .meta({ id: 'ServerInfo' })
 
-/** `POST /api/session`: a token for a browser, kept as a cookie that scripts cannot read. */
+/** `POST /api/session`: keeps a token as a browser cookie that scripts cannot read. */
 export const sessionBody = z.strictObject({ token: z.string().min(1).max(10_000) })
 
-/** Whether the server is up. */
+/** Whether the server runs. */
 export const health = z.object({ ok: z.boolean() })

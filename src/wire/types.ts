@@ -8,11 +8,10 @@ import type * as conversations from './conversations.ts'
 import type * as data from './data.ts'
 import type * as lineage from './lineage.ts'
 import type * as messages from './messages.ts'
-import type * as prompts from './prompts.ts'
 import type * as runs from './runs.ts'
 import type * as server from './server-info.ts'
 
-// What travels, as types of the schemas that check it. Records and messages are typed as the fold takes them.
+// Types of the schemas. Records and messages have the types that the fold takes.
 
 export type ServerInfo = z.infer<typeof server.serverInfo>
 export type Role = z.infer<typeof server.role>
@@ -34,13 +33,13 @@ export interface MessagesPage {
   older: number | null
   newer: number | null
 }
-/** What a person says: a message in any form that `toMessage` takes. */
+/** A message of a person, in any form that `toMessage` accepts. */
 export type OutgoingMessage = z.input<typeof messages.messageInput>
 export type SendResult = z.infer<typeof messages.sent>
 export type RetryResult = z.infer<typeof messages.retried>
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
-export type PromptInfo = z.infer<typeof prompts.promptAnswer>
-/** What in a conversation is not trusted and public, by ids of messages and assets and by names of data. */
+export type PromptInfo = z.infer<typeof runs.promptAnswer>
+/** The labels of everything untrusted or private in a conversation, by ids of messages and assets and by names of data. */
 export interface LabelsInfo {
   position: number
   messages: Record<string, WrittenLabelTree>

@@ -285,7 +285,7 @@ describe('byref serve', () => {
     busy.close()
     expect(taken).toMatchObject({ code: 1, stdout: '' })
     expect(taken.stderr).toBe(
-      `byref: Port ${port} is taken: stop what listens there, or choose another with --port\n`,
+      `byref: Port ${port} is in use: stop the program that listens there, or choose another port with --port\n`,
     )
 
     const file = join(folder.path, 'a-file')

@@ -110,7 +110,7 @@ describe('byref serve for others', () => {
       const { code, stdout, stderr } = await byref([...args, '--host', host])
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(
-        new RegExp(`^byref: A server on ${host} is open to others: .*--auth.*byref token.*\n$`),
+        new RegExp(`^byref: A server on ${host} is open to everybody: .*byref token.*--auth.*\n$`),
       )
     }
   })

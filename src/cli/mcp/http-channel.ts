@@ -6,9 +6,9 @@ import { optionalPeer } from '../../optional-peer.ts'
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 
 /**
- * An MCP server at a URL (streamable HTTP), by the transport of `@modelcontextprotocol/client`.
+ * A channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
  *
- * @throws ByrefError `dependency_missing` where that is not installed
+ * @throws ByrefError `dependency_missing` where that package is not installed
  */
 export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
   const { StreamableHTTPClientTransport } = await optionalPeer(
@@ -18,7 +18,7 @@ export async function httpChannel(url: string, own: Record<string, string>): Pro
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: own },
   })
-  /** Requests of the new protocol are cancelled by the end of their streams. */
+  /** The new protocol cancels a request by ending its stream. */
   const streams = new Map<unknown, AbortController>()
   const tools = new Map<unknown, { name?: unknown; inputSchema?: unknown }>()
   let opening: unknown = null
@@ -69,21 +69,21 @@ export async function httpChannel(url: string, own: Record<string, string>): Pro
   return channel
 }
 
-/** What `fetch` says by its cause alone. */
+/** `fetch` describes a failure only in the cause of its error. */
 function causeOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown }
   return cause === undefined ? '' : ` (${errorMessage(cause)})`
 }
 
-/** A tool, as a list of tools has it. */
+/** A tool in the answer to `tools/list`. */
 interface ListedTool {
   name?: unknown
   inputSchema?: unknown
 }
 
 /**
- * The HTTP headers that repeat parameters of a call, as its tool asks by `x-mcp-header` (SEP-2243, since 2026-07-28):
- * servers refuse a call without them.
+ * The HTTP headers that repeat parameters of a call, where the tool has `x-mcp-header` (SEP-2243, since 2026-07-28). Servers
+ * reject a call without them.
  */
 function parameterHeaders({ inputSchema }: ListedTool, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -101,7 +101,7 @@ function parameterHeaders({ inputSchema }: ListedTool, args: unknown): Record<st
   return headers
 }
 
-/** A value as HTTP can carry it: in base64 what is no plain text, or could be taken for base64. */
+/** A value for an HTTP header: base64 for text that is not plain, or that looks like base64. */
 function encoded(value: string): string {
   const isPlain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value)
   return isPlain && !value.startsWith('=?base64?')

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 
-/** Messages and the lines that they came as, so that what passes unchanged is the same to the letter. */
+/** The line of each message, so that an unchanged message is passed on byte for byte. */
 const lines = new WeakMap<RpcMessage, string>()
 
-/** A connection of lines of JSON, as MCP has it on stdio; `close` only ends what is written. */
+/** A connection with one JSON message per line, as MCP uses on stdio. `close` ends only the output. */
 export function lineChannel(input: Readable, output: Writable): Channel {
   const channel: Channel = {
     async start() {
@@ -14,7 +14,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
         for (const message of parse(line)) channel.onmessage?.(message)
       })
       reader.on('close', () => channel.onclose?.())
-      // Whoever reads has gone: the input ends too. So it does where it cannot be read.
+      // When the other side is gone, or the input cannot be read, the input ends too.
       for (const stream of [output, input, reader]) stream.on('error', () => reader.close())
     },
     send(message) {
@@ -28,7 +28,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
   return channel
 }
 
-/** The message of a line; those of a batch, as 2025-03-26 has them, one by one. */
+/** The messages of a line. The protocol version 2025-03-26 has batches. */
 function parse(line: string): RpcMessage[] {
   if (line.trim() === '') return []
   try {
@@ -39,7 +39,7 @@ function parse(line: string): RpcMessage[] {
     if (!Array.isArray(value) && messages[0]) lines.set(messages[0], line)
     return messages
   } catch {
-    process.stderr.write(`byref mcp: a line that is no JSON was left out: ${line.slice(0, 200)}\n`)
+    process.stderr.write(`byref mcp: ignored a line that is not JSON: ${line.slice(0, 200)}\n`)
     return []
   }
 }

@@ -30,7 +30,7 @@ describe('processChannel', () => {
     await channel.start()
     await ended
     expect(seen).toEqual([1, 2, 3])
-    expect(warn.mock.calls.join()).toContain('no JSON was left out: hello')
+    expect(warn.mock.calls.join()).toContain('ignored a line that is not JSON: hello')
     warn.mockRestore()
   })
 

@@ -4,21 +4,23 @@ import { inBackground } from '../../core/in-background.ts'
 import type { Channel } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { lineChannel } from './line-channel.ts'
 
-/** A server in a process of its own, which may say how it ended. */
+/** A channel to a server in its own process. */
 export interface ProcessChannel extends Channel {
+  /** How the process ended, for errors. */
   whyEnded(): string
 }
 
 /**
- * An MCP server as a process that is spoken to on stdio. It has our environment and our stderr. `close` ends its input, and after
- * `patienceMs` the process, and after as much again less gently; default 0.9 s, since clients kill the proxy after two seconds.
+ * Starts an MCP server and talks to it on stdio. It has our environment and our stderr. `close` ends its input. After
+ * `patienceMs` it sends SIGTERM, and after the same time again SIGKILL. The default is 0.9 s, because clients kill the proxy
+ * after two seconds.
  */
 export function processChannel(
   command: string,
   args: readonly string[],
   { patienceMs = 900 }: { patienceMs?: number } = {},
 ): ProcessChannel {
-  // On Windows, npx and the like are scripts, which only a shell starts.
+  // On Windows, npx and similar commands are scripts, which only a shell can start.
   const shell = process.platform === 'win32'
   const quoted = shell ? args.map((arg) => JSON.stringify(arg)) : args
   const child = spawn(command, quoted, { shell, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -39,7 +41,7 @@ export function processChannel(
     async start() {
       lines.onmessage = (message) => channel.onmessage?.(message)
       inBackground(
-        'The end of an MCP server',
+        'Closing an MCP server',
         ended.then(() => channel.onclose?.()),
       )
       await lines.start()
@@ -51,7 +53,7 @@ export function processChannel(
         await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])
         if (!isOver) child.kill(signal)
       }
-      // What it started may hold its output open for as long as it likes.
+      // Child processes of the server may keep its output open.
       child.stdout.destroy()
       await ended
     },

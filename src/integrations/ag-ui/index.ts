@@ -1,1 +1,1 @@
-export { type AgUiOptions, createAgUiHandler } from './handler.ts'
+export { type AgUiOptions, createAgUiHandler } from './ag-ui-handler.ts'

@@ -6,10 +6,10 @@ import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 
-/** Under this kind the model finds what the app says of itself (AG-UI's `context`). */
+/** The kind of the data that holds AG-UI's `context`, which describes the app. */
 const CONTEXT = 'app_context'
 
-/** The board as AG-UI's state: the values by their labels. */
+/** The board as AG-UI's state: values by label. */
 export function stateOf(board: Board): Record<string, JsonValue> {
   const entries = Object.entries(board.snapshot())
   return Object.fromEntries(
@@ -17,7 +17,7 @@ export function stateOf(board: Board): Record<string, JsonValue> {
   )
 }
 
-/** What the app says of itself, where it says anything new. */
+/** The context of the app as a data message, if it changed. */
 export function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
   if (context.length === 0) return []
   const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
@@ -25,7 +25,7 @@ export function contextOf({ context }: RunAgentInput, board: Board): MessageInpu
   return [{ type: 'data', kind: CONTEXT, data }]
 }
 
-/** The client's edits of the state: they count where it has seen the conversation's last word, and else are old. */
+/** The client's edits of the state. They are outdated, and ignored, unless the client has the conversation's last message. */
 export function editsOf(
   { state: given, messages }: RunAgentInput,
   { messages: all }: ConversationState,
@@ -41,14 +41,17 @@ export function editsOf(
     if (label === CONTEXT || JSON.stringify(now[label]) === JSON.stringify(data)) return []
     const place = parseVariableRef(`†${label}`)
     if (place?.type !== 'variable' || place.path.length > 0) {
-      throw new ByrefError('bad_request', `state: ${JSON.stringify(label)} names no data`)
+      throw new ByrefError(
+        'bad_request',
+        `state: the key ${JSON.stringify(label)} must be a kind, or kind#instance`,
+      )
     }
     const { kind, instance } = place
     return [{ type: 'data', kind, _instance: instance, data, _outputMethod: 'set' }]
   })
 }
 
-/** What turns one value into the other (RFC 6902): objects by their keys, everything else as a whole. */
+/** A JSON Patch (RFC 6902) from one value to another: objects by their keys, everything else as a whole. */
 export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
   if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isPlainObject(before) || !isPlainObject(after))

@@ -16,8 +16,6 @@ import { eventStream } from '../serving/event-stream.ts'
 import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
 import { type Said, say } from '../serving/say.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
-import { createOutput, type StreamEvent } from './output.ts'
-import type { InputItem, MessageItem, Part, ResponsesRequest } from './request.ts'
 import {
   formatResponseId,
   noResponse,
@@ -26,19 +24,21 @@ import {
   type ResponseParts,
   responseOf,
 } from './response.ts'
+import { ResponseOutput, type StreamEvent } from './response-output.ts'
+import type { InputItem, MessageItem, Part, ResponsesRequest } from './responses-request.ts'
 
-/** How a response is asked for. */
-interface Asking {
+/** How a response is requested. */
+interface ResponseOptions {
   request: Request
   keepRunning: boolean
   speaker: Speaker
 }
 
-/** Says what a request says, and answers with the response, whole or as it comes. */
+/** Sends the messages of a request, and answers with the response, as a whole or as a stream. */
 export async function createResponse(
   agent: Agent,
   asked: ResponsesRequest,
-  { request, keepRunning, speaker }: Asking,
+  { request, keepRunning, speaker }: ResponseOptions,
 ): Promise<Response> {
   const conversation = await conversationOf(agent, asked.previous_response_id)
   const followed = await followConversation(agent, conversation)
@@ -50,7 +50,7 @@ export async function createResponse(
     const { state } = followed
     const after = state.position
     const said = await readInput(asked, { state, speaker, assets: agent.assets })
-    const runId = await tell(agent, asked, { conversation, said, followed })
+    const runId = await sendInput(agent, asked, { conversation, said, followed })
     const events = responseEvents(followed, asked, { conversation, after, runId, said })
     if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
     return eventStream(events, {
@@ -58,9 +58,9 @@ export async function createResponse(
         const data = JSON.stringify({ type, sequence_number: index, ...event })
         return `event: ${type}\ndata: ${data}\n\n`
       },
-      failed: (error) => ({
-        ...{ type: 'error', code: 'server_error', message: errorMessage(error), param: null },
-      }),
+      failed: (error) => {
+        return { type: 'error', code: 'server_error', message: errorMessage(error), param: null }
+      },
       last: 'data: [DONE]\n\n',
       onEnd,
     })
@@ -70,7 +70,7 @@ export async function createResponse(
   }
 }
 
-/** The conversation that a request goes on with: a fork, where it went on otherwise since. */
+/** The conversation that a request continues: a fork, if the conversation has continued otherwise since. */
 async function conversationOf(agent: Agent, previous?: string | null): Promise<string> {
   if (!previous) return newId()
   const { conversation, after } = parseResponseId(previous)
@@ -78,7 +78,7 @@ async function conversationOf(agent: Agent, previous?: string | null): Promise<s
   let last = ''
   let hasAnswered = false
   for await (const { position, event } of readAll(agent.log, conversation)) {
-    if (position > after && hasAnswered && isSaid(event))
+    if (position > after && hasAnswered && isInput(event))
       return agent.fork(conversation, { at: last })
     if (event.type === 'NEW_MESSAGE') last = event.payload.id
     hasAnswered ||= position > after && event.type === 'STEP_FINISHED'
@@ -86,14 +86,14 @@ async function conversationOf(agent: Agent, previous?: string | null): Promise<s
   return conversation
 }
 
-/** Whether somebody said something, or answered a call. */
-function isSaid(event: ConversationEvent): boolean {
+/** Whether a person sent a message or answered a call. */
+function isInput(event: ConversationEvent): boolean {
   if (event.type === 'APPROVAL_ANSWERED') return true
   return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
 }
 
-/** Says it; resolves to the run that answers. */
-async function tell(
+/** Sends the messages and answers. Resolves to the id of the run that answers. */
+async function sendInput(
   agent: Agent,
   { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
   {
@@ -104,7 +104,10 @@ async function tell(
 ): Promise<string> {
   const open = openRun(followed.state)
   if (open && said.answers.size === 0) {
-    throw new ByrefError('conversation_busy', 'Calls of the response before wait for their outputs')
+    throw new ByrefError(
+      'conversation_busy',
+      'Calls of the previous response wait for their outputs: send these first',
+    )
   }
   const given = { temperature, topP, maxOutputTokens }
   const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
@@ -117,7 +120,7 @@ interface Responding extends ResponseId {
   said: Said
 }
 
-/** The events of a response; the last one has all of it. */
+/** The events of a response. The last one contains the whole response. */
 async function* responseEvents(
   followed: FollowedConversation,
   request: ResponsesRequest,
@@ -125,7 +128,7 @@ async function* responseEvents(
 ): AsyncGenerator<StreamEvent> {
   const { state } = followed
   const clientTools = new Set(request.tools?.map(({ name }) => name))
-  const output = createOutput((name) => clientTools.has(name), state)
+  const output = new ResponseOutput((name) => clientTools.has(name), state)
   const id = { conversation, after }
   const response = (isWaiting: boolean) => {
     const run = state.runs.find((one) => one.runId === runId)
@@ -155,7 +158,7 @@ const ENDS: Readonly<Record<string, string>> = {
   failed: 'response.failed',
 }
 
-/** The last event's response; of one in the background, the first's. */
+/** The response of the last event; in the background, that of the first. */
 async function lastResponse(
   events: AsyncGenerator<StreamEvent>,
   given: { asked: ResponsesRequest; request: Request; onEnd: (isCut: boolean) => void },
@@ -193,7 +196,7 @@ async function readInput(
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      // Clients send what they said before again.
+      // Clients send earlier answers again.
       if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
@@ -208,7 +211,7 @@ async function readInput(
   return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
 }
 
-/** Who says the instructions of a request. */
+/** The name of the sender of a request's instructions. */
 const INSTRUCTIONS = 'instructions'
 
 function lastInstructions({ messages }: ConversationState): unknown {
@@ -217,7 +220,7 @@ function lastInstructions({ messages }: ConversationState): unknown {
 
 type Item<Type> = Extract<InputItem, { type: Type }>
 
-/** A call of a conversation that the client kept itself, as an answer announces it. */
+/** A call of a conversation that the client stores itself, as a message. */
 function announcement({ call_id: id, name, arguments: text }: Item<'function_call'>): MessageInput {
   const args = jsonOrText(text)
   const call: ToolCall = { id, name, arguments: isPlainObject(args) ? args : { value: args } }
@@ -231,7 +234,11 @@ function toolResult(
   const isAnnounced = before.some(({ metadata }) =>
     (metadata?.tool_calls as ToolCall[] | undefined)?.some((call) => call.id === id),
   )
-  if (!isAnnounced) throw new ByrefError('bad_request', `No call "${id}" waits for an output`)
+  if (!isAnnounced)
+    throw new ByrefError(
+      'bad_request',
+      `No call "${id}" waits for an output: send its function_call before it`,
+    )
   return {
     role: 'tool',
     content: resultOf(output),
@@ -242,12 +249,12 @@ function toolResult(
 async function toInput({ role, content }: MessageItem, assets: Assets): Promise<MessageInput> {
   const head = { id: newId(), role: role === 'developer' ? 'system' : role }
   if (typeof content === 'string') return { ...head, content }
-  const parts = await Promise.all(content.map((part) => named(part, assets)))
+  const parts = await Promise.all(content.map((part) => withReference(part, assets)))
   return { ...head, ...(await saveSentFiles(parts, assets)) }
 }
 
-/** A part whose file was uploaded, and is named by its asset's id, with its reference; any other as it is. */
-async function named(part: Part, assets: Assets): Promise<unknown> {
+/** A part with an uploaded file gets the reference of its asset. Other parts stay unchanged. */
+async function withReference(part: Part, assets: Assets): Promise<unknown> {
   const { type, file_id: id, detail, filename } = part
   if (typeof id !== 'string') return part
   const { ref } = await assets.info(id)

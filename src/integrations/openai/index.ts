@@ -1,1 +1,1 @@
-export { createResponsesHandler, type ResponsesOptions } from './handler.ts'
+export { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'

@@ -1,9 +1,9 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { RunState } from '../../core/events/conversation-state.ts'
-import type { Output } from './output.ts'
-import type { ResponsesRequest } from './request.ts'
+import type { ResponseOutput } from './response-output.ts'
+import type { ResponsesRequest } from './responses-request.ts'
 
-/** A response's id names its conversation, and the position of the log from which on it answers. */
+/** The id of a response names its conversation and the log position that it answers after. */
 export interface ResponseId {
   conversation: string
   after: number
@@ -13,7 +13,7 @@ export function formatResponseId({ conversation, after }: ResponseId): string {
   return `resp_${conversation}_${after}`
 }
 
-/** @throws ByrefError `conversation_not_found` for what names no response */
+/** @throws ByrefError `conversation_not_found` for an invalid id */
 export function parseResponseId(id: string): ResponseId {
   const [, conversation, after] = /^resp_([0-9a-z]+)_(\d{1,15})$/.exec(id) ?? []
   if (conversation && after) return { conversation, after: Number(after) }
@@ -24,14 +24,14 @@ export function noResponse(id: string): ByrefError {
   return new ByrefError('conversation_not_found', `There is no response "${id}"`)
 }
 
-/** What a response object is made of. */
+/** The input of {@link responseOf}. */
 export interface ResponseParts {
   id: string
   request: Partial<ResponsesRequest>
-  output: Output
-  /** Absent where nothing has run yet. */
+  output: Pick<ResponseOutput, 'items' | 'usage'>
+  /** Absent before the run starts. */
   run?: RunState
-  /** It waits for the client or a person. */
+  /** Whether it waits for the client or a person. */
   isWaiting: boolean
 }
 
@@ -82,7 +82,7 @@ export function responseOf({ id, request, output, run, isWaiting }: ResponsePart
   }
 }
 
-/** By the API's words; what ended a run before its answer was whole is `incomplete`. */
+/** The status in the API. A run that ended before its answer was complete is `incomplete`. */
 function statusOf(
   run: RunState | undefined,
   isWaiting: boolean,

@@ -10,99 +10,96 @@ import {
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Run } from '../../engine/follow-run.ts'
 import type { Work } from '../../policies/policy.ts'
-import { ATTRIBUTES, EVENTS } from './names.ts'
 import { markFailed, thrown, usageAttributes } from './span-end.ts'
+import { ATTRIBUTES, EVENTS } from './span-names.ts'
 import { traceparentOf } from './traceparent.ts'
 
-/** The spans of the runs that this process follows or works on. */
-export interface RunSpans {
-  /** Begins the span of a run that is asked for here and now. */
-  begin(): Span
-  /** Ends the span with its run, and gives the run as `afterSpan`. */
-  follow<Followed extends Run>(span: Span, run: Followed): Followed
-  /** Ends the span of a run that was refused. */
-  refuse(span: Span, error: unknown): void
-  /** The run, whose result comes after the end of its span, if it has one here. */
-  afterSpan<Followed extends Run>(run: Followed): Followed
-  /** The span of the run that work is done for; begins one where it was asked for elsewhere. */
-  of(work: Work): Span
-  /** Resolves when the spans of all runs that are over have ended. */
-  settled(): Promise<unknown>
-}
-
-/** What {@link createRunSpans} needs. */
+/** Options of {@link RunSpans}. */
 export interface RunSpansOptions {
   tracer: Tracer
   name: string
   attributes: Attributes
-  /** Follows a run that was asked for elsewhere. */
+  /** Follows a run that another process or call started. */
   resume(conversation: string, namespace: string | null): Run
 }
 
-/** Keeps the spans of runs. */
-export function createRunSpans({ tracer, name, attributes, resume }: RunSpansOptions): RunSpans {
-  /** By their own ids, which messages carry, and by those of runs that are worked on. */
-  const spans = new Map<string, Span>()
-  const ends = new Map<Run, Promise<void>>()
-  const kind = SpanKind.INTERNAL
+/** The spans of the runs that this process follows or works on. */
+export class RunSpans {
+  readonly #options: RunSpansOptions
+  /** By their own ids, which messages carry, and by the ids of running runs. */
+  readonly #spans = new Map<string, Span>()
+  readonly #ends = new Map<Run, Promise<void>>()
 
-  function follow<Followed extends Run>(span: Span, run: Followed, runId?: string): Followed {
-    const ended = untilEnd(span, run).then(() => {
-      for (const id of [idOf(span), runId ?? run.id]) spans.delete(id)
-      ends.delete(run)
-    })
-    ends.set(run, ended)
-    return afterSpan(run)
+  constructor(options: RunSpansOptions) {
+    this.#options = options
   }
 
-  function afterSpan<Followed extends Run>(run: Followed): Followed {
-    const result = run.result.finally(() =>
-      Promise.all([...ends].map(([one, ended]) => (one.id === run.id ? ended : null))),
-    )
-    result.catch(() => {})
-    // The rest is the run's own: what it says of itself changes.
-    return Object.create(run, { result: { value: result, enumerable: true } })
-  }
-
-  /** The span that was begun for a run; a new one where it came by `send`, from another process, or as a sub-agent. */
-  function find({ run, conversation, namespace, messages }: Work): Span {
-    const said = traceparentOf(messages()[0])
-    const own = said && spans.get(said.spanId)
-    if (own) return own
-    const parent = said ? trace.setSpanContext(context.active(), said) : context.active()
-    const links = said && run.claims > 0 ? [{ context: said }] : []
-    const span = tracer.startSpan(name, { kind, attributes, links }, parent)
-    if (!isSpanContextValid(span.spanContext())) return span
-    follow(span, resume(conversation, namespace), run.runId)
+  /** Starts the span of a run that is started here. */
+  begin(): Span {
+    const { tracer, name, attributes } = this.#options
+    const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes })
+    this.#spans.set(idOf(span), span)
     return span
   }
 
-  return {
-    begin() {
-      const span = tracer.startSpan(name, { kind, attributes })
-      spans.set(idOf(span), span)
-      return span
-    },
-    follow,
-    refuse(span, error) {
-      markFailed(span, thrown(error))
-      spans.delete(idOf(span))
-      span.end()
-    },
-    afterSpan,
-    of(work) {
-      const { run, namespace } = work
-      const known = spans.get(run.runId)
-      if (known) return known
-      const span = find(work)
-      // Where nothing is traced there is nothing to find again.
-      if (isSpanContextValid(span.spanContext())) spans.set(run.runId, span)
-      return span.setAttributes({
-        [ATTRIBUTES.parentRun]: run.parentRunId,
-        [ATTRIBUTES.namespace]: namespace ?? undefined,
-      })
-    },
-    settled: () => Promise.all(ends.values()),
+  /** Ends the span with its run. Gives the run as {@link afterSpan}. */
+  follow<Followed extends Run>(span: Span, run: Followed, runId?: string): Followed {
+    const ended = untilEnd(span, run).then(() => {
+      for (const id of [idOf(span), runId ?? run.id]) this.#spans.delete(id)
+      this.#ends.delete(run)
+    })
+    this.#ends.set(run, ended)
+    return this.afterSpan(run)
+  }
+
+  /** Ends the span of a run that could not start. */
+  refuse(span: Span, error: unknown): void {
+    markFailed(span, thrown(error))
+    this.#spans.delete(idOf(span))
+    span.end()
+  }
+
+  /** The run with a result that resolves after its span has ended, if it has one here. */
+  afterSpan<Followed extends Run>(run: Followed): Followed {
+    const result = run.result.finally(() =>
+      Promise.all([...this.#ends].map(([one, ended]) => (one.id === run.id ? ended : null))),
+    )
+    result.catch(() => {})
+    // Other fields stay the run's own, because they change.
+    return Object.create(run, { result: { value: result, enumerable: true } })
+  }
+
+  /** The span of the run that work is done for. Starts one for a run that was started elsewhere. */
+  of(work: Work): Span {
+    const { run, namespace } = work
+    const known = this.#spans.get(run.runId)
+    if (known) return known
+    const span = this.#find(work)
+    // Without tracing there is nothing to find again.
+    if (isSpanContextValid(span.spanContext())) this.#spans.set(run.runId, span)
+    return span.setAttributes({
+      [ATTRIBUTES.parentRun]: run.parentRunId,
+      [ATTRIBUTES.namespace]: namespace ?? undefined,
+    })
+  }
+
+  /** Resolves when the spans of all finished runs have ended. */
+  settled(): Promise<unknown> {
+    return Promise.all(this.#ends.values())
+  }
+
+  /** The span of a run; a new one for a run of `send`, of another process, or of a sub-agent. */
+  #find({ run, conversation, namespace, messages }: Work): Span {
+    const { tracer, name, attributes, resume } = this.#options
+    const sent = traceparentOf(messages()[0])
+    const own = sent && this.#spans.get(sent.spanId)
+    if (own) return own
+    const parent = sent ? trace.setSpanContext(context.active(), sent) : context.active()
+    const links = sent && run.claims > 0 ? [{ context: sent }] : []
+    const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent)
+    if (!isSpanContextValid(span.spanContext())) return span
+    this.follow(span, resume(conversation, namespace), run.runId)
+    return span
   }
 }
 
@@ -110,7 +107,7 @@ function idOf(span: Span): string {
   return span.spanContext().spanId
 }
 
-/** Writes into the span what its run tells, and ends it with the run. Never rejects. */
+/** Adds the events of a run to its span, and ends it with the run. Never rejects. */
 async function untilEnd(span: Span, run: Run): Promise<void> {
   span.setAttribute(ATTRIBUTES.conversation, run.conversation)
   try {

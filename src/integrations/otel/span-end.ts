@@ -2,9 +2,9 @@ import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type { CallError, TokenUsage } from '../../core/events/events.ts'
 import { redactText } from '../../log/redact.ts'
-import { ATTRIBUTES, EVENTS } from './names.ts'
+import { ATTRIBUTES, EVENTS } from './span-names.ts'
 
-/** What a step or a run used, as attributes. */
+/** The token usage of a step or a run, as attributes. */
 export function usageAttributes(usage: TokenUsage): Attributes {
   return {
     [ATTRIBUTES.inputTokens]: usage.inputTokens ?? undefined,
@@ -15,9 +15,9 @@ export function usageAttributes(usage: TokenUsage): Attributes {
   }
 }
 
-/** Marks what failed, with its code and what may be said of it. */
+/** Marks a span as failed, with the code and a safe message. */
 export function markFailed(span: Span, { code, message }: CallError): void {
-  const said = sayable(message)
+  const said = safeMessage(message)
   span.setAttribute(ATTRIBUTES.error, code)
   span.setStatus({ code: SpanStatusCode.ERROR, message: said })
   span.addEvent(EVENTS.exception, {
@@ -26,7 +26,7 @@ export function markFailed(span: Span, { code, message }: CallError): void {
   })
 }
 
-/** What was thrown, as an error with a code. */
+/** A thrown value as an error with a code. */
 export function thrown(error: unknown): CallError {
   const code = error instanceof ByrefError ? error.code : 'run_failed'
   return { code, message: errorMessage(error) }
@@ -35,8 +35,8 @@ export function thrown(error: unknown): CallError {
 const MAX_READ = 4_000
 const MAX_SAID = 500
 
-/** A message without what looks like a secret or a body, and short. */
-function sayable(message: string): string {
+/** A short message without anything that looks like a secret or a body. */
+function safeMessage(message: string): string {
   const read = redactText(message.slice(0, MAX_READ))
   const said = read
     .replace(/\bdata:[^\s"'<>()]*/gi, 'data:…')

@@ -17,16 +17,16 @@ import { formatAssetRef } from '../../core/refs/asset-ref.ts'
 import { redactText } from '../../log/redact.ts'
 import type { CallWork, Policy, Work } from '../../policies/policy.ts'
 import { version } from '../../version.ts'
-import { ATTRIBUTES, OPERATIONS, providerName } from './names.ts'
-import { createRunSpans, type RunSpans } from './run-spans.ts'
+import { RunSpans } from './run-spans.ts'
 import { markFailed, thrown, usageAttributes } from './span-end.ts'
+import { ATTRIBUTES, OPERATIONS, providerName } from './span-names.ts'
 import { withTraceparent } from './traceparent.ts'
 
 /** Options of {@link createTracedAgent}. */
 export interface TracingOptions {
-  /** Default: that of the global tracer provider, by the name `byref`. */
+  /** Default: the tracer `byref` of the global provider. */
   tracer?: Tracer
-  /** Whether the spans of tools name the assets that they used and made, by reference. Default false. */
+  /** Whether the spans of tools contain the references of the assets that they used and made. Default: false. */
   references?: boolean
 }
 
@@ -36,18 +36,18 @@ const TRACING: OptionTable<TracingOptions> = {
 }
 
 /**
- * Makes an agent, as `createAgent` does, whose runs, model calls and tools are spans of OpenTelemetry: a run below the
- * span that is active where it is asked for, its model calls and tools below it, and what those trace below them. Nothing
- * that is said, passed or returned is recorded.
+ * Makes an agent, as `createAgent` does, whose runs, model calls and tools are OpenTelemetry spans. A run is a child of the
+ * active span, its model calls and tools are children of the run, and their own spans are children of these. Messages,
+ * arguments and results are not recorded.
  *
- * @throws ByrefError as `createAgent`; `config_invalid` for an option that there is not
+ * @throws ByrefError as `createAgent`; `config_invalid` for an unknown option
  */
 export function createTracedAgent(options: AgentOptions, tracing: TracingOptions = {}): Agent {
   checkOptions('createTracedAgent', options, AGENT_OPTIONS)
   checkOptions('createTracedAgent', tracing, TRACING)
   const { tracer = trace.getTracer('byref', version), references = false } = tracing
   const { policies = [], name, model } = options
-  const runs = createRunSpans({
+  const runs = new RunSpans({
     tracer,
     name: name === undefined ? OPERATIONS.run : `${OPERATIONS.run} ${name}`,
     attributes: {
@@ -99,18 +99,18 @@ function traced(agent: Agent, runs: RunSpans): Agent {
   return self
 }
 
-/** What {@link workSpans} needs. */
+/** Options of {@link workSpans}. */
 interface WorkSpansOptions {
   tracer: Tracer
   runs: RunSpans
-  /** Whether calls say which assets they used and made. */
+  /** Whether calls record which assets they used and made. */
   references: boolean
 }
 
-/** At most so many references in one attribute. */
+/** Maximum number of references in one attribute. */
 const MAX_REFERENCES = 100
 
-/** A span for each answer of the model and each execution of a tool, below that of their run, in which the work runs. */
+/** Runs each model call and each execution of a tool in a span, which is a child of the run's span. */
 function workSpans(options: WorkSpansOptions): Policy {
   const { tracer, runs, references } = options
 
@@ -156,7 +156,7 @@ function workSpans(options: WorkSpansOptions): Policy {
   }
 }
 
-/** Performs within the span, and ends it. */
+/** Runs work in a span, and ends the span. */
 async function during<Outcome>(
   span: Span,
   { signal }: Work,
@@ -168,7 +168,7 @@ async function during<Outcome>(
     end(outcome)
     return outcome
   } catch (error) {
-    const cut = { code: 'interrupted', message: 'The run was over before' }
+    const cut = { code: 'interrupted', message: 'The run ended before' }
     markFailed(span, signal.aborted ? cut : thrown(error))
     throw error
   } finally {

@@ -2,20 +2,20 @@ import { isSpanContextValid, type SpanContext } from '@opentelemetry/api'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
 
-/** The metadata of a message that says within which span it was said, in the form of W3C Trace Context. */
+/** The metadata key with the span in which a message was sent, in the form of W3C Trace Context. */
 const KEY = 'traceparent'
 
 const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /**
- * The messages, of which the first says within which span they are said: whoever runs them, in this process or another,
- * goes on there. Without a span it says nothing, whatever it said before.
+ * Puts the span into the metadata of the first message, so that the run continues its trace in any process. Without a span, an
+ * existing one is removed.
  */
 export function withTraceparent<Messages>(messages: Messages, span: SpanContext | null): Messages {
   if (!Array.isArray(messages)) return messages
   const [first, ...rest] = messages
   const { metadata = {} } = Object(first)
-  // What is no message is refused by who takes it.
+  // The agent rejects invalid messages.
   if (!isPlainObject(first) || !isPlainObject(metadata)) return messages
   const { [KEY]: before, ...others } = metadata
   const said = span && isSpanContextValid(span) ? { [KEY]: formatTraceparent(span) } : {}
@@ -23,7 +23,7 @@ export function withTraceparent<Messages>(messages: Messages, span: SpanContext 
   return [{ ...first, metadata: { ...others, ...said } }, ...rest] as Messages
 }
 
-/** The span within which a message was said; null where it does not say. */
+/** The span in which a message was sent, or null. */
 export function traceparentOf(message: Message | undefined): SpanContext | null {
   const metadata: unknown = message?.metadata
   const said = isPlainObject(metadata) ? metadata[KEY] : null

@@ -7,7 +7,7 @@ import { eventSum, seal } from '../record-rows.ts'
 import { type ConversationState, messageIn } from '../summary.ts'
 import { NOW, stateColumns } from './conversation-rows.ts'
 
-/** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
+/** The events of an append, each also as JSON, and debug data as JSON by message id. */
 export interface Appendix {
   events: readonly ConversationEvent[]
   texts: readonly string[]
@@ -16,8 +16,8 @@ export interface Appendix {
 }
 
 /**
- * Appends behind a position, where the conversation still has just this one and no other owner's lease lasts: all or
- * nothing in one statement, so that nobody waits for a lock over the network.
+ * Appends after a position, unless the conversation has moved on or another owner's lease is valid. It is one statement, all
+ * or nothing, so that no lock is held over the network.
  */
 const APPEND = `
   WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
@@ -41,17 +41,21 @@ const APPEND = `
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   ) SELECT now FROM changed`
 
-/** Appends events, one at least. Gives when; null where the conversation stands elsewhere or somebody else has it. */
+/** Appends one or more events. Gives the time; null where the conversation has moved on or another owner has the lease. */
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },
   { events, texts, debug, lease, state }: Appendix & { state: ConversationState },
 ): Promise<number | null> {
   const { rows } = await query<{ now: number }>(APPEND, [
-    ...[key, position, events.length],
+    key,
+    position,
+    events.length,
     ...stateColumns(state),
     ...leaseValues(lease),
-    ...[texts, events.map(messageKey), events.map(wordsOf)],
+    texts,
+    events.map(messageKey),
+    events.map(wordsOf),
     ...debugColumns(debug),
     texts.map((text, i) => eventSum(position + i + 1, text)),
   ])
@@ -69,7 +73,7 @@ const TOUCH = `
     FROM changed, unnest($4::text[], $5::text[], $6::text[]) AS d (message, name, value)
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value`
 
-/** Stores the lease and debug data of an append without events, within a transaction that has locked the row. */
+/** Stores the lease and debug data of an append without events, in a transaction that holds the row. */
 export async function appendNothing(
   query: Query,
   key: number,
@@ -79,13 +83,13 @@ export async function appendNothing(
   await query(TOUCH, [key, ...leaseValues(lease), ...debugColumns(debug)])
 }
 
-/** The key of the message of an event, or null. */
+/** The key of an event's message, or null. */
 export function messageKey(event: ConversationEvent): string | null {
   const id = messageIn(event)
   return id === null ? null : keyOf(id)
 }
 
-/** What a search finds of an event, or null. */
+/** The text of an event that a search looks at, or null. */
 export function wordsOf(event: ConversationEvent): string | null {
   const text = chatText(event)
   return text ? foldCase(text) : null
@@ -94,7 +98,7 @@ export function wordsOf(event: ConversationEvent): string | null {
 /** The columns message, name and value of debug data, as lists. */
 export function debugColumns(debug: Appendix['debug']): (string | null)[][] {
   const keys = debug.map(([message]) => keyOf(message))
-  // The key of a long or odd id does not say it.
+  // The key of a long or unusual id is a hash.
   const names = debug.map(([message], i) => (isOwnKey(keys[i] ?? '') ? null : toPlain(message)))
   return [keys, names, debug.map(([, value]) => seal(value))]
 }

@@ -1,19 +1,11 @@
 import type { Database, Query } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
-import type { Lease } from '../conversation-log.ts'
-import type { ConversationQueue } from '../conversation-queue.ts'
-import type { Place } from '../conversation-row.ts'
+import { foldCase } from '../chat-text.ts'
+import type { ConversationQueue, Lease } from '../conversation-log.ts'
+import { type ConversationRow, type Place, stateOf } from '../conversation-row.ts'
 import { notFoundError } from '../log-errors.ts'
-import {
-  COLUMNS,
-  type ConversationRow,
-  findRow,
-  NOW,
-  nameWords,
-  stateOf,
-} from './conversation-rows.ts'
+import { COLUMNS, decodeRow, findRow, NOW } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'
-import { removeAll } from './remove-records.ts'
 
 const RENEW = `
   UPDATE byref.conversations SET
@@ -21,7 +13,7 @@ const RENEW = `
     lease_until = CASE WHEN $4::bigint > 0 THEN ${NOW} + $4::bigint END
   WHERE namespace = $1 AND id = $2 AND lease_owner = $3 RETURNING ${COLUMNS}`
 
-/** Lengthens or ends a lease; false where it is another's. Who ends one that is due gives it to the queue. */
+/** Renews or ends a lease; false for the lease of another owner. Ending it enqueues a conversation that is due. */
 export async function renewLease(
   { query, transaction }: Database,
   place: Place,
@@ -32,12 +24,12 @@ export async function renewLease(
   return transaction(async (inside) => {
     const [row] = (await inside<ConversationRow>(RENEW, values)).rows
     if (!row) return false
-    await enqueueDue(inside, queue, { place, state: stateOf(row), isGivenBack: true })
+    await enqueueDue(inside, queue, { place, state: stateOf(decodeRow(row)), isGivenBack: true })
     return true
   })
 }
 
-/** Enqueues a conversation, whatever is due in it. @throws ByrefError `conversation_not_found` */
+/** Enqueues a conversation, whether it is due or not. @throws ByrefError `conversation_not_found` */
 export function enqueueNow(
   { transaction }: Database,
   queue: ConversationQueue,
@@ -46,64 +38,94 @@ export function enqueueNow(
   return transaction(async (query) => {
     const row = await findRow(query, place)
     if (!row) throw notFoundError(place.id)
-    const { agent } = stateOf(row)
     await queue.enqueue(query, {
       conversation: place.id,
       namespace: place.namespace || null,
-      agent,
+      agent: row.agent,
     })
   })
 }
 
-/** A key, and the number of the notice that tells others of what was done with it. */
+/** The key of a conversation, and the notice that tells other processes what was done with it. */
 export interface Noted {
   key: number
   notice: number
 }
 
-/** Others look for notices for no longer than this. */
+/** How long notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
-/** Notes for other processes what no record says, as part of a statement; `of` has key, namespace and id. */
+/** SQL that notes a change which no record tells, as the end of a statement; `of` has key, namespace and id. */
 export function noticeOf(of: string, deleted: boolean): string {
   return `INSERT INTO byref.notices (at, key, namespace, conversation, deleted)
     SELECT ${NOW}, key, namespace, id, ${deleted} FROM ${of} RETURNING key, id AS notice`
 }
 
-/** Gives a conversation a title, or its own for null; null where there is none. */
-export function giveName(
-  { transaction }: Database,
-  place: Place,
+const RENAME = `WITH renamed AS (
+    UPDATE byref.conversations SET name = $3, words = $4
+    WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
+  ) ${noticeOf('renamed', false)}`
+
+/** Gives a conversation a title; null for its own again. Gives null for an unknown conversation. */
+export async function renameConversation(
+  query: Query,
+  { namespace, id }: Place,
   name: string | null,
 ): Promise<Noted | null> {
-  return transaction(async (query) => {
-    const { rows } = await query<Noted>(
-      `WITH renamed AS (
-         UPDATE byref.conversations SET name = $3, words = $4
-         WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
-       ) ${noticeOf('renamed', false)}`,
-      [place.namespace, place.id, name === null ? null : toPlain(name), nameWords(name)],
-    )
-    return rows[0] ?? null
-  })
-}
-
-/** Ends a conversation; what it held is removed after that, in pieces. Null where there is none. */
-export async function forget(query: Query, place: Place): Promise<Noted | null> {
-  const { rows } = await query<Noted>(
-    `WITH gone AS (
-       DELETE FROM byref.conversations WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
-     ), left_over AS (
-       INSERT INTO byref.leftovers (key, touched) SELECT key, ${NOW} FROM gone
-     ), old AS (
-       DELETE FROM byref.notices WHERE at < (SELECT ${NOW}) - ${KEPT_MS}
-     ) ${noticeOf('gone', true)}`,
-    [place.namespace, place.id],
-  )
+  const { rows } = await query<Noted>(RENAME, [namespace, id, ...nameColumns(name)])
   return rows[0] ?? null
 }
 
-/** Removes what a conversation held that was ended. */
-export async function removeForgotten(database: Database, { key }: Noted): Promise<void> {
-  await removeAll(database, key)
+/** The columns name and words. A search finds the conversation's own title in its first message. */
+export function nameColumns(name: string | null): (string | null)[] {
+  return [name && toPlain(name), name && foldCase(name)]
+}
+
+const DELETE = `WITH gone AS (
+    DELETE FROM byref.conversations WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
+  ), left_over AS (
+    INSERT INTO byref.leftovers (key, touched) SELECT key, ${NOW} FROM gone
+  ), old AS (
+    DELETE FROM byref.notices WHERE at < (SELECT ${NOW}) - ${KEPT_MS}
+  ) ${noticeOf('gone', true)}`
+
+/** Deletes a conversation; {@link removeRecords} then removes what it held. Gives null for an unknown conversation. */
+export async function deleteConversation(
+  query: Query,
+  { namespace, id }: Place,
+): Promise<Noted | null> {
+  const { rows } = await query<Noted>(DELETE, [namespace, id])
+  return rows[0] ?? null
+}
+
+const BATCH = 2_000
+
+/** Removes the records of a key that is not a conversation, in many small transactions. */
+export async function removeRecords({ query }: Database, key: number): Promise<void> {
+  for (;;) {
+    const { rowCount } = await query(
+      `DELETE FROM byref.records WHERE conversation = $1 AND position <= coalesce(
+         (SELECT position FROM byref.records WHERE conversation = $1 ORDER BY position OFFSET $2 LIMIT 1),
+         ${2 ** 31 - 1})`,
+      [key, BATCH],
+    )
+    if (rowCount < BATCH) break
+  }
+  await query(
+    `WITH emptied AS (DELETE FROM byref.debug WHERE conversation = $1)
+     DELETE FROM byref.leftovers WHERE key = $1`,
+    [key],
+  )
+}
+
+/** An import that stores nothing for so long is abandoned, in milliseconds. */
+const ABANDONED_MS = 3_600_000
+
+/** Removes the leftovers of processes that ended in the middle of a deletion or an import. */
+export async function removeLeftovers(database: Database): Promise<void> {
+  const { rows } = await database.query<{ key: number }>(
+    `SELECT key FROM byref.leftovers WHERE touched < (SELECT ${NOW}) - ${ABANDONED_MS}`,
+    [],
+  )
+  for (const { key } of rows) await removeRecords(database, key)
 }

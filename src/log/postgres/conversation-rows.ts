@@ -1,22 +1,14 @@
 import type { Query } from '../../postgres/database.ts'
 import { fromPlain, toPlain } from '../../postgres/plain-text.ts'
-import { foldCase } from '../chat-text.ts'
-import type { ConversationSummary } from '../conversation-log.ts'
-import {
-  stateColumns as columnsOf,
-  type Place,
-  type ConversationRow as StoredRow,
-  stateOf as storedState,
-  summaryOfRow as storedSummary,
-} from '../conversation-row.ts'
+import { type ConversationRow, stateColumns as columnsOf, type Place } from '../conversation-row.ts'
 import type { ConversationState } from '../summary.ts'
 
-/** A row of the conversations, and what time it is where it lies. Its texts are read by the functions below. */
-export interface ConversationRow extends StoredRow {
+/** A row of the conversations with its texts decoded, and the time of the database. */
+export interface TimedRow extends ConversationRow {
   now: number
 }
 
-/** The database's time in milliseconds since 1970; as a subquery where it is compared, since no index is used otherwise. */
+/** The database's time in milliseconds since 1970. Compare with it in a subquery, or no index is used. */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
@@ -25,80 +17,58 @@ export const COLUMNS = `key, namespace, id, name, created, updated, position, ti
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
-// The time is that after the lock was had.
+// The time is read after the lock is held.
 const LOCK = `WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS} FROM byref.conversations WHERE namespace = $1 AND id = $2 FOR UPDATE
   ) SELECT ${COLUMNS}, ${NOW} AS now FROM locked`
 
+const CREATE = `INSERT INTO byref.conversations (namespace, id, created, updated)
+  SELECT $1, $2, now, now FROM (SELECT ${NOW} AS now) AS clock
+  ON CONFLICT (namespace, id) DO NOTHING RETURNING ${COLUMNS}, ${NOW} AS now`
+
 /** The row of a conversation, or null. */
-export async function findRow(
-  query: Query,
-  { namespace, id }: Place,
-): Promise<ConversationRow | null> {
-  const { rows } = await query<ConversationRow>(FIND, [namespace, id])
-  return rows[0] ?? null
+export function findRow(query: Query, place: Place): Promise<TimedRow | null> {
+  return firstRow(query, FIND, place)
 }
 
-/** The row of a conversation, held until the end of the transaction, or null. */
-export async function lockRow(
-  query: Query,
-  { namespace, id }: Place,
-): Promise<ConversationRow | null> {
-  const { rows } = await query<ConversationRow>(LOCK, [namespace, id])
-  return rows[0] ?? null
+/** The row of a conversation, locked until the end of the transaction, or null. */
+export function lockRow(query: Query, place: Place): Promise<TimedRow | null> {
+  return firstRow(query, LOCK, place)
 }
 
-/** Makes the row of a conversation, held until the end of the transaction; null where there is one. */
-export async function createRow(
+/** Creates the row of a conversation, locked until the end of the transaction; null where it exists. */
+export function createRow(query: Query, place: Place): Promise<TimedRow | null> {
+  return firstRow(query, CREATE, place)
+}
+
+async function firstRow(
   query: Query,
+  sql: string,
   { namespace, id }: Place,
-): Promise<ConversationRow | null> {
-  const { rows } = await query<ConversationRow>(
-    `INSERT INTO byref.conversations (namespace, id, created, updated)
-     SELECT $1, $2, now, now FROM (SELECT ${NOW} AS now) AS clock
-     ON CONFLICT (namespace, id) DO NOTHING RETURNING ${COLUMNS}, ${NOW} AS now`,
-    [namespace, id],
-  )
-  return rows[0] ?? null
+): Promise<TimedRow | null> {
+  const { rows } = await query<TimedRow>(sql, [namespace, id])
+  return rows[0] ? decodeRow(rows[0]) : null
+}
+
+/** A row with its texts as they were given. */
+export function decodeRow<Row extends ConversationRow>(row: Row): Row {
+  const { name, title, open_run, agent } = row
+  return {
+    ...row,
+    name: name && fromPlain(name),
+    title: title && fromPlain(title),
+    open_run: open_run && fromPlain(open_run),
+    agent: agent && fromPlain(agent),
+  }
 }
 
 /** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
 export function stateColumns(state: ConversationState): unknown[] {
   const { title, openRun, agent } = state
-  return columnsOf({ ...state, title: plain(title), openRun: plain(openRun), agent: plain(agent) })
-}
-
-/** What {@link stateColumns} stored. */
-export function stateOf(row: ConversationRow): ConversationState {
-  return storedState(withTexts(row))
-}
-
-/** The title that it was given. */
-export function nameOf({ name }: ConversationRow): string | null {
-  return text(name)
-}
-
-/** What a search finds of a title that was given. Its own is the beginning of a message, which is found anyway. */
-export function nameWords(name: string | null): string | null {
-  return name && foldCase(name)
-}
-
-/** The summary that a row holds. */
-export function summaryOfRow(row: ConversationRow): ConversationSummary {
-  return storedSummary(withTexts(row), row.now)
-}
-
-/** The row with its texts as they were given. */
-function withTexts(row: ConversationRow): ConversationRow {
-  const { title, open_run, agent } = row
-  const texts = { title: text(title), open_run: text(open_run), agent: text(agent) }
-  return { ...row, ...texts, name: nameOf(row) }
-}
-
-function plain(given: string | null): string | null {
-  return given === null ? null : toPlain(given)
-}
-
-function text(stored: string | null): string | null {
-  return stored === null ? null : fromPlain(stored)
+  return columnsOf({
+    ...state,
+    title: title && toPlain(title),
+    openRun: openRun && toPlain(openRun),
+    agent: agent && toPlain(agent),
+  })
 }

@@ -2,75 +2,56 @@ import type { LogRecord } from '../../core/events/events.ts'
 import type { Database } from '../../postgres/database.ts'
 import { type RecordRow, soundRecord } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'
+import type { Change } from './notifier.ts'
 
-/** How long a transaction may take between reading the clock and its end, and still be found by every poll. */
-export const OVERLAP_MS = 5_000
+/** How long a transaction may take between reading the clock and its commit, and still be found by every poll. */
+const OVERLAP_MS = 5_000
 
 const PAGE = 1_000
 
-/** A conversation that changed, as a poll finds it. */
-export interface SeenRow {
-  key: number
-  namespace: string
-  id: string
-  position: number
-  updated: number
+/** A change that a poll finds. */
+export interface PolledChange extends Change {
+  /** When it was stored, in milliseconds since 1970. */
+  at: number
+  /** The last position that was imported; nobody is told of imported records. */
   imported: number
 }
 
-/** A notice of what no record says. */
-export interface SeenNotice {
-  notice: number
-  at: number
-  key: number
-  namespace: string
-  id: string
-  deleted: boolean
-}
-
-/** What changed after a time, and the time of the poll. */
-export interface PolledChanges {
-  now: number
-  rows: SeenRow[]
-  notices: SeenNotice[]
-}
-
-/** Reads what changed since a time, less the overlap; null is now. */
+/** Reads what changed since a time, less the overlap, in the order it was stored; since null for now. */
 export async function pollChanges(
   { query }: Database,
   since: number | null,
-): Promise<PolledChanges> {
+): Promise<{ now: number; changes: PolledChange[] }> {
   const clock = await query<{ now: number }>(`SELECT ${NOW} AS now`, [])
   const now = Number(clock.rows[0]?.now)
   const after = (since ?? now) - OVERLAP_MS
-  const rows: SeenRow[] = []
-  for (let last = { updated: after, key: 0 }; ; ) {
-    const page = await query<SeenRow>(
-      `SELECT key, namespace, id, position, updated, imported FROM byref.conversations
-       WHERE (updated, key) > ($1, $2) ORDER BY updated, key LIMIT ${PAGE}`,
-      [last.updated, last.key],
-    )
-    rows.push(...page.rows)
-    const end = page.rows.at(-1)
-    if (page.rows.length < PAGE || !end) break
-    last = end
-  }
-  const notices = await query<SeenNotice>(
-    `SELECT id AS notice, at, key, namespace, conversation AS id, deleted FROM byref.notices
-     WHERE at > $1 ORDER BY at, id`,
+  const { rows: changes } = await query<PolledChange>(
+    `SELECT id AS notice, at, key, namespace, conversation AS id, deleted, NULL AS position, 0 AS imported
+     FROM byref.notices WHERE at > $1 ORDER BY at, id`,
     [after],
   )
-  return { now, rows, notices: notices.rows }
+  for (let last = { at: after, key: 0 }; ; ) {
+    const { rows } = await query<PolledChange>(
+      `SELECT NULL AS notice, updated AS at, key, namespace, id, false AS deleted, position, imported
+       FROM byref.conversations WHERE (updated, key) > ($1, $2) ORDER BY updated, key LIMIT ${PAGE}`,
+      [last.at, last.key],
+    )
+    changes.push(...rows)
+    const end = rows.at(-1)
+    if (rows.length < PAGE || !end) break
+    last = end
+  }
+  return { now, changes: changes.sort((a, b) => a.at - b.at) }
 }
 
 /**
- * Records of a conversation behind a position, or, where that is not known, those since a time, less the overlap, and from a
- * position on at the latest.
+ * The records of a conversation after a position. Where that position is not known, those since a time, less the overlap,
+ * up to the last position.
  */
 export async function recordsSince(
   { query }: Database,
   key: number,
-  start: { after: number } | { since: number | null; before: number },
+  start: { after: number } | { since: number | null; last: number },
 ): Promise<LogRecord[]> {
   const after = 'after' in start ? start.after : await startOf(query, key, start)
   const { rows } = await query<RecordRow>(
@@ -84,14 +65,14 @@ export async function recordsSince(
 async function startOf(
   query: Database['query'],
   key: number,
-  { since, before }: { since: number | null; before: number },
+  { since, last }: { since: number | null; last: number },
 ): Promise<number> {
-  if (since === null || before === 0) return before
+  if (since === null || last === 0) return last
   const { rows } = await query<{ position: number }>(
     `SELECT r.position FROM byref.records r JOIN byref.conversations c ON c.key = r.conversation
      WHERE r.conversation = $1 AND r.position <= $2 AND (r.at <= $3 OR r.position <= c.imported)
      ORDER BY r.position DESC LIMIT 1`,
-    [key, before, since - OVERLAP_MS],
+    [key, last, since - OVERLAP_MS],
   )
   return Number(rows[0]?.position ?? 0)
 }

@@ -1,8 +1,8 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
 import { admit, leaseAfter } from '../admit.ts'
-import type { ConversationQueue } from '../conversation-queue.ts'
-import { leaseOf, type Place } from '../conversation-row.ts'
+import type { ConversationQueue } from '../conversation-log.ts'
+import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -11,30 +11,24 @@ import {
   withoutMessages,
 } from '../summary.ts'
 import { type Appendix, appendBehind, appendNothing } from './append-statement.ts'
-import {
-  type ConversationRow,
-  createRow,
-  lockRow,
-  stateColumns,
-  stateOf,
-} from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './delete-messages.ts'
-import { readRecords } from './read-records.ts'
+import { createRow, lockRow, stateColumns, type TimedRow } from './conversation-rows.ts'
+import { deleteMessages, titleIn } from './postgres-deletions.ts'
+import { readRecords } from './postgres-reads.ts'
 
-/** A conversation as it stood at a position. */
+/** The state of a conversation at a position. */
 export interface Known {
   key: number
   position: number
   state: ConversationState
 }
 
-/** What an append stored, and how the conversation stands behind it. */
+/** The records that an append stored, and the state after them. */
 export interface Appended {
   records: LogRecord[]
   known: Known
 }
 
-/** Appends in one statement, where all that it needs is known; null where more has to be looked at. */
+/** Appends in one statement, if the known state is enough; otherwise null. */
 export async function appendAtOnce(
   query: Query,
   known: Known,
@@ -48,7 +42,7 @@ export async function appendAtOnce(
   return now === null ? null : appended(known, { events, now, state })
 }
 
-/** Appends in a transaction that holds the conversation, or throws what refuses that. */
+/** Appends in a transaction that locks the conversation, or throws the reason why it may not. */
 export function appendInTransaction(
   { transaction }: Database,
   place: Place,
@@ -64,7 +58,7 @@ export function appendInTransaction(
     else {
       const state = stateAfter(known.state, events)
       const now = await appendBehind(query, known, { ...appendix, state })
-      if (now === null) throw new Error('A conversation that is held cannot have changed')
+      if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
         now,
@@ -84,8 +78,8 @@ export function appendInTransaction(
 }
 
 /**
- * Enqueues a conversation that is due. Whoever gives it back has looked at it: what waits for a person then waits for nobody
- * else.
+ * Enqueues a conversation that is due. A runner that gives it back has done what it could: if an approval is missing, only a
+ * person can continue it.
  */
 export async function enqueueDue(
   query: Query,
@@ -110,12 +104,12 @@ function appended(
   return { records, known: { key, position: position + records.length, state } }
 }
 
-/** The row, held and made where it was not there, of an append that may pass. */
+/** The locked row for an append that may pass. Creates it where there is none. */
 async function admitted(
   query: Query,
   place: Place,
   options: { after: number | undefined; lease: Appendix['lease'] },
-): Promise<ConversationRow> {
+): Promise<TimedRow> {
   const { after } = options
   for (;;) {
     const row = await lockRow(query, place)
@@ -131,10 +125,10 @@ async function admitted(
   }
 }
 
-/** The state behind events that are stored already, which may have deleted messages. */
+/** The state after stored events, which may have deleted messages. */
 async function withDeletions(
   query: Query,
-  row: ConversationRow,
+  row: TimedRow,
   { events, state }: { events: Appendix['events']; state: ConversationState },
 ): Promise<ConversationState> {
   const ids = deletedBy(events)

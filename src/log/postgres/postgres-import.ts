@@ -1,39 +1,82 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { Database } from '../../postgres/database.ts'
-import { toPlain } from '../../postgres/plain-text.ts'
+import { fromPlain } from '../../postgres/plain-text.ts'
 import type { Place } from '../conversation-row.ts'
+import { type DebugRow, exportStored } from '../export-stored.ts'
 import { existsError } from '../log-errors.ts'
+import { CHUNK } from '../pause.ts'
 import type { ImportedLine } from '../read-lines.ts'
-import { eventSum } from '../record-rows.ts'
-import { type Staged, stageLines } from '../stage-lines.ts'
+import { eventSum, type RecordRow } from '../record-rows.ts'
+import { type Lines, type Staged, stageLines } from '../stage-lines.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
-import { forget, type Noted, noticeOf } from './change-conversation.ts'
-import { NOW, nameWords, stateColumns } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './delete-messages.ts'
-import { removeAll, removeLeftovers } from './remove-records.ts'
+import {
+  deleteConversation,
+  type Noted,
+  nameColumns,
+  noticeOf,
+  removeLeftovers,
+  removeRecords,
+} from './change-conversation.ts'
+import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
+import { deleteMessages, titleIn } from './postgres-deletions.ts'
+
+/** The lines of a conversation; see {@link exportStored}. */
+export function postgresExport(
+  { use, query }: Database,
+  row: TimedRow,
+  soundEnd?: number,
+): AsyncGenerator<string> {
+  const { key, position: end } = row
+  const pages = {
+    async records(after: number): Promise<readonly RecordRow[]> {
+      const sql = `SELECT position, at, event, sum FROM byref.records
+        WHERE conversation = $1 AND position > $2 AND position <= $3 ORDER BY position LIMIT $4`
+      return (await use(() => query<RecordRow>(sql, [key, after, end, CHUNK]))).rows
+    },
+    async debug(after: number): Promise<readonly DebugRow[]> {
+      const sql = `SELECT id, message, name, value FROM byref.debug
+        WHERE conversation = $1 AND id > $2 ORDER BY id LIMIT $3`
+      type Row = DebugRow & { name: string | null }
+      const { rows } = await use(() => query<Row>(sql, [key, after, CHUNK]))
+      return rows.map(({ name, ...found }) =>
+        name === null ? found : { ...found, message: fromPlain(name) },
+      )
+    },
+  }
+  return exportStored(row, pages, soundEnd)
+}
 
 /**
- * Stores lines by pieces under a key that is no conversation yet, so that nobody sees them; `publish` makes it one. What
- * throws leaves nothing.
+ * Stores lines in pieces under a key that is not a conversation, so that nobody sees them. `publish` then makes it one. A
+ * failure leaves nothing behind.
  */
 export async function postgresImport<T>(
   database: Database,
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: Lines,
   publish: (staged: Staged) => Promise<T>,
 ): Promise<T> {
   await removeLeftovers(database)
   const key = await newKey(database)
   try {
-    return await publish(await stage(database, lines, key))
+    const staged = await stageLines(lines, {
+      key,
+      store: (piece) => storeLines(database, key, piece),
+      forget: (ids) =>
+        database.transaction(async (query) => {
+          const gone = await deleteMessages(query, key, ids)
+          return { gone, title: await titleIn(query, key) }
+        }),
+    })
+    return await publish(staged)
   } catch (error) {
-    // What cannot be removed now is removed as a leftover.
-    await removeAll(database, key).catch(() => {})
+    // What cannot be removed now is removed later, as a leftover.
+    await removeRecords(database, key).catch(() => {})
     throw error
   }
 }
 
 /**
- * Makes what was staged a conversation; with `replaces`, in place of the one that is there: `gone`.
+ * Makes a conversation of what was staged; with `replaces`, in place of an existing one, `gone`.
  *
  * @throws ByrefError `conversation_exists`
  */
@@ -44,41 +87,31 @@ export function publishStaged(
 ): Promise<{ made: Noted; gone: Noted | null }> {
   const { key, header, position, state } = staged
   const { created, updated, title } = header
+  const [name, words] = nameColumns(title)
   return transaction(async (query) => {
-    const gone = replaces ? await forget(query, place) : null
+    const gone = replaces ? await deleteConversation(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
     const { rows } = await query<Noted>(
       `WITH made AS (
-         INSERT INTO byref.conversations (key, namespace, id, name, created, updated, position, imported,
-           title, messages, open_run, queued, approvals, failed, agent, words)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+         INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
+           title, messages, open_run, queued, approvals, failed, agent)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15)
          ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
        ) ${noticeOf('made', false)}`,
       [
-        ...[key, place.namespace, place.id, title === null ? null : toPlain(title)],
-        ...[created, updated, position],
+        key,
+        place.namespace,
+        place.id,
+        name,
+        words,
+        created,
+        updated,
+        position,
         ...stateColumns(state),
-        nameWords(title),
       ],
     )
     if (!rows[0]) throw existsError(place.id)
     return { made: rows[0], gone }
-  })
-}
-
-function stage(
-  database: Database,
-  lines: AsyncIterable<string> | Iterable<string>,
-  key: number,
-): Promise<Staged> {
-  return stageLines(lines, {
-    key,
-    store: (piece) => storeLines(database, key, piece),
-    forget: (ids) =>
-      database.transaction(async (query) => {
-        const gone = await deleteMessages(query, key, ids)
-        return { gone, title: await titleIn(query, key) }
-      }),
   })
 }
 
@@ -102,20 +135,23 @@ function storeLines(
   return transaction(async (query) => {
     const touched = await query(`UPDATE byref.leftovers SET touched = ${NOW} WHERE key = $1`, [key])
     if (touched.rowCount === 0) {
-      throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
+      throw new ByrefError('log_failed', 'The import paused for too long: start it again')
     }
     await query(
       `INSERT INTO byref.records (conversation, position, at, event, message, words, sum)
        SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[])`,
       [
-        ...[key, records.map(({ position }) => position), records.map(({ at }) => at)],
-        ...[records.map(({ json }) => json), records.map(({ event }) => messageKey(event))],
+        key,
+        records.map(({ position }) => position),
+        records.map(({ at }) => at),
+        records.map(({ json }) => json),
+        records.map(({ event }) => messageKey(event)),
         records.map(({ event }) => wordsOf(event)),
         records.map(({ position, at, json }) => eventSum(position, json) + at),
       ],
     )
     const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
-    // Debug data that came with a message and those of a line of their own: the later ones are kept.
+    // A message may bring debug data and also have a line of its own: the later one counts.
     await query(
       `INSERT INTO byref.debug (conversation, message, name, value)
        SELECT $1, message, name, value FROM (

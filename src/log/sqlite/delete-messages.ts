@@ -4,14 +4,15 @@ import { messageIn, titleOf } from '../summary.ts'
 import type { Statements } from './statements.ts'
 
 /**
- * Takes away what a list or a search would say of messages, and their debug data, within a transaction. Their records stay.
- * Gives how many records were of messages that were there until now.
+ * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
+ *
+ * @returns How many records had messages that were not deleted before.
  */
 export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
   let gone = 0
   for (const messageId of new Set(ids)) {
     for (const { id, event } of sql.ofMessage.all(key, messageId)) {
-      // Text that is no Unicode is another one in SQLite.
+      // SQLite changes text that is not valid Unicode, so the id in the event decides.
       const found = eventIn(event)
       if (!found || messageIn(found) !== messageId) continue
       gone += Number(sql.markDeleted.run(id as number).changes)
@@ -22,7 +23,7 @@ export function deleteMessages(sql: Statements, key: number, ids: readonly strin
   return gone
 }
 
-/** The ids of the messages that were deleted. */
+/** The ids of the deleted messages. */
 export function deletedIn(sql: Statements, key: number): string[] {
   return sql.deleted.all(key).flatMap(({ event }) => {
     const found = eventIn(event)
@@ -30,7 +31,7 @@ export function deletedIn(sql: Statements, key: number): string[] {
   })
 }
 
-/** The title that the messages give which are left. */
+/** The title that the remaining messages give. */
 export function titleIn(sql: Statements, key: number): string | null {
   for (let position = 0; ; ) {
     const rows = sql.messages.all(key, position, CHUNK)

@@ -4,18 +4,18 @@ import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
-import type { LogConnection, Statements } from './statements.ts'
+import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 
-/** What is looked for, and how many. */
+/** A query for conversations. */
 interface Query {
   namespace: string
   options: ListOptions
-  /** Folded text to find in the index; null for none. */
+  /** Folded text to find in the index, or null. */
   words: string | null
   size: number
 }
 
-/** One page of a list of conversations. A namespace '' is none. */
+/** One page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
   connection: LogConnection,
   namespace: string,
@@ -70,7 +70,7 @@ function readRows(
   const all = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
   const index = options.due ? 'INDEXED BY conversations_due' : ''
   const sql = `SELECT * FROM conversations ${index} ${all} ORDER BY updated DESC, key DESC LIMIT ?`
-  return read(({ other }) => other(sql).all(...values, size) as unknown as ConversationRow[])
+  return read(({ other }) => rowsOf<ConversationRow>(other(sql).all(...values, size)))
 }
 
 /** The keys of the conversations that the index finds. */
@@ -78,12 +78,12 @@ const FOUND = `SELECT CASE WHEN rowid & 1 THEN rowid >> 1
   ELSE (SELECT conversation FROM records WHERE id = search.rowid >> 1) END
   FROM search WHERE search MATCH ?`
 
-/** Fewer characters than the index's trigrams have are searched for in the records themselves. */
+/** Shorter searches cannot use the trigram index, and read the records. */
 const TRIGRAM = 3
 
 /**
- * Brings the texts of the records since the last search into the index. It is done here and not by appends, of which there
- * are many more than searches.
+ * Indexes the texts of the records since the last search. Searches do it and not appends, because there are many more
+ * appends.
  */
 async function indexRecords({ read, write }: LogConnection): Promise<void> {
   const isBehind = (sql: Statements): boolean => sql.toIndex.get(indexed(sql), 1) !== undefined

@@ -1,10 +1,10 @@
 import type { Place } from '../conversation-row.ts'
 import type { Statements } from './statements.ts'
 
-/** A process that sleeps for longer does not hear of it. */
+/** How long notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
-/** Notes for other processes that a conversation was renamed, imported or deleted, which no record says. */
+/** Tells other processes of a rename, an import or a deletion, which no record does. */
 export function giveNotice(
   sql: Statements,
   { namespace, id }: Place,

@@ -3,9 +3,9 @@ import type { LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import type { ConversationRow } from '../conversation-row.ts'
 import { type RecordRow, recordsOf } from '../record-rows.ts'
-import type { Statements } from './statements.ts'
+import { rowsOf, type Statements } from './statements.ts'
 
-/** Records of a conversation behind a position; `limit` Infinity for all. @throws DamagedError */
+/** Records of a conversation after a position; `limit` Infinity for all. @throws DamagedError */
 export function readRecords(
   sql: Statements,
   { key, id, position: end }: Pick<ConversationRow, 'key' | 'id' | 'position'>,
@@ -13,11 +13,11 @@ export function readRecords(
 ): LogRecord[] {
   const most = Number.isSafeInteger(limit) ? limit : -1
   try {
-    const rows = sql.read.all(key, after, most) as unknown as RecordRow[]
+    const rows = rowsOf<RecordRow>(sql.read.all(key, after, most))
     return recordsOf(rows, id, { after, end, limit })
   } catch (cause) {
     if (!isCorrupt(cause)) throw cause
-    // Which of them it is shows when each is read by itself.
+    // Reading the records one by one finds the damaged one.
     for (let one = after; most !== 1 && one < end; one++) {
       readRecords(sql, { key, id, position: end }, { after: one, limit: 1 })
     }

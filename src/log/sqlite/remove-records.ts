@@ -4,10 +4,10 @@ import { giveNotice } from './notices.ts'
 import { findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
-/** An import whose lines do not come for so long is given up. */
-const GIVEN_UP_MS = 3_600_000
+/** An import that stores nothing for so long is abandoned, in milliseconds. */
+const ABANDONED_MS = 3_600_000
 
-/** Removes some of the records of a key that is no conversation; gives whether there are more. */
+/** Removes some records of a key that is not a conversation. Gives whether there are more. */
 export function removeSome(sql: Statements, key: number): boolean {
   sql.unindexSome.run(key, CHUNK)
   if (Number(sql.removeSome.run(key, CHUNK).changes) === CHUNK) return true
@@ -16,18 +16,18 @@ export function removeSome(sql: Statements, key: number): boolean {
   return false
 }
 
-/** Removes the rest of them, in many small transactions. */
+/** Removes all of them, in many small transactions. */
 export async function removeAll({ write }: LogConnection, key: number): Promise<void> {
   while (await write((sql) => removeSome(sql, key))) await pause()
 }
 
-/** Removes what a process left behind that was ended while it removed or imported a conversation. */
+/** Removes the leftovers of processes that ended in the middle of a deletion or an import. */
 export async function removeLeftovers(connection: LogConnection): Promise<void> {
-  const rows = await connection.read((sql) => sql.oldLeftovers.all(Date.now() - GIVEN_UP_MS))
+  const rows = await connection.read((sql) => sql.oldLeftovers.all(Date.now() - ABANDONED_MS))
   for (const { key } of rows) await removeAll(connection, Number(key))
 }
 
-/** Ends a conversation within a transaction. Gives its key and whether there are records left; null where there is none. */
+/** Deletes a conversation in a transaction. Gives its key and whether records are left; null for an unknown conversation. */
 export function forget(sql: Statements, place: Place): { key: number; more: boolean } | null {
   const row = findRow(sql, place)
   if (!row) return null

@@ -19,16 +19,16 @@ import {
 } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { readRecords } from './read-records.ts'
-import type { Statements } from './statements.ts'
+import { rowOf, type Statements } from './statements.ts'
 
-/** Events that are to be appended, and each as JSON; debug data as JSON by message id. */
+/** The events of an append, each also as JSON, and debug data as JSON by message id. */
 export interface Appendix {
   events: readonly ConversationEvent[]
   texts: readonly string[]
   debug: readonly (readonly [string, string])[]
 }
 
-/** Appends within a transaction, or throws what refuses it before anything is written. */
+/** Appends in a transaction, or throws the reason why it may not before it writes anything. */
 export function sqliteAppend(
   sql: Statements,
   place: Place,
@@ -53,13 +53,13 @@ type AppendOptionsWithoutDebug = Omit<AppendOptions, 'debug'>
 
 /** The row of a conversation, or null. */
 export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
-  return (sql.find.get(namespace, id) as unknown as ConversationRow | undefined) ?? null
+  return rowOf<ConversationRow>(sql.find.get(namespace, id))
 }
 
-/** Makes the row of a conversation that is not there. */
-export function createRow(sql: Statements, { namespace, id }: Place, now: number): ConversationRow {
-  sql.create.run(namespace, id, now, now)
-  return sql.find.get(namespace, id) as unknown as ConversationRow
+/** Creates the row of a conversation. */
+export function createRow(sql: Statements, place: Place, now: number): ConversationRow {
+  sql.create.run(place.namespace, place.id, now, now)
+  return findRow(sql, place) as ConversationRow
 }
 
 function insert(
@@ -93,7 +93,7 @@ function update(
   if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
 }
 
-/** The state after events that are stored already. */
+/** The state after stored events. */
 function stateWith(
   sql: Statements,
   row: ConversationRow,
@@ -106,7 +106,7 @@ function stateWith(
   return withoutMessages(state, { gone, title: titleIn(sql, row.key) })
 }
 
-/** Makes a title the one that is found for a conversation. */
+/** Indexes the title of a conversation. */
 export function indexTitle(sql: Statements, key: number, title: string | null): void {
   sql.unindex.run(2 * key + 1)
   if (title !== null) sql.index.run(2 * key + 1, foldCase(title))

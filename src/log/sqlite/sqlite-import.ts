@@ -12,8 +12,8 @@ import { createRow, findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /**
- * Imports by pieces: records are stored under a key that is no conversation yet, so that nobody sees them and others write
- * between them, and one last transaction makes the conversation. Calls `published` with its id after that.
+ * Imports in pieces: records are stored under a key that is not a conversation, so that nobody sees them and others can write in
+ * between. One last transaction makes the conversation. Then `published` is called with its id.
  */
 export async function sqliteImport(
   connection: LogConnection,
@@ -21,7 +21,7 @@ export async function sqliteImport(
   options: {
     namespace: string
     id: string | undefined
-    /** Whether it takes the place of the conversation with that id. */
+    /** Whether it replaces the conversation with that id. */
     replaces?: boolean
     published(id: string): void
   },
@@ -39,7 +39,7 @@ export async function sqliteImport(
       () => published(place.id),
     )
   } catch (error) {
-    // What cannot be removed now is removed as a leftover.
+    // What cannot be removed now is removed later, as a leftover.
     await removeAll(connection, key).catch(() => {})
     throw error
   }
@@ -74,7 +74,7 @@ function newKey(sql: Statements): number {
 
 function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]): void {
   if (Number(sql.touchLeftover.run(Date.now(), key).changes) === 0) {
-    throw new ByrefError('log_failed', 'The import took too long between two lines: begin again')
+    throw new ByrefError('log_failed', 'The import paused for too long: start it again')
   }
   for (const line of lines) {
     if (line.type === 'record') {
@@ -87,7 +87,7 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
 }
 
-/** Makes what was staged a conversation; gives the one that it replaces. */
+/** Makes a conversation of what was staged. Gives the one that it replaces. */
 function publish(
   sql: Statements,
   place: Place,
@@ -101,7 +101,7 @@ function publish(
   const { namespace, id } = place
   const columns = stateColumns(state)
   sql.dropLeftover.run(key)
-  sql.publish.run(...[key, namespace, id, title, created, updated, position], ...columns, imported)
+  sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   giveNotice(sql, place, { deleted: false })
   return gone

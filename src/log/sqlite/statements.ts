@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
-import { migrateLog } from './migrations.ts'
+import { migrateLog } from './log-file.ts'
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -65,11 +65,11 @@ const SQL = {
 
 /** Every statement of the log, prepared once. */
 export type Statements = Record<keyof typeof SQL, StatementSync> & {
-  /** One that is put together, prepared when it is first asked for. */
+  /** A statement that is composed at run time, prepared at its first use. */
   other(sql: string): StatementSync
 }
 
-/** Prepares them. @throws What SQLite throws */
+/** Prepares all statements. @throws What SQLite throws */
 export function prepareStatements(db: DatabaseSync): Statements {
   const others = new Map<string, StatementSync>()
   const entries = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
@@ -83,8 +83,18 @@ export function prepareStatements(db: DatabaseSync): Statements {
   }
 }
 
+/** The rows of a statement, with the type that its SQL gives them. */
+export function rowsOf<Row extends object>(rows: readonly object[]): Row[] {
+  return rows as Row[]
+}
+
+/** The row of a statement, with the type that its SQL gives it, or null. */
+export function rowOf<Row extends object>(row: object | undefined): Row | null {
+  return (row as Row | undefined) ?? null
+}
+
 /** The connection of a log to its file. */
 export type LogConnection = Connection<Statements>
 
-/** A log's file. */
+/** How the file of a log is migrated and prepared. */
 export const LOG_FILE: FileKind<Statements> = { migrate: migrateLog, prepare: prepareStatements }

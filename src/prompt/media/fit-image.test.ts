@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { fixture, noisePng } from '../fixtures/bodies.ts'
 import { fitImage } from './fit-image.ts'
-import { pdfPages } from './pdf-pages.ts'
+import { pdfPages } from './read-body.ts'
 
 const missing = () => Promise.reject(new Error('Cannot find the package'))
 const limits = {

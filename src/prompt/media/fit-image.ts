@@ -1,6 +1,5 @@
 import type { Sharp } from 'sharp'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
-import { optionalLibrary } from './optional-library.ts'
 
 /** What an image must be to be taken. */
 export interface ImageLimits {
@@ -89,4 +88,13 @@ function isDrawn(mime: string): boolean {
 
 function lineOf(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
+}
+
+/** An optional library; null where it is not installed or does not fit the machine. */
+export async function optionalLibrary<T>(load: () => Promise<T>): Promise<T | null> {
+  try {
+    return await load()
+  } catch {
+    return null
+  }
 }

@@ -10,11 +10,11 @@ import { ByrefError } from '../../core/errors.ts'
 import { cutText } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { outline } from '../../core/messages/outline.ts'
-import { fitImage } from './fit-image.ts'
+import { optionalPeer } from '../../optional-peer.ts'
+import { fitImage, optionalLibrary } from './fit-image.ts'
 import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
-import { pdfPages } from './pdf-pages.ts'
 
 /** A body as a model takes it: what the cache keeps. */
 export type ReadBody =
@@ -192,7 +192,7 @@ async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
 const SHORT_CHARS = 500
 const OUTLINE_CHARS = 1000
 
-/** What a reference in text shows of text and data (spec L6): all of it if it is short, else its beginning or its outline. */
+/** What a reference in text shows of text and data: all of it if it is short, else its beginning or its outline. */
 async function shortValue(
   ref: string,
   facts: MediaFacts,
@@ -206,4 +206,29 @@ async function shortValue(
   const shown = isPlainObject(value) || Array.isArray(value) ? value : await assets.meta(ref)
   const { lines } = outline(shown, { maxChars: OUTLINE_CHARS })
   return JSON.stringify(lines)
+}
+
+/** Suppresses the library's messages about damaged files. */
+const QUIET = { verbosity: 0 }
+
+/** The number of pages of a PDF, by `unpdf`; without it, an estimate. Null for bytes that are not a PDF. */
+export async function pdfPages(
+  bytes: Uint8Array,
+  load: () => Promise<typeof import('unpdf')> = () => optionalPeer('unpdf', 'Reading PDF files'),
+): Promise<number | null> {
+  const library = await optionalLibrary(load)
+  if (!library)
+    return (
+      Buffer.from(bytes)
+        .toString('latin1')
+        .split(/\/Type\s*\/Page\b/).length - 1
+    )
+  try {
+    const pdf = await library.getDocumentProxy(bytes.slice(), QUIET)
+    const { numPages } = pdf
+    await pdf.loadingTask.destroy()
+    return numPages
+  } catch {
+    return null
+  }
 }

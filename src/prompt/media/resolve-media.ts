@@ -17,7 +17,7 @@ import { createStandings, type Standing, type Standings } from './standings.ts'
 const AT_ONCE = 6
 
 /**
- * The items with every body as a part that the model takes, or as words (spec L1–L7). Bodies are read in parallel, each
+ * The items with every body as a part that the model takes, or as words. Bodies are read in parallel, each
  * once; what the cache holds costs no I/O. Equal bodies are sent once, and more than one call may carry is left out, the
  * oldest first. Items without media are given back as they are.
  */
@@ -177,7 +177,7 @@ function typeOf(part: MediaPart, facts: MediaFacts | null): TextPart {
   return { type: 'text', text: `[not shown: ${facts?.mime ?? part.mimeType}]` }
 }
 
-/** `[unresolved image: asset://…]` (binary-assets.md, "Resolution Behavior"). */
+/** The text for a body that cannot be read: `[unresolved image: asset://…]`. */
 function unresolved({ kind, ref }: MediaPart): TextPart {
   return { type: 'text', text: `[unresolved ${kind}: ${ref}]` }
 }

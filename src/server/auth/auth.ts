@@ -6,13 +6,13 @@ import type { Caller } from '../caller.ts'
 import { type JwksOptions, jwksVerifier } from './jwks.ts'
 import { readToken, signingKey } from './tokens.ts'
 
-/** Who may use a server. Of several ways the first that knows the token decides. */
+/** Who may use a server. Each option is one way to check a token; the first that accepts it decides. */
 export interface AuthOptions {
-  /** Signs and checks tokens of `byref token` and addresses of assets; 32 characters or more, kept secret. */
+  /** Signs and checks the tokens of `byref token` and the URLs of assets; 32 characters or more, kept secret. */
   secret?: string
-  /** Tokens of an identity provider: JWTs, checked by its public keys. */
+  /** Accepts JWTs of an identity provider, checked by its public keys. */
   jwks?: JwksOptions
-  /** Tokens of your own: who it stands for, or null. */
+  /** Checks tokens of your own: resolves to the caller, or null. */
   verify?: (token: string) => Caller | null | Promise<Caller | null>
 }
 
@@ -26,71 +26,63 @@ export const AUTH_OPTIONS: OptionTable<AuthOptions> = {
   verify: is.callback(),
 }
 
-/** How a server knows who asks. */
-export interface Auth {
-  /** Whether a token is needed. */
-  required: boolean
-  /** Signs addresses of assets; null where nothing is needed, or no secret was given. */
-  key: Uint8Array | null
-  /** Who a token stands for; null where nobody knows it. */
-  read(token: string): Promise<Caller | null>
-  /** Throws `unauthorized` where a token is needed and there is none that holds. */
-  authenticate(c: Context): Promise<Caller>
-}
-
-/** The cookie that a browser's session is kept in. */
+/** The cookie with the token of a browser session. */
 export const SESSION_COOKIE = 'byref'
 
-/** Everybody, where no token is needed: this machine's own user. */
-const ANYBODY: Caller = { subject: 'local', namespace: null, role: 'owner' }
+/** The caller where no token is needed: the user of this machine. */
+const LOCAL_USER: Caller = { subject: 'local', namespace: null, role: 'owner' }
 
-/**
- * Makes the check of tokens; without options none is needed.
- *
- * @throws ByrefError `config_invalid` for a secret that is too short, or options that name no way
- */
-export function createAuth(options: AuthOptions | undefined): Auth {
-  if (options === undefined) {
-    const authenticate = async () => ANYBODY
-    return { required: false, key: null, read: authenticate, authenticate }
-  }
-  const { secret, jwks, verify } = options
-  const key = secret === undefined ? null : signingKey(secret)
-  const ways = [
-    ...(key ? [(token: string) => readToken(key, token)] : []),
-    ...(jwks ? [jwksVerifier(jwks)] : []),
-    ...(verify ? [verify] : []),
-  ]
-  if (ways.length === 0) {
-    throw new ByrefError('config_invalid', 'auth needs a secret, jwks or verify')
+/** Checks the tokens of requests. Without options no token is needed. */
+export class Auth {
+  /** Whether a token is needed. */
+  readonly required: boolean
+  /** Signs the URLs of assets; null where no token is needed, or no secret was given. */
+  readonly key: Uint8Array | null
+  readonly #checks: NonNullable<AuthOptions['verify']>[]
+
+  /** @throws ByrefError `config_invalid` for a secret that is too short, and for options without a way to check tokens */
+  constructor(options: AuthOptions | undefined) {
+    const { secret, jwks, verify } = options ?? {}
+    const key = secret === undefined ? null : signingKey(secret)
+    this.required = options !== undefined
+    this.key = key
+    this.#checks = [
+      ...(key ? [(token: string) => readToken(key, token)] : []),
+      ...(jwks ? [jwksVerifier(jwks)] : []),
+      ...(verify ? [verify] : []),
+    ]
+    if (this.required && this.#checks.length === 0) {
+      throw new ByrefError('config_invalid', 'auth needs secret, jwks or verify')
+    }
   }
 
-  async function read(token: string): Promise<Caller | null> {
-    for (const way of ways) {
-      const caller = await way(token)
+  /** The caller with this token; null for an unknown token. */
+  async read(token: string): Promise<Caller | null> {
+    if (!this.required) return LOCAL_USER
+    for (const check of this.#checks) {
+      const caller = await check(token)
       if (caller) return caller
     }
     return null
   }
 
-  return {
-    required: true,
-    key,
-    read,
-    async authenticate(c) {
-      const token = bearer(c.req.header('authorization')) ?? getCookie(c, SESSION_COOKIE)
-      if (!token) throw unauthorized('This needs a token: send Authorization: Bearer …')
-      const caller = await read(token)
-      if (!caller) throw unauthorized('The token is not for this server, or its time is over')
-      return caller
-    },
+  /** The caller who sent a request. @throws ByrefError `unauthorized` where a valid token is needed and missing */
+  async authenticate(c: Context): Promise<Caller> {
+    if (!this.required) return LOCAL_USER
+    const header = c.req.header('authorization') ?? ''
+    const bearer = /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
+    const token = bearer ?? getCookie(c, SESSION_COOKIE)
+    if (!token) {
+      const message = 'This request needs a token: send it as "Authorization: Bearer …"'
+      throw new ByrefError('unauthorized', message)
+    }
+    const caller = await this.read(token)
+    if (caller) return caller
+    throw invalidToken()
   }
 }
 
-function bearer(header: string | undefined): string | undefined {
-  return /^Bearer +([\w.~+/=-]+)$/i.exec(header ?? '')?.[1]
-}
-
-function unauthorized(message: string): ByrefError {
-  return new ByrefError('unauthorized', message)
+/** For a token that no check accepts. */
+export function invalidToken(): ByrefError {
+  return new ByrefError('unauthorized', 'The token has expired, or is not for this server')
 }

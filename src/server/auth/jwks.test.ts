@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApi, refusal, SECRET, token } from '../fixtures/api.ts'
-import type { ServerLogger } from '../server-log.ts'
+import type { ServerLogger } from '../pipeline.ts'
 import type { JwksOptions } from './jwks.ts'
 
 const ISSUER = 'https://login.example'

@@ -3,45 +3,33 @@ import { ByrefError } from '../../core/errors.ts'
 import type { Caller } from '../caller.ts'
 import { callerOf } from './tokens.ts'
 
-/** Tokens of an identity provider: JWTs that its published keys check (RFC 7517). */
+/** An identity provider whose JWTs are checked by its published keys (RFC 7517). */
 export interface JwksOptions {
-  /** Where the keys are, such as `https://login.example/.well-known/jwks.json`. */
+  /** The URL of the keys, such as `https://login.example/.well-known/jwks.json`. */
   url: string
   /** The `iss` of its tokens. */
   issuer: string
-  /** The `aud` of tokens for this server; those for others are refused. */
+  /** The `aud` of tokens for this server. Tokens for others are rejected. */
   audience: string
-  /** The claim with the namespace; default `namespace`. A token without it has none. */
+  /** The claim with the namespace; default `namespace`. A token without the claim has no namespace. */
   namespaceClaim?: string
-  /** The claim with the role; default `role`. A token without it reads only. */
+  /** The claim with the role; default `role`. A token without the claim is a reader's. */
   roleClaim?: string
 }
 
-/** Signatures by public keys alone: with a secret shared with an issuer anybody who checks could also sign. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
+/** Public keys only: everybody who checks a token with a shared secret could also sign one. */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
 /**
- * A check of tokens by an identity provider's keys, which are fetched when first needed and kept for ten minutes. It throws
- * ByrefError `unreachable` where they cannot be fetched: that says nothing of the token.
+ * A check of tokens by the keys of an identity provider. The keys are fetched when first needed, and cached for ten minutes.
+ * It throws ByrefError `unreachable` where they cannot be fetched, because the token may still be valid.
  */
 export function jwksVerifier(options: JwksOptions): (token: string) => Promise<Caller | null> {
   const { url, issuer, audience, namespaceClaim = 'namespace', roleClaim = 'role' } = options
   const keys = remoteKeys(url)
   return async (token) => {
     try {
-      // Tokens of others need no keys to be refused.
+      // A token of another issuer is rejected without fetching keys.
       if (decodeJwt(token).iss !== issuer) return null
       const { payload } = await jwtVerify(token, keys, { issuer, audience, algorithms: ALGORITHMS })
       return callerOf(payload, { namespace: namespaceClaim, role: roleClaim })
@@ -52,25 +40,25 @@ export function jwksVerifier(options: JwksOptions): (token: string) => Promise<C
   }
 }
 
+/** Errors of `jose` that mean a wrong token, and not unreachable keys. */
+const TOKEN_ERRORS = [
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+  errors.JOSENotSupported,
+]
+
 function remoteKeys(url: string): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url))
   return async (header, token) => {
     try {
       return await keys(header, token)
     } catch (error) {
-      if (isAboutToken(error)) throw error
+      if (TOKEN_ERRORS.some((kind) => error instanceof kind)) throw error
       throw new ByrefError(
         'unreachable',
-        'The keys that check tokens cannot be fetched now: try again later',
+        'The keys that check tokens cannot be fetched: try again later',
         { cause: new Error(`No keys from ${url}`, { cause: error }) },
       )
     }
   }
-}
-
-/** Whether it is the token that names no key of those that there are. */
-function isAboutToken(error: unknown): boolean {
-  return [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported].some(
-    (kind) => error instanceof kind,
-  )
 }

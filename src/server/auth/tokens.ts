@@ -4,17 +4,17 @@ import { ByrefError } from '../../core/errors.ts'
 import { role } from '../../wire/server-info.ts'
 import type { Caller } from '../caller.ts'
 
-/** Who a token stands for, and how long. */
+/** The caller that a token identifies, and how long it is valid. */
 export interface TokenClaims extends Caller {
-  /** When it ends: seconds from now, or text such as `30d`, `12h`. */
+  /** Seconds from now, or text such as `30d` or `12h`. */
   expiresIn: number | string
 }
 
-/** One asset, or a field of it, that an address opens without a token. */
+/** One asset, or a field of it, that a signed URL opens without a token. */
 export interface AssetGrant {
   namespace: string | null
   assetId: string
-  /** As in the address; null for the whole asset. */
+  /** As in the URL; null for the whole asset. */
   path: string | null
 }
 
@@ -22,11 +22,11 @@ const ISSUER = 'byref'
 const FOR_API = 'byref'
 const FOR_ASSETS = 'byref-assets'
 
-/** The shortest secret that HMAC with SHA-256 is worth, in characters (RFC 7518, section 3.2). */
+/** Minimum length of a secret for HMAC with SHA-256, in characters (RFC 7518, section 3.2). */
 export const SECRET_LENGTH = 32
 
 /**
- * The key of a secret that signs tokens (JWT, HS256) and addresses of assets.
+ * Makes a key of a secret. It signs tokens (JWT, HS256) and URLs of assets.
  *
  * @throws ByrefError `config_invalid` for a secret of less than 32 characters
  */
@@ -35,7 +35,7 @@ export function signingKey(secret: string): Uint8Array {
   if (secret.length >= SECRET_LENGTH) return new TextEncoder().encode(secret)
   throw new ByrefError(
     'config_invalid',
-    `The secret that signs tokens needs ${SECRET_LENGTH} characters or more, not ${secret.length}`,
+    `The secret that signs tokens has ${secret.length} characters: use ${SECRET_LENGTH} or more`,
   )
 }
 
@@ -46,7 +46,7 @@ const CLAIMS: OptionTable<TokenClaims> = {
   expiresIn: is.required(is.either(is.number, is.string)),
 }
 
-/** A token that a server with this key takes. */
+/** Makes a token that a server with this key accepts. */
 export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<string> {
   const { subject, namespace, role, expiresIn } = checkOptions('signToken', claims, CLAIMS)
   return new SignJWT({ namespace, role })
@@ -59,13 +59,13 @@ export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<s
     .sign(key)
 }
 
-/** Who a token stands for; null where it is none of this key's, or over. */
+/** The caller that a token identifies; null for an expired token, and for one that this key did not sign. */
 export async function readToken(key: Uint8Array, token: string): Promise<Caller | null> {
   const payload = await verified(key, token, FOR_API)
   return payload && callerOf(payload)
 }
 
-/** The caller that claims describe; null where they do not. A token without a role reads only. */
+/** The caller that the claims of a token describe, or null. A token without a role is a reader's. */
 export function callerOf(
   claims: Record<string, unknown>,
   names: { namespace: string; role: string } = { namespace: 'namespace', role: 'role' },
@@ -77,7 +77,7 @@ export function callerOf(
   return { subject: claims.sub, namespace, role: its.data }
 }
 
-/** What signs the address of an asset until `expiresIn` seconds from now are over. */
+/** Signs the URL of an asset, for `expiresIn` seconds from now. */
 export async function signGrant(
   key: Uint8Array,
   { namespace, assetId, path }: AssetGrant,
@@ -92,7 +92,7 @@ export async function signGrant(
     .sign(key)
 }
 
-/** What a signature opens; null where it is none of this key's, or over. */
+/** What a signature opens; null for an expired signature, and for one that this key did not make. */
 export async function readGrant(key: Uint8Array, signature: string): Promise<AssetGrant | null> {
   const payload = await verified(key, signature, FOR_ASSETS)
   if (typeof payload?.sub !== 'string') return null

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createChannel, type Frame, jsonFrame } from './channel.ts'
+import { Channel, type Frame, jsonFrame } from './channel.ts'
 
 const decoder = new TextDecoder()
 
@@ -25,9 +25,9 @@ function ids(text: string): number[] {
   return [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 }
 
-describe('createChannel', () => {
+describe('Channel', () => {
   it('gives what was, what came meanwhile and what comes, each once and in order', async () => {
-    const channel = createChannel({ after: 0 })
+    const channel = new Channel({ after: 0 })
     for (let n = 1; n <= 3; n++) channel.push(frame(n))
     let position = 0
     async function* before() {
@@ -49,7 +49,7 @@ describe('createChannel', () => {
   })
 
   it('cuts off who does not read, with a reason, and nobody else', async () => {
-    const channel = createChannel({ after: 0, keepBytes: 10_000, readerBytes: 1000 })
+    const channel = new Channel({ after: 0, keepBytes: 10_000, readerBytes: 1000 })
     const ended: string[] = []
     const listen = (name: string) =>
       channel.listen({ now: () => [], onEnd: () => void ended.push(name) })
@@ -71,7 +71,7 @@ describe('createChannel', () => {
   })
 
   it('knows what it has not kept', () => {
-    const channel = createChannel({ after: 5, keepBytes: 1000 })
+    const channel = new Channel({ after: 5, keepBytes: 1000 })
     for (let n = 6; n <= 100; n++) channel.push(frame(n, 100))
     expect(channel.since(4)).toBeNull()
     expect(channel.since(50)).toBeNull()
@@ -80,7 +80,7 @@ describe('createChannel', () => {
   })
 
   it('forgets who goes', async () => {
-    const channel = createChannel({ after: 0 })
+    const channel = new Channel({ after: 0 })
     const stream = channel.listen({ now: () => [], onEnd() {} })
     expect(channel.readers).toBe(1)
     await stream.cancel()

@@ -1,61 +1,47 @@
-/** One event as it goes over the wire, encoded once for all who listen. */
+import type { UnderlyingSource } from 'node:stream/web'
+
+/** One event as it is sent, encoded once for all readers. */
 export interface Frame {
-  /** The position of a durable event, or the number of one that has another id; null for what only streams. */
+  /** The position of a durable event, or the number of an event with another id; null for an event that is not durable. */
   id: number | null
   bytes: Uint8Array
 }
 
-/** What many listen to: the frames of the last while, and readers that each have their own place in them. */
-export interface Channel {
-  /** How many listen. */
-  readonly readers: number
-  /** Passes a frame on to everybody. */
-  push(frame: Frame): void
-  /** The frames with an id above this one; null where the oldest of them are not kept any more. */
-  since(id: number): Frame[] | null
-  /**
-   * A stream for one more reader. Who falls so far behind that a frame it has not got is dropped is told so and cut off.
-   */
-  listen(reader: ReaderOptions): ReadableStream<Uint8Array>
-  /** Keeps lines alive on which nothing happens. */
-  beat(): void
-  /** Ends everybody's stream, behind one last frame. */
-  end(last?: Uint8Array): void
-}
-
-/** Somebody who listens. */
+/** What a reader of a channel gets. */
 export interface ReaderOptions {
-  /** What it gets first, as it reads. */
+  /** What it gets first, as fast as it reads. */
   before?: AsyncIterable<Uint8Array>
-  /** What it gets then: all that was pushed until now, however long `before` took. Behind it comes what is pushed. */
+  /** What it gets next: everything that was pushed until now, however long `before` took. New frames follow. */
   now(): readonly Frame[]
   /** Called once, however the stream ends. */
   onEnd(): void
 }
 
-/** Options of {@link createChannel}. */
+/** Options of a {@link Channel}. */
 export interface ChannelOptions {
   /** The largest id so far. */
   after: number
-  /** Bytes of frames that are kept for those who come back or are slow. */
+  /** Bytes of frames that are kept for readers who reconnect or are slow. Default: 2 MiB. */
   keepBytes?: number
-  /** Bytes that wait for one reader in its stream. */
+  /** Bytes that may wait in the stream of one reader. Default: 64 KiB. */
   readerBytes?: number
 }
 
 const encoder = new TextEncoder()
-const BEAT = encoder.encode(': still here\n\n')
-const SLOW = encoder.encode(
-  'event: cut\ndata: {"reason":"slow","message":"You read too slowly; connect again with Last-Event-ID"}\n\n',
-)
+const HEARTBEAT = encoder.encode(': still here\n\n')
+const SLOW = namedFrame('cut', {
+  reason: 'slow',
+  message: 'You read too slowly; connect again with Last-Event-ID',
+})
 
-/** A frame of JSON; one with an id is what a client says as `Last-Event-ID` when it comes back. */
+/** Sent first: it tells browsers when to reconnect, and makes proxies pass the head of the response on. */
+const RETRY = encoder.encode('retry: 1000\n\n')
+
+/** A frame of JSON. A client that reconnects sends the last id as `Last-Event-ID`. */
 export function jsonFrame(value: unknown, id: { number: number; text?: string } | null): Frame {
   const head = id ? `id: ${id.text ?? id.number}\n` : ''
-  return {
-    id: id?.number ?? null,
-    bytes: encoder.encode(`${head}data: ${JSON.stringify(value)}\n\n`),
-  }
+  const bytes = encoder.encode(`${head}data: ${JSON.stringify(value)}\n\n`)
+  return { id: id?.number ?? null, bytes }
 }
 
 /** A named event without an id. */
@@ -64,123 +50,132 @@ export function namedFrame(event: string, value: unknown): Uint8Array {
 }
 
 interface Reader {
-  /** The number of the next frame that it takes. */
+  /** The number of the next frame that it gets. */
   next: number
-  /** Whether it has got what came before. */
+  /** Whether it got everything that was pushed before it. */
   caughtUp: boolean
   controller: ReadableStreamDefaultController<Uint8Array>
   finish(last?: Uint8Array): void
 }
 
-/** Sent before anything else, so that a browser knows when to come back, and a proxy passes the answer's head on. */
-const RETRY = encoder.encode('retry: 1000\n\n')
+/** Recent frames, and readers that each have their own position in them. */
+export class Channel {
+  readonly #readers = new Set<Reader>()
+  readonly #keepBytes: number
+  readonly #readerBytes: number
+  #frames: Frame[] = []
+  /** The number of `#frames[0]`. */
+  #first = 0
+  #bytes = 0
+  /** Every id above this one is in `#frames`. */
+  #complete: number
 
-function joined(frames: readonly Frame[]): Uint8Array {
-  return Buffer.concat([RETRY, ...frames.map(({ bytes }) => bytes)])
-}
+  constructor({ after, keepBytes = 2 * 1024 * 1024, readerBytes = 64 * 1024 }: ChannelOptions) {
+    this.#complete = after
+    this.#keepBytes = keepBytes
+    this.#readerBytes = readerBytes
+  }
 
-/** Makes a channel. */
-export function createChannel({
-  after,
-  keepBytes = 2 * 1024 * 1024,
-  readerBytes = 64 * 1024,
-}: ChannelOptions): Channel {
-  const readers = new Set<Reader>()
-  let frames: Frame[] = []
-  /** The number of `frames[0]`. */
-  let first = 0
-  let bytes = 0
-  /** Every id above this one is in `frames`. */
-  let complete = after
+  /** How many readers there are. */
+  get readers(): number {
+    return this.#readers.size
+  }
 
-  function trim(): void {
-    let drop = 0
-    while (bytes > keepBytes && drop < frames.length - 1) {
-      const frame = frames[drop++] as Frame
-      bytes -= frame.bytes.byteLength
-      if (frame.id !== null) complete = frame.id
+  get #end(): number {
+    return this.#first + this.#frames.length
+  }
+
+  /** Sends a frame to every reader. */
+  push(frame: Frame): void {
+    this.#frames.push(frame)
+    this.#bytes += frame.bytes.byteLength
+    for (const reader of this.#readers) this.#feed(reader)
+    this.#trim()
+  }
+
+  /** The frames with a larger id; null where the oldest of them are no longer kept. */
+  since(id: number): Frame[] | null {
+    if (id < this.#complete) return null
+    return this.#frames.filter((frame) => frame.id !== null && frame.id > id)
+  }
+
+  /** Opens a stream for one more reader. A reader who misses a dropped frame gets the event `cut`, and its stream ends. */
+  listen({ before, now, onEnd }: ReaderOptions): ReadableStream<Uint8Array> {
+    const iterator = before?.[Symbol.asyncIterator]()
+    let reader: Reader
+    let ended = false
+    const leave = () => {
+      if (ended) return
+      ended = true
+      this.#readers.delete(reader)
+      onEnd()
     }
-    // In larger steps than one, so that a full window costs nothing at each frame.
-    if (drop === 0) return
-    frames = frames.slice(drop)
-    first += drop
-    for (const reader of readers) {
-      if (reader.caughtUp && reader.next < first) reader.finish(SLOW)
+    const source: UnderlyingSource<Uint8Array> = {
+      start: (controller) => {
+        const finish = (last?: Uint8Array) => {
+          if (ended) return
+          leave()
+          if (last) controller.enqueue(last)
+          controller.close()
+        }
+        reader = { next: 0, caughtUp: false, controller, finish }
+        this.#readers.add(reader)
+      },
+      pull: async (controller) => {
+        if (reader.caughtUp) return this.#feed(reader)
+        const piece = await iterator?.next()
+        if (ended) return
+        if (piece && !piece.done) return controller.enqueue(piece.value)
+        // No await from here on, so that no frame is lost between `now` and the next push.
+        reader.caughtUp = true
+        reader.next = this.#end
+        controller.enqueue(Buffer.concat([RETRY, ...now().map(({ bytes }) => bytes)]))
+      },
+      async cancel() {
+        leave()
+        await iterator?.return?.()
+      },
+    }
+    const size = (chunk: Uint8Array) => chunk.byteLength
+    return new ReadableStream(source, { highWaterMark: this.#readerBytes, size })
+  }
+
+  /** Keeps idle connections open. */
+  beat(): void {
+    for (const { controller, next, caughtUp } of this.#readers) {
+      const idle = caughtUp && next === this.#end
+      if (idle && (controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT)
     }
   }
 
-  /** Gives a reader what it has not got, as far as its stream takes it. */
-  function feed(reader: Reader): void {
+  /** Ends the stream of every reader, after one last frame. */
+  end(last?: Uint8Array): void {
+    for (const reader of [...this.#readers]) reader.finish(last)
+  }
+
+  #trim(): void {
+    let drop = 0
+    while (this.#bytes > this.#keepBytes && drop < this.#frames.length - 1) {
+      const frame = this.#frames[drop++] as Frame
+      this.#bytes -= frame.bytes.byteLength
+      if (frame.id !== null) this.#complete = frame.id
+    }
+    if (drop === 0) return
+    this.#frames = this.#frames.slice(drop)
+    this.#first += drop
+    for (const reader of this.#readers) {
+      if (reader.caughtUp && reader.next < this.#first) reader.finish(SLOW)
+    }
+  }
+
+  /** Gives a reader its next frames, as many as its stream takes. */
+  #feed(reader: Reader): void {
     const { controller } = reader
     if (!reader.caughtUp) return
-    while (reader.next < first + frames.length && (controller.desiredSize ?? 0) > 0) {
-      // Counted before, as a stream may ask for more within this.
-      const frame = frames[reader.next++ - first] as Frame
+    while (reader.next < this.#end && (controller.desiredSize ?? 0) > 0) {
+      // Counted first: the stream may pull again inside `enqueue`.
+      const frame = this.#frames[reader.next++ - this.#first] as Frame
       controller.enqueue(frame.bytes)
     }
-  }
-
-  return {
-    get readers() {
-      return readers.size
-    },
-    push(frame) {
-      frames.push(frame)
-      bytes += frame.bytes.byteLength
-      for (const reader of readers) feed(reader)
-      trim()
-    },
-    since(id) {
-      return id < complete ? null : frames.filter((frame) => frame.id !== null && frame.id > id)
-    },
-    listen({ before, now, onEnd }) {
-      const iterator = before?.[Symbol.asyncIterator]()
-      let reader: Reader
-      let ended = false
-      const leave = () => {
-        if (ended) return
-        ended = true
-        readers.delete(reader)
-        onEnd()
-      }
-      return new ReadableStream<Uint8Array>(
-        {
-          start(controller) {
-            const finish = (last?: Uint8Array) => {
-              if (ended) return
-              leave()
-              if (last) controller.enqueue(last)
-              controller.close()
-            }
-            reader = { next: 0, caughtUp: false, controller, finish }
-            readers.add(reader)
-          },
-          async pull(controller) {
-            if (reader.caughtUp) return feed(reader)
-            const piece = await iterator?.next()
-            if (ended) return
-            if (piece && !piece.done) return controller.enqueue(piece.value)
-            // Nothing is awaited from here on, so nothing falls between what was and what is pushed next.
-            reader.caughtUp = true
-            reader.next = first + frames.length
-            controller.enqueue(joined(now()))
-          },
-          async cancel() {
-            leave()
-            await iterator?.return?.()
-          },
-        },
-        { highWaterMark: readerBytes, size: (chunk) => chunk.byteLength },
-      )
-    },
-    beat() {
-      for (const { controller, next, caughtUp } of readers) {
-        const idle = caughtUp && next === first + frames.length
-        if (idle && (controller.desiredSize ?? 0) > 0) controller.enqueue(BEAT)
-      }
-    },
-    end(last) {
-      for (const reader of [...readers]) reader.finish(last)
-    },
   }
 }

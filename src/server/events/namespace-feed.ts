@@ -2,81 +2,74 @@ import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { publicSummary } from '../public-info.ts'
-import { createChannel, jsonFrame, namedFrame } from './channel.ts'
+import { Channel, jsonFrame, namedFrame } from './channel.ts'
+
+/** How long changes of one conversation are collected into one event, in milliseconds. */
+const COLLECT_MS = 100
 
 /**
- * What changes in the list of a namespace's conversations: `{ conversation }` with the summary of one that changed, and
- * `{ deleted }` with the id of one that is gone. Changes that follow each other closely are told once.
+ * The changes of a namespace's list of conversations: `{ conversation }` with the summary of one that changed, and
+ * `{ deleted }` with the id of one that was deleted.
  */
-export interface NamespaceFeed {
-  readonly readers: number
-  changed(conversation: string, deleted: boolean): void
+export class NamespaceFeed {
+  readonly #log: ConversationLog
+  /** Ids of another process, or of a feed that was closed in between, have another prefix. */
+  readonly #prefix = newId()
+  readonly #channel = new Channel({ after: 0, keepBytes: 256 * 1024 })
+  readonly #pending = new Map<string, NodeJS.Timeout>()
+  #number = 0
+
+  constructor(log: ConversationLog) {
+    this.#log = log
+  }
+
+  get readers(): number {
+    return this.#channel.readers
+  }
+
+  changed(conversation: string, deleted: boolean): void {
+    if (deleted) {
+      clearTimeout(this.#pending.get(conversation))
+      this.#pending.delete(conversation)
+      this.#push({ deleted: conversation })
+    } else if (!this.#pending.has(conversation)) {
+      const send = () => inBackground('Sending a summary', this.#sendSummary(conversation))
+      this.#pending.set(conversation, setTimeout(send, COLLECT_MS))
+    }
+  }
+
   /**
-   * A stream of the changes behind the event with the id `last`. Where nobody knows any more what came behind it, an event
-   * `reset` says that the list must be read again.
+   * A stream of the changes after the event with the id `last`. Where these are no longer known, an event `reset` says that
+   * the list must be read again.
    */
-  listen(last: string | null, onEnd: () => void): ReadableStream<Uint8Array>
-  beat(): void
-  close(): void
-}
-
-/** How long changes of one conversation are gathered, in milliseconds. */
-const GATHER_MS = 100
-
-/** Follows the conversations of a log's namespace. */
-export function createNamespaceFeed(log: ConversationLog): NamespaceFeed {
-  // Numbers of another start, or of a feed that nobody listened to for a while, mean nothing here.
-  const mark = newId()
-  const channel = createChannel({ after: 0, keepBytes: 256 * 1024 })
-  const pending = new Map<string, NodeJS.Timeout>()
-  let number = 0
-
-  function push(value: unknown): void {
-    number++
-    channel.push(jsonFrame(value, { number, text: `${mark}-${number}` }))
+  listen(last: string | null, onEnd: () => void): ReadableStream<Uint8Array> {
+    const [prefix, after] = (last ?? '').split('-')
+    const known = prefix === this.#prefix ? this.#channel.since(Number(after)) : null
+    const isReset = last !== null && known === null
+    const from = known === null ? this.#number : Number(after)
+    const reset = { id: null, bytes: namedFrame('reset', {}) }
+    const now = () => [...(isReset ? [reset] : []), ...(this.#channel.since(from) ?? [])]
+    return this.#channel.listen({ now, onEnd })
   }
 
-  async function tell(conversation: string): Promise<void> {
-    pending.delete(conversation)
-    // A log that fails now is asked again at the next change.
-    const summary = await log.find(conversation).catch(() => null)
-    if (summary) push({ conversation: publicSummary(summary) })
+  beat(): void {
+    this.#channel.beat()
   }
 
-  return {
-    get readers() {
-      return channel.readers
-    },
-    changed(conversation, deleted) {
-      if (deleted) {
-        clearTimeout(pending.get(conversation))
-        pending.delete(conversation)
-        push({ deleted: conversation })
-      } else if (!pending.has(conversation)) {
-        pending.set(
-          conversation,
-          setTimeout(
-            () => inBackground('Telling of a conversation', tell(conversation)),
-            GATHER_MS,
-          ),
-        )
-      }
-    },
-    listen(last, onEnd) {
-      const [its, after] = (last ?? '').split('-')
-      const known = its === mark ? channel.since(Number(after)) : null
-      const reset = { id: null, bytes: namedFrame('reset', {}) }
-      const isReset = last !== null && known === null
-      const from = isReset || last === null ? number : Number(after)
-      return channel.listen({
-        now: () => [...(isReset ? [reset] : []), ...(channel.since(from) ?? [])],
-        onEnd,
-      })
-    },
-    beat: () => channel.beat(),
-    close() {
-      for (const timer of pending.values()) clearTimeout(timer)
-      channel.end()
-    },
+  close(): void {
+    for (const timer of this.#pending.values()) clearTimeout(timer)
+    this.#channel.end()
+  }
+
+  #push(value: unknown): void {
+    const number = ++this.#number
+    this.#channel.push(jsonFrame(value, { number, text: `${this.#prefix}-${number}` }))
+  }
+
+  async #sendSummary(conversation: string): Promise<void> {
+    this.#pending.delete(conversation)
+    // After a failure of the log, the next change sends the summary.
+    const summary = await this.#log.find(conversation).catch(() => null)
+    if (summary) this.#push({ conversation: publicSummary(summary) })
   }
 }

@@ -4,12 +4,12 @@ import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 
-/** Who reads, and where. */
+/** A reader and the conversation that they read. */
 export interface Reading {
   its: ConversationLabels
-  /** Whether they may read what has this label. */
+  /** Whether they may read a value with this label. */
   may(label: Label): boolean
-  /** What the results of a tool are said to be: of what it tells while it is at work. */
+  /** The label that a tool declares for its results. Its progress messages have it too. */
   said(tool: string | undefined): Label
 }
 
@@ -19,10 +19,10 @@ type Reader<T extends ConversationEvent['type']> = (
   reading: Reading,
 ) => ConversationEvent
 
-/** What is said instead of a text that may not be read. */
+/** Replaces text that the reader may not see. */
 const TEXT = 'Withheld: you are not among its readers'
 
-/** An event as somebody may read it: with types and sizes in place of what they may not. */
+/** An event as somebody may read it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
   const read = READERS[event.type] as Reader<never> | undefined
   return read ? read(event as never, reading) : event
@@ -97,7 +97,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   TOOL_CALL_ARGS(event, { its, may }) {
     return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, delta: '' }
   },
-  // The message of the result comes with it, and has its label.
+  // The message of the result has its label, and comes with it.
   TOOL_CALL_RESULT(event, { its, may }) {
     const label = its.message(event.messageId)
     return label && may(label) ? event : { ...event, content: '' }

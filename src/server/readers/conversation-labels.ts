@@ -9,105 +9,103 @@ import {
   UNTRUSTED,
 } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
-import { createLabels, type Labels } from '../../core/labels/labels.ts'
+import { createLabels } from '../../core/labels/labels.ts'
 import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
 import type { DataBlock } from '../../core/messages/message.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import { titleOf } from '../../log/summary.ts'
 
-/** The labels of a conversation, and what a server asks of them. */
-export interface ConversationLabels {
-  readonly labels: Labels
-  apply(record: Pick<LogRecord, 'event' | 'position'>): void
-  /** Of the last record. */
-  readonly position: number
-  /** Of everything in it together. */
-  readonly all: Label
-  /** Of the message that gives it its title. */
-  readonly title: Label
-  /** Ids of the assets that it knows. */
-  readonly assets: ReadonlySet<string>
-  /** Ids of messages, each with the position at which it came. */
-  readonly messages: ReadonlyMap<string, number>
-  /** Names of data by kind and instance, as `state#x`. */
-  readonly data: ReadonlyMap<string, Pick<VariableRef, 'kind' | 'instance'>>
-  /** Of a message with all that is in it; null for one that it does not know. */
-  message(id: string): Label | null
-  /** Of what a person is asked about, or was. */
-  approval(callId: string): Label
+/** The labels of a conversation, folded from its records. */
+export class ConversationLabels {
+  readonly labels = createLabels()
+  /** The ids of the assets that were created in it. */
+  readonly assets = new Set<string>()
+  /** The ids of messages, each with its position. */
+  readonly messages = new Map<string, number>()
+  /** The names of data, such as `state#x`, with kind and instance. */
+  readonly data = new Map<string, Pick<VariableRef, 'kind' | 'instance'>>()
+  readonly #titles = new Map<string, Label>()
+  readonly #approvals = new Map<string, Label>()
+  readonly #tools = new Map<string, string>()
+  #all = TRUSTED
+  #position = 0
+
+  /** The position of the last record. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** The label of everything in the conversation. */
+  get all(): Label {
+    return this.#all
+  }
+
+  /** The label of the message that the title comes from. */
+  get title(): Label {
+    return this.#titles.values().next().value ?? TRUSTED
+  }
+
+  /** The label of a message with all its values; null for an unknown message. */
+  message(id: string): Label | null {
+    return this.messages.has(id) ? wholeOf(this.labels.message(id)) : null
+  }
+
+  /** The label of what a person is or was asked to approve. */
+  approval(callId: string): Label {
+    const context = this.labels.contextOf(callId)
+    return joinAll([context, this.#approvals.get(callId) ?? context])
+  }
+
   /** The tool of a call. */
-  toolOf(callId: string): string | undefined
-}
+  toolOf(callId: string): string | undefined {
+    return this.#tools.get(callId.replace(/\/\d+$/, ''))
+  }
 
-/** Begins with a conversation in which nothing has happened. */
-export function conversationLabels(): ConversationLabels {
-  const labels = createLabels()
-  const messages = new Map<string, number>()
-  const data = new Map<string, Pick<VariableRef, 'kind' | 'instance'>>()
-  const titles = new Map<string, Label>()
-  const assets = new Set<string>()
-  const approvals = new Map<string, Label>()
-  const tools = new Map<string, string>()
-  let all = TRUSTED
-  let position = 0
+  apply(record: Pick<LogRecord, 'event' | 'position'>): void {
+    this.#position = record.position
+    this.labels.apply(record)
+    this.#note(record.event)
+  }
 
-  function note(event: ConversationEvent): void {
+  #note(event: ConversationEvent): void {
+    const { labels } = this
     switch (event.type) {
       case 'NEW_MESSAGE': {
         const { id } = event.payload
-        messages.set(id, position)
+        this.messages.set(id, this.#position)
         const label = wholeOf(labels.message(id))
-        all = join(all, label)
+        this.#join(label)
         const block = event.payload.content
         if (isData(event.payload) && isPlainObject(block)) {
           const { _instance: instance } = block as unknown as DataBlock
-          data.set(labelOf(block as never), { kind: kindOf(block as never), instance })
+          this.data.set(labelOf(block as never), { kind: kindOf(block as never), instance })
         }
-        if (titleOf(event) !== null) titles.set(id, label)
+        if (titleOf(event) !== null) this.#titles.set(id, label)
         break
       }
       case 'MESSAGE_DELETED':
-        titles.delete(event.messageId)
+        this.#titles.delete(event.messageId)
         break
       case 'ASSET_CREATED':
-        assets.add(event.payload.assetId)
-        all = join(all, labels.asset({ id: event.payload.assetId }))
+        this.assets.add(event.payload.assetId)
+        this.#join(labels.asset({ id: event.payload.assetId }))
         break
       case 'TOOL_CALL_END':
-        tools.set(event.toolCallId, event.call.name)
-        all = join(all, labels.contextOf(event.toolCallId))
+        this.#tools.set(event.toolCallId, event.call.name)
+        this.#join(labels.contextOf(event.toolCallId))
         break
-      case 'APPROVAL_REQUESTED':
-        approvals.set(event.toolCallId, readLabel(event.label ?? {}))
-        all = join(all, readLabel(event.label ?? {}))
+      case 'APPROVAL_REQUESTED': {
+        const label = readLabel(event.label ?? {})
+        this.#approvals.set(event.toolCallId, label)
+        this.#join(label)
         break
+      }
       case 'TOOL_ITEM_FINISHED':
-        all = join(all, event.label === undefined ? UNTRUSTED : wholeOf(readLabelTree(event.label)))
+        this.#join(event.label === undefined ? UNTRUSTED : wholeOf(readLabelTree(event.label)))
     }
   }
 
-  return {
-    labels,
-    apply(record) {
-      position = record.position
-      labels.apply(record)
-      note(record.event)
-    },
-    get all() {
-      return all
-    },
-    get title() {
-      return titles.values().next().value ?? TRUSTED
-    },
-    get position() {
-      return position
-    },
-    assets,
-    messages,
-    data,
-    message: (id) => (messages.has(id) ? wholeOf(labels.message(id)) : null),
-    approval: (callId) =>
-      joinAll([labels.contextOf(callId), approvals.get(callId) ?? labels.contextOf(callId)]),
-    toolOf: (callId) => tools.get(callId.replace(/\/\d+$/, '')),
+  #join(label: Label): void {
+    this.#all = join(this.#all, label)
   }
 }

@@ -25,32 +25,7 @@ import {
 } from '../../log/conversation-log.ts'
 import { asRead } from './as-read.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
-import { createLabelIndex } from './label-index.ts'
-
-/** What somebody may read of a server whose agents have trust on (docs/http-api.md). */
-export interface Reader {
-  /** A conversation as they may read it. */
-  conversation(log: ConversationLog, id: string): Promise<ConversationReader>
-  /** The summary of a conversation: without its title where that is somebody else's words. */
-  summary<T extends Pick<ConversationSummary, 'id' | 'title'>>(
-    log: ConversationLog,
-    summary: T,
-  ): Promise<T>
-  /** Whether a search finds the conversation in what they may read. */
-  finds(log: ConversationLog, summary: ConversationSummary, search: string): Promise<boolean>
-  mayReadAsset(log: ConversationLog, ref: string): Promise<boolean>
-  /** Throws `forbidden` where they may not read an asset, or the field that the reference names. */
-  needAsset(log: ConversationLog, ref: string): Promise<void>
-  /**
-   * What the assets that a value names are said to be, since another conversation does not know them; undefined where
-   * all may read them. Throws `forbidden` where they may not read one.
-   */
-  labelOfNamed(log: ConversationLog, value: unknown): Promise<LabelInput | undefined>
-  /** The assets that go with a conversation: those with readers that no other one knows. */
-  goingWith(log: ConversationLog, conversation: string): Promise<readonly string[]>
-  /** A stream of summaries. */
-  feed(log: ConversationLog, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
-}
+import { LabelIndex } from './label-index.ts'
 
 /** What somebody may read of one conversation. */
 export interface ConversationReader {
@@ -58,132 +33,179 @@ export interface ConversationReader {
   may(label: Label): boolean
   record(record: LogRecord): LogRecord
   message(message: Message): Message
-  /** Of what a model had been shown when it wrote a message, and of the message. */
+  /** The label of what a model saw when it wrote a message, and of the message. */
   shownTo(messageId: string): Label
-  /** Throws `forbidden`. */
+  /** @throws ByrefError `forbidden` for a label that the reader may not read; `what` names the value */
   need(label: Label, what: string): void
   stream(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
 }
 
-/** Makes readers by whom they stand for. */
+/** Makes readers by subject. */
 export interface Readers {
   of(subject: string): Reader
   close(): void
 }
 
-/** Who reads what is known by the labels in the log; null where no agent has trust on, and then nothing is looked at. */
+/** Decides by the labels in the log who may read what. Null where no agent has trust on: then nothing is checked. */
 export function createReaders(agents: readonly Agent[], root: ConversationLog): Readers | null {
   if (agents.every(({ trust }) => trust === 'off')) return null
-  const index = createLabelIndex(root)
-  const tools = saidOfResults(agents)
-  const said = (tool: string | undefined): Label => (tool ? tools.get(tool) : undefined) ?? TRUSTED
+  const index = new LabelIndex(root)
+  const tools = labelsOfResults(agents)
+  return { of: (subject) => new Reader(subject, { agents, index, tools }), close: index.close }
+}
 
-  /** Of an asset as the conversations say that know it, else as its record says. */
-  async function assetLabel(
+interface ReaderSources {
+  agents: readonly Agent[]
+  index: LabelIndex
+  /** The labels that tools declare for their results. */
+  tools: ReadonlyMap<string, Label>
+}
+
+/** What somebody may read of a server whose agents have trust on (docs/http-api.md). */
+export class Reader {
+  readonly #subject: string
+  readonly #agents: readonly Agent[]
+  readonly #index: LabelIndex
+  readonly #tools: ReadonlyMap<string, Label>
+
+  constructor(subject: string, { agents, index, tools }: ReaderSources) {
+    this.#subject = subject
+    this.#agents = agents
+    this.#index = index
+    this.#tools = tools
+  }
+
+  /** A conversation as they may read it. */
+  async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
+    const its = await this.#index.of(log, id)
+    const may = (label: Label) => this.#may(label)
+    const said = (tool: string | undefined) => this.#tools.get(tool ?? '') ?? TRUSTED
+    const read = (event: ConversationEvent) => asRead(event, { its, may, said })
+    return {
+      its,
+      may,
+      need: (label, what) => this.#need(label, what),
+      shownTo: (messageId) => its.message(messageId) ?? its.labels.context(messageId),
+      message: (message) =>
+        may(its.message(message.id) ?? its.all) ? message : withheldMessage(message),
+      record: (record) => ({ ...record, event: read(record.event) }),
+      stream: (stream) =>
+        mapEvents(stream, async (value) => {
+          const { event, ...rest } = value as { event: ConversationEvent }
+          await this.#index.of(log, id)
+          return { ...rest, event: read(event) }
+        }),
+    }
+  }
+
+  /** A summary, without a title that they may not read. */
+  async summary<T extends Pick<ConversationSummary, 'id' | 'title'>>(
+    log: ConversationLog,
+    summary: T,
+  ): Promise<T> {
+    const { title } = await this.#index.of(log, summary.id)
+    return this.#may(title) ? summary : { ...summary, title: null }
+  }
+
+  /** Whether a search finds the conversation in text that they may read. */
+  async finds(
+    log: ConversationLog,
+    { id, title }: ConversationSummary,
+    search: string,
+  ): Promise<boolean> {
+    const its = await this.#index.of(log, id)
+    if (this.#may(its.all)) return true
+    const wanted = foldCase(search)
+    if (this.#may(its.title) && foldCase(title ?? '').includes(wanted)) return true
+    const deleted = new Set(await log.deleted(id))
+    for await (const { event } of readAll(log, id)) {
+      if (event.type !== 'NEW_MESSAGE' || deleted.has(event.payload.id)) continue
+      if (!this.#may(its.message(event.payload.id) ?? its.all)) continue
+      if (foldCase(chatText(event) ?? '').includes(wanted)) return true
+    }
+    return false
+  }
+
+  async mayReadAsset(log: ConversationLog, ref: string): Promise<boolean> {
+    return this.#may(await this.#labelOf(log, ref))
+  }
+
+  /** @throws ByrefError `forbidden` for an asset, or the field that the reference names, which they may not read */
+  async needAsset(log: ConversationLog, ref: string): Promise<void> {
+    this.#need(await this.#labelOf(log, ref), 'The asset')
+  }
+
+  /**
+   * The label of the assets that a value names, for a conversation that does not know them; undefined where everybody may
+   * read them.
+   *
+   * @throws ByrefError `forbidden` where they may not read one
+   */
+  async labelOfNamed(log: ConversationLog, value: unknown): Promise<LabelInput | undefined> {
+    let all = TRUSTED
+    for (const id of namedAssets(value)) {
+      const label = await this.#assetLabel(log, { id })
+      if (!label) continue
+      this.#need(label, `The asset ${id}`)
+      all = join(all, label)
+    }
+    return all.readers === null ? undefined : inputOf(all)
+  }
+
+  /** The assets with readers that no other conversation knows. They are deleted with the conversation. */
+  async assetsOnlyIn(log: ConversationLog, id: string): Promise<readonly string[]> {
+    const { assets, labels } = await this.#index.of(log, id)
+    const found: string[] = []
+    for (const asset of assets) {
+      if (labels.asset({ id: asset }).readers === null) continue
+      const homes = await this.#index.homes(log, asset)
+      if (homes.every((home) => home === id)) found.push(asset)
+    }
+    return found
+  }
+
+  /** A stream of summaries as they may read it. */
+  feed(log: ConversationLog, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return mapEvents(stream, async (value) => {
+      const { conversation } = value as { conversation?: ConversationSummary }
+      return conversation ? { conversation: await this.summary(log, conversation) } : value
+    })
+  }
+
+  #may(label: Label): boolean {
+    return mayRead(this.#subject, label)
+  }
+
+  #need(label: Label, what: string): void {
+    if (this.#may(label)) return
+    throw new ByrefError(
+      'forbidden',
+      `${what} is withheld: "${this.#subject}" is not one of its readers`,
+    )
+  }
+
+  async #labelOf(log: ConversationLog, ref: string): Promise<Label> {
+    const parts = parseAssetRef(ref) as Pick<AssetRefParts, 'id' | 'fieldPath'> | null
+    return (parts && (await this.#assetLabel(log, parts))) ?? TRUSTED
+  }
+
+  /** The label of an asset by the conversations that know it, else by its record. */
+  async #assetLabel(
     log: ConversationLog,
     ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,
   ): Promise<Label | null> {
-    const known = await index.asset(log, ref)
+    const known = await this.#index.asset(log, ref)
     if (known) return known
-    for (const agent of agents) {
+    for (const agent of this.#agents) {
       const info = await findAsset(ref.id, agent.scoped(log.namespace).assets)
       if (info?.label) return readLabel(info.label)
     }
     return null
   }
-
-  function readerOf(subject: string): Reader {
-    const may = (label: Label): boolean => mayRead(subject, label)
-    const need = (label: Label, what: string): void => {
-      if (may(label)) return
-      throw new ByrefError(
-        'forbidden',
-        `${what} is withheld: "${subject}" is not among its readers`,
-      )
-    }
-
-    async function conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
-      const its = await index.of(log, id)
-      const read = (event: ConversationEvent) => asRead(event, { its, may, said })
-      return {
-        its,
-        may,
-        need,
-        shownTo: (id) => its.message(id) ?? its.labels.context(id),
-        message: (message) =>
-          may(its.message(message.id) ?? its.all) ? message : withheldMessage(message),
-        record: (record) => ({ ...record, event: read(record.event) }),
-        stream: (stream) =>
-          eachEvent(stream, async (value) => {
-            const { event, ...rest } = value as { event: ConversationEvent }
-            await index.of(log, id)
-            return { ...rest, event: read(event) }
-          }),
-      }
-    }
-
-    async function labelOf(log: ConversationLog, ref: string): Promise<Label> {
-      const parts = parseAssetRef(ref) as Pick<AssetRefParts, 'id' | 'fieldPath'> | null
-      return (parts && (await assetLabel(log, parts))) ?? TRUSTED
-    }
-
-    const reader: Reader = {
-      conversation,
-      async summary(log, summary) {
-        const { title } = await index.of(log, summary.id)
-        return may(title) ? summary : { ...summary, title: null }
-      },
-      async finds(log, summary, search) {
-        const its = await index.of(log, summary.id)
-        if (may(its.all)) return true
-        const looked = foldCase(search)
-        if (may(its.title) && foldCase(summary.title ?? '').includes(looked)) return true
-        const deleted = new Set(await log.deleted(summary.id))
-        for await (const { event } of readAll(log, summary.id)) {
-          if (event.type !== 'NEW_MESSAGE' || deleted.has(event.payload.id)) continue
-          if (!may(its.message(event.payload.id) ?? its.all)) continue
-          if (foldCase(chatText(event) ?? '').includes(looked)) return true
-        }
-        return false
-      },
-      mayReadAsset: async (log, ref) => may(await labelOf(log, ref)),
-      needAsset: async (log, ref) => need(await labelOf(log, ref), 'The asset'),
-      async labelOfNamed(log, value) {
-        let all = TRUSTED
-        for (const id of namedAssets(value)) {
-          const label = await assetLabel(log, { id })
-          if (!label) continue
-          need(label, `The asset ${id}`)
-          all = join(all, label)
-        }
-        if (all.readers === null) return undefined
-        const { integrity, confidentiality, readers } = all
-        return { integrity, confidentiality, readers }
-      },
-      async goingWith(log, id) {
-        const { assets, labels } = await index.of(log, id)
-        const found: string[] = []
-        for (const asset of assets) {
-          if (labels.asset({ id: asset }).readers === null) continue
-          const homes = await index.homes(log, asset)
-          if (homes.every((home) => home === id)) found.push(asset)
-        }
-        return found
-      },
-      feed: (log, stream) =>
-        eachEvent(stream, async (value) => {
-          const { conversation: summary } = value as { conversation?: ConversationSummary }
-          return summary ? { conversation: await reader.summary(log, summary) } : value
-        }),
-    }
-    return reader
-  }
-
-  return { of: readerOf, close: index.close }
 }
 
-/** What tools say of their results, as far as that is known before there is one. */
-function saidOfResults(agents: readonly Agent[]): ReadonlyMap<string, Label> {
+/** The labels that tools declare for their results. */
+function labelsOfResults(agents: readonly Agent[]): ReadonlyMap<string, Label> {
   const found = new Map<string, Label>()
   for (const { id, returns } of agents.flatMap(({ tools }) => tools)) {
     if (returns === undefined) continue
@@ -193,44 +215,42 @@ function saidOfResults(agents: readonly Agent[]): ReadonlyMap<string, Label> {
   return found
 }
 
-/** What is said of a message that is said again, and of what it names. */
-export function eitherLabel(
+/** The label of a message, and of the assets that it names. */
+export function joinedLabel(
   a: LabelInput | undefined,
   b: LabelInput | undefined,
 ): LabelInput | undefined {
-  if (!a || !b) return a ?? b
-  const { integrity, confidentiality, readers } = join(readLabel(a), readLabel(b))
+  return a && b ? inputOf(join(readLabel(a), readLabel(b))) : (a ?? b)
+}
+
+function inputOf({ integrity, confidentiality, readers }: Label): LabelInput {
   return { integrity, confidentiality, readers }
 }
 
-/** Changes the JSON of each event in a stream of server-sent events; what is no event with data passes as it is. */
-function eachEvent(
+/** Changes the JSON of each event in a stream of server-sent events. Named events and comments pass unchanged. */
+function mapEvents(
   stream: ReadableStream<Uint8Array>,
   change: (value: unknown) => Promise<unknown>,
 ): ReadableStream<Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let rest = ''
-  const changing = new TransformStream<Uint8Array, Uint8Array>({
-    async transform(chunk, controller) {
-      const pieces = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
-      rest = pieces.pop() ?? ''
-      for (const piece of pieces) {
-        controller.enqueue(encoder.encode(`${await changed(piece, change)}\n\n`))
-      }
-    },
-  })
-  return stream.pipeThrough(changing)
-}
-
-/** A piece with its data changed; the data of an event of the log is one line. */
-async function changed(
-  piece: string,
-  change: (value: unknown) => Promise<unknown>,
-): Promise<string> {
-  const lines = piece.split('\n')
-  const at = lines.findIndex((line) => line.startsWith('data: '))
-  if (at < 0 || lines.some((line) => line.startsWith('event: '))) return piece
-  const value = await change(JSON.parse((lines[at] as string).slice('data: '.length)))
-  return lines.with(at, `data: ${JSON.stringify(value)}`).join('\n')
+  return stream.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        const pieces = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+        rest = pieces.pop() ?? ''
+        for (const piece of pieces) {
+          const lines = piece.split('\n')
+          // The server writes the data of an event on one line.
+          const at = lines.findIndex((line) => line.startsWith('data: '))
+          if (at >= 0 && !lines.some((line) => line.startsWith('event: '))) {
+            const value = await change(JSON.parse((lines[at] as string).slice('data: '.length)))
+            lines[at] = `data: ${JSON.stringify(value)}`
+          }
+          controller.enqueue(encoder.encode(`${lines.join('\n')}\n\n`))
+        }
+      },
+    }),
+  )
 }

@@ -6,21 +6,21 @@ import type { messagesPage } from '../../wire/messages.ts'
 type Page = z.infer<typeof messagesPage>
 type Entry = Page['messages'][number]
 
-/** Which messages: those behind `after`, or the last ones before `before`; without either the last ones. */
+/** Which messages: those after `after`, or the last ones before `before`. Without either, the last ones. */
 export interface PageOfMessages {
   after?: number
   before?: number
   limit: number
-  /** Of the last record. */
+  /** The position of the last record. */
   end: number
 }
 
-/** Records that are read at once. */
+/** How many records are read at once. */
 const STRIDE = 500
 
 /**
- * A page of the messages of a conversation, without those that were deleted. Cursors are positions in its log: whatever is
- * appended, deleted or forked meanwhile, what stands before and behind them stays the same.
+ * A page of the messages of a conversation, without deleted ones. Cursors are positions in its log, so appends, deletions
+ * and forks do not move them.
  */
 export async function pageOfMessages(
   log: ConversationLog,
@@ -33,7 +33,7 @@ export async function pageOfMessages(
     : newer(read, after, limit)
 }
 
-/** The messages among some records, and the position of the last of these; null at the end of the log. */
+/** The messages among some records, and the position of the last record; null at the end of the log. */
 type Read = (after: number, limit: number) => Promise<{ entries: Entry[]; last: number | null }>
 
 function reader(log: ConversationLog, id: string, deleted: ReadonlySet<string>): Read {

@@ -2,16 +2,16 @@ import type { Context } from 'hono'
 import type { ImportOptions } from '../../assets/assets-contract.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
-import { type AnyAnswer, jsonAnswer } from '../json-answer.ts'
+import { type AnyAnswer, jsonAnswer } from '../pipeline.ts'
 
 type OnProgress = NonNullable<ImportOptions['onProgress']>
 
-/** How often progress is told, in milliseconds. */
-const EVERY_MS = 200
+/** Minimum time between two progress events, in milliseconds. */
+const INTERVAL_MS = 200
 
 /**
- * Answers with what a long work comes to. Who accepts `text/event-stream` is told how far it is: events `progress`, and in the
- * end `done` with the answer or `error`. Who goes away is told no more; the work goes on.
+ * Answers with the result of long work. A client that accepts `text/event-stream` gets events `progress`, and at the end
+ * `done` with the answer, or `error`. The work continues when the client disconnects.
  */
 export async function withProgress<T extends object>(
   c: Context,
@@ -23,7 +23,7 @@ export async function withProgress<T extends object>(
   }
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')
-  let told = 0
+  let sentAt = 0
   let isGone = false
   return c.body(
     new ReadableStream<Uint8Array>({
@@ -31,19 +31,19 @@ export async function withProgress<T extends object>(
         isGone = true
       },
       async start(controller) {
-        const tell = (event: string, data: object): void => {
+        const send = (event: string, data: object): void => {
           if (!isGone) controller.enqueue(namedFrame(event, data))
         }
         const onProgress: OnProgress = (progress) => {
           const now = Date.now()
-          if (now - told < EVERY_MS) return
-          told = now
-          tell('progress', progress)
+          if (now - sentAt < INTERVAL_MS) return
+          sentAt = now
+          send('progress', progress)
         }
         try {
-          tell('done', await work(onProgress))
+          send('done', await work(onProgress))
         } catch (error) {
-          tell('error', failureOf(error))
+          send('error', failureOf(error))
         }
         if (!isGone) controller.close()
       },

@@ -1,0 +1,186 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/assets.ts'
+import { createFsAssetStore } from '../assets/stores/fs.ts'
+import { createSqliteLog } from '../log/sqlite.ts'
+
+const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'byref-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+function byref(...args: string[]) {
+  return byrefWith('', ...args)
+}
+
+function byrefWith(input: string, ...args: string[]) {
+  const command = [CLI, 'assets', ...args, '--data', join(folder, 'data')]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { input })
+  return { status, out: stdout.toString(), bytes: stdout, err: stderr.toString() }
+}
+
+function json(...args: string[]) {
+  const { out } = byref(...args, '--json')
+  return out.trim() === ''
+    ? []
+    : out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+}
+
+async function put(name: string, text: string | Uint8Array) {
+  await writeFile(join(folder, name), text)
+  return json('put', join(folder, name))[0]
+}
+
+describe('byref assets', () => {
+  it('puts, lists, tells, gets and removes', async () => {
+    const { asset, table } = await put('x.csv', 'a,b\n1,2\n')
+    const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255])
+    const { asset: picture } = await put('x.png', bytes)
+    expect(json('ls').map((info) => info.ref)).toEqual([picture.ref, table.ref, asset.ref])
+    expect(json('ls', '--limit', '1')).toHaveLength(1)
+    expect(byref('ls').out).toContain('x.csv')
+    const { out } = byref('info', table.ref)
+    expect(out).toContain('content/columns/0/name: a')
+    expect(byref('get', `${table.ref}/content/rows/0`).out).toBe('{"a":1,"b":2}')
+    expect(byref('get', picture.assetId).bytes).toEqual(Buffer.from(bytes))
+    expect(byref('get', picture.ref, join(folder, 'out.png')).err).toContain('10 bytes, image/png')
+    expect(await readFile(join(folder, 'out.png'))).toEqual(Buffer.from(bytes))
+    expect(byref('rm', picture.ref).status).toBe(0)
+    const again = byref('rm', picture.ref)
+    expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
+  })
+
+  it('takes stdin, goes on after what it cannot take, and leaves no half file', async () => {
+    const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
+    expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
+    await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
+    await writeFile(join(folder, 'fine.txt'), 'fine')
+    const files = ['none.txt', 'broken.csv', 'fine.txt'].map((name) => join(folder, name))
+    const mixed = byref('put', ...files)
+    expect(mixed.status).toBe(1)
+    expect(mixed.err).toMatch(
+      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: a quote is opened and never closed/,
+    )
+    expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
+    const [fine] = json('ls')
+    const beside = await readdir(folder)
+    expect(byref('get', fine.ref, join(folder, 'no', 'where.txt')).status).toBe(1)
+    expect(byref('get', fine.ref, join(folder, 'data')).status).toBe(1)
+    expect(await readdir(folder)).toEqual(beside)
+  })
+
+  it('makes no folder for what is only read', async () => {
+    for (const task of ['ls', 'gc', 'verify']) {
+      expect(byref(task)).toMatchObject({ status: 1, err: expect.stringMatching(/no data folder/) })
+    }
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('verifies, and finds damage', async () => {
+    const { asset } = await put('x.txt', 'hello')
+    const fine = byref('verify')
+    expect([fine.status, fine.err]).toEqual([0, '1 assets, 1 bodies, 0 problems\n'])
+    const files = await readdir(join(folder, 'data'), { recursive: true })
+    const body = files.find((path) => /bodies.*\.\w+$/.test(path)) ?? ''
+    await writeFile(join(folder, 'data', body), 'jello')
+    const damaged = byref('verify')
+    expect(damaged.status).toBe(1)
+    expect(damaged.out).toContain(`body_damaged\t${asset.assetId}`)
+  })
+
+  it('makes a lost index again where records lie among the bodies', async () => {
+    const rootDir = join(folder, 'data', 'assets')
+    const store = createFsAssetStore({ rootDir, recordFiles: true })
+    const assets = createAssets({ store })
+    const { ref } = await assets.save(Buffer.from('hello'), 'text/plain', { name: 'x.txt' })
+    await store.close?.()
+    const index = (await readdir(rootDir)).filter((name) => name.startsWith('records.sqlite'))
+    for (const name of index) await rm(join(rootDir, name))
+    expect(byref('rebuild')).toMatchObject({ status: 0, out: '1 assets are there again\n' })
+    expect(byref('get', ref).out).toBe('hello')
+    expect(byref('verify').status).toBe(0)
+  })
+
+  it('refuses to make an index of bodies without records', async () => {
+    await put('x.txt', 'hello')
+    expect(byref('rebuild')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('recordFiles'),
+    })
+    expect(byref('verify').status).toBe(0)
+  })
+
+  it('removes what no conversation names', async () => {
+    const { asset: named } = await put('named.txt', 'named')
+    const { asset: unnamed } = await put('unnamed.txt', 'unnamed')
+    expect(byref('gc', '--grace', '0').err).toContain('no log')
+    expect(json('ls')).toHaveLength(2)
+    const log = createSqliteLog(join(folder, 'data', 'conversations.sqlite'))
+    await log.append('c', [
+      {
+        type: 'NEW_MESSAGE',
+        payload: {
+          id: 'm',
+          sender: { participant_id: 'u', participant_role: 'user' },
+          message_type: 'chat',
+          content_type: 'text/plain',
+          content: `look at <|${named.ref}|>`,
+          timestamp: new Date().toISOString(),
+          metadata: {},
+        },
+      },
+    ])
+    await log.close()
+    expect(byref('gc').out).toContain('removed 0 unused')
+    expect(json('gc', '--grace', '0', '--dry-run')[0].deleted).toEqual([unnamed.assetId])
+    expect(json('gc', '--grace', '0')[0].deleted).toEqual([unnamed.assetId])
+    expect(json('ls').map((info) => info.assetId)).toEqual([named.assetId])
+  })
+
+  it('works in a namespace', async () => {
+    await writeFile(join(folder, 'x.txt'), 'x')
+    expect(byref('put', join(folder, 'x.txt'), '--namespace', 'a').status).toBe(0)
+    expect(byref('ls', '--namespace', 'a').out).toContain('x.txt')
+    expect(byref('ls', '--namespace', 'b').out).toBe('')
+    expect(byref('ls')).toMatchObject({
+      out: '',
+      err: 'Other namespaces also have assets (--namespace): a\n',
+    })
+    expect(byref('verify').err).toBe('1 assets, 1 bodies, 0 problems\n')
+    const files = await readdir(join(folder, 'data'), { recursive: true })
+    const body = files.find((path) => /bodies.*\.\w+$/.test(path)) ?? ''
+    await writeFile(join(folder, 'data', body), 'jello')
+    expect(byref('verify')).toMatchObject({ status: 1, out: expect.stringMatching(/\tin a\n/) })
+  })
+
+  it('writes no names that a terminal would obey', async () => {
+    byrefWith('x', 'put', '-', '--name', 'a\u001b[31m\nb.txt')
+    expect(byref('ls').out).toMatch(/\ta\\u\{1b\}\[31m b\.txt\n$/)
+    expect(byref('ls').out).not.toContain('\u001b')
+  })
+
+  it('says how it is used', () => {
+    expect(byref('--help')).toMatchObject({ status: 0, err: '' })
+    expect(byref().status).toBe(2)
+    for (const wrong of [['tape'], ['get'], ['ls', 'x'], ['ls', '--limit', 'x'], ['put']]) {
+      const { status, err } = byref(...wrong)
+      expect(status).toBe(2)
+      expect(err).toMatch(/byref assets/)
+      expect(err.trim().split('\n')).toHaveLength(1)
+    }
+    byrefWith('x', 'put', '-')
+    expect(byref('get', 'asset://nope')).toMatchObject({
+      status: 1,
+      err: 'byref: There is no asset "nope" here.\n',
+    })
+  })
+})

@@ -1,0 +1,234 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { ByrefError } from '../core/errors.ts'
+import { type Damage, DamagedError } from '../core/events/damaged-error.ts'
+import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
+import { removedRecords, repairConversation } from '../log/repair-conversation.ts'
+import { verifyConversation } from '../log/verify-conversation.ts'
+import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
+import {
+  chooseTask,
+  note,
+  ProgressLine,
+  parseOptions,
+  print,
+  shown,
+  UsageError,
+} from './terminal.ts'
+
+/** What `byref log --help` prints. */
+export const HELP = `byref log: checks and repairs stored conversations
+
+  byref log verify [id …]        read every record again, and check its checksum, its event and the summary
+  byref log repair [id …]        remove everything after the last sound record of damaged conversations
+  byref log export <id> [file]   write the sound part of a conversation as lines of JSON; to stdout without a file
+
+${STORAGE_HELP}
+  --namespace  only conversations of this namespace; without it verify and repair check all of them
+  --copies     repair: folder for copies of the removed records, default "damaged" in the folder of --data
+  --dry-run    repair: print what would be removed, and change nothing
+  --json       lines of JSON instead of text
+
+verify sets damaged conversations aside: servers and workers skip them, and lists show the damage. It restores conversations
+that are sound again. repair first copies what it removes to a file per conversation. An open run then ends with an error and
+queued messages are not answered, because nobody knows what had been done: send them again.
+
+Both work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that verify found damage, that
+repair left some, or that export stopped at a damaged record.
+`
+
+const OPTIONS = {
+  ...STORAGE,
+  namespace: { type: 'string' },
+  copies: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+interface Task {
+  log: ConversationLog
+  args: readonly string[]
+  namespace: string | undefined
+  copies: string
+  dryRun: boolean
+  json: boolean
+}
+
+const TASKS: Record<string, (task: Task) => Promise<number>> = {
+  verify,
+  repair,
+  export: exportSound,
+}
+
+/** `byref log`: checks and repairs the conversations of a data folder or a database. */
+export async function command(argv: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('log', argv, { options: OPTIONS })
+  const [name, ...args] = positionals
+  const task = chooseTask('log', HELP, TASKS, name)
+  if (!task) return 2
+  const storage = await openStorage(values, false)
+  try {
+    if (!storage.hasLog) throw new UsageError(`There is no conversation log in ${storage.folder}`)
+    const { namespace, json, copies = join(storage.folder, 'damaged') } = values
+    return await task({
+      log: storage.log().scoped(namespace ?? null),
+      args,
+      namespace,
+      copies,
+      json,
+      dryRun: values['dry-run'],
+    })
+  } finally {
+    await storage.close()
+  }
+}
+
+async function verify(task: Task): Promise<number> {
+  let damaged = 0
+  for (const problem of (await upkeepOf(task.log).check?.()) ?? []) {
+    damaged++
+    print(task.json, { file: problem }, `file\t${problem}`)
+  }
+  const checked = await check(task, async ({ log, id, namespace, before, damage }) => {
+    if (damage) damaged++
+    if (damage || before) await upkeepOf(log).setAside(id, damage)
+    if (damage) print(task.json, { id, namespace, damage }, lineOf(id, namespace, damage))
+    else if (before) print(task.json, { id, namespace, damage }, `sound again\t${shown(id)}`)
+  })
+  note(`${checked} conversations, ${damaged} problems`)
+  return damaged > 0 ? 1 : 0
+}
+
+async function repair(task: Task): Promise<number> {
+  let left = 0
+  let repaired = 0
+  await check(task, async ({ log, id, namespace, before, damage }) => {
+    const upkeep = upkeepOf(log)
+    if (!damage) {
+      if (before && !task.dryRun) await upkeep.setAside(id, null)
+      return
+    }
+    try {
+      const copy = task.dryRun ? null : await keepCopy(task, upkeep, { id, namespace, damage })
+      const removed = task.dryRun
+        ? await countOf(removedRecords(upkeep, id, damage))
+        : await repairConversation(log, upkeep, { conversation: id, damage })
+      repaired++
+      const verb = task.dryRun ? 'would remove' : 'removed'
+      const text = `${lineOf(id, namespace, damage)}\t${verb} ${removed} records${copy ? `, kept in ${copy}` : ''}`
+      print(task.json, { id, namespace, damage, removed, copy }, text)
+    } catch (error) {
+      if (!(error instanceof ByrefError)) throw error
+      left++
+      note(`${shown(id)} was not repaired: ${error.message}`)
+    }
+  })
+  note(
+    `${repaired} conversations ${task.dryRun ? 'would be ' : ''}repaired, ${left} left as they are`,
+  )
+  return left > 0 || (task.dryRun && repaired > 0) ? 1 : 0
+}
+
+async function exportSound({ log, args }: Task): Promise<number> {
+  const [id, file, ...more] = args
+  if (id === undefined || more.length > 0) {
+    throw new UsageError('Usage: byref log export <id> [file] (byref log --help)')
+  }
+  let damage: Damage | null = null
+  async function* lines(): AsyncGenerator<string> {
+    try {
+      yield* log.export(id as string)
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error
+      damage = error.damage
+    }
+  }
+  const target = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx' })
+  await pipeline(lines, target, { end: file !== undefined })
+  if (damage) note(lineOf(id, log.namespace, damage))
+  return damage ? 1 : 0
+}
+
+interface Checked {
+  /** The log of its namespace. */
+  log: ConversationLog
+  id: string
+  namespace: string | null
+  /** Why it was set aside before, if it was. */
+  before: Damage | null
+  damage: Damage | null
+}
+
+/** Verifies the named conversations, or all. Gives how many there were. */
+async function check(
+  { log, args, namespace }: Task,
+  found: (one: Checked) => Promise<void>,
+): Promise<number> {
+  const wanted = new Set(args)
+  const all: Pick<Checked, 'id' | 'namespace' | 'before'>[] = []
+  for await (const summary of listAll(log, { allNamespaces: namespace === undefined })) {
+    const { id, damage: before } = summary
+    if (wanted.size === 0 || wanted.has(id)) all.push({ id, namespace: summary.namespace, before })
+  }
+  const missing = args.find((id) => all.every((one) => one.id !== id))
+  if (missing !== undefined) {
+    throw new ByrefError('conversation_not_found', `There is no conversation "${shown(missing)}"`)
+  }
+  const progress = new ProgressLine()
+  try {
+    for (const [n, one] of all.entries()) {
+      progress.show('verifying', n, all.length)
+      const own = log.scoped(one.namespace)
+      const damage = await verifyConversation(own, one.id)
+      if (damage || one.before) progress.clear()
+      await found({ ...one, log: own, damage })
+    }
+  } finally {
+    progress.clear()
+  }
+  return all.length
+}
+
+/** Copies the records that a repair removes to a file, and syncs it. Gives its path. */
+async function keepCopy(
+  { copies }: Task,
+  upkeep: LogUpkeep,
+  { id, namespace, damage }: { id: string; namespace: string | null; damage: Damage },
+): Promise<string> {
+  await mkdir(copies, { recursive: true })
+  const time = new Date().toISOString().replaceAll(':', '-')
+  const parts = namespace === null ? [id] : [namespace, id]
+  const name = parts.map(encodeURIComponent).join('~')
+  const path = join(copies, `${name.slice(0, 150)}-${time}.jsonl`)
+  const file = await open(path, 'wx')
+  try {
+    const head = { byref: 'removed records', conversation: id, namespace, damage }
+    await file.write(`${JSON.stringify(head)}\n`)
+    for await (const record of removedRecords(upkeep, id, damage)) {
+      await file.write(`${JSON.stringify(record)}\n`)
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return path
+}
+
+async function countOf(records: AsyncIterable<unknown>): Promise<number> {
+  let count = 0
+  for await (const _ of records) count++
+  return count
+}
+
+/** Every log of the command line has upkeep. */
+function upkeepOf({ upkeep }: ConversationLog): LogUpkeep {
+  if (upkeep) return upkeep
+  throw new ByrefError('config_invalid', 'This log cannot be checked or repaired')
+}
+
+function lineOf(id: string, namespace: string | null, { position, reason }: Damage): string {
+  const where = namespace === null ? [] : [`in ${shown(namespace)}`]
+  return ['damaged', shown(id), `at position ${position}`, reason, ...where].join('\t')
+}

@@ -1,0 +1,68 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { command as mcpCommand } from './mcp-command.ts'
+
+describe('byref mcp', () => {
+  it.each([
+    [['tunnel'], 'There is no byref mcp tunnel'],
+    [['proxy'], 'either -- <command> or --url'],
+    [['proxy', '--url', 'http://127.0.0.1:1', '--', 'x'], 'either -- <command> or --url'],
+    [['proxy', '--url', 'here'], '--url takes a URL, not "here"'],
+    [['proxy', '--url', 'http://127.0.0.1:1', '--header', 'x'], '--header takes "Name: value"'],
+    [['proxy', '--max-chars', 'many', '--', 'x'], '--max-chars takes a whole number, not "many"'],
+    [['proxy', '--data', 'x', '--', 'x'], '--data and --namespace go together'],
+    [['proxy', '--trust', 'some', '--', 'x'], '--trust takes off, track or quarantine'],
+    [
+      ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
+      '--show-images shows what --trust quarantine hides',
+    ],
+    [['proxy', '--quick', '--', 'x'], "Unknown option '--quick'"],
+    [['serve', '--port', '1'], "Unknown option '--port'"],
+  ])('refuses %j', async (args, message) => {
+    await expect(mcpCommand(args)).rejects.toThrow(message)
+  })
+
+  it.each([
+    [['--help'], true],
+    [['proxy', '-h'], true],
+    [['serve', '--help'], true],
+    [['proxy', '--', process.execPath, '--help'], false],
+  ])('helps where it is asked itself: %j', (args, helps) => {
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'mcp', ...args], { input: '' })
+    expect(String(stdout).includes('byref mcp proxy [options] -- <command> [args]')).toBe(helps)
+    if (helps) expect(status).toBe(0)
+  })
+
+  it.each([
+    ['proxy', '--', process.execPath, '-e', 'process.stdin.resume()'],
+    ['serve', '--data', ':folder/data'],
+  ])('ends as it should by a signal that comes while it starts: %s', async (...given) => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-start-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const args = given.map((arg) => arg.replace(':folder', folder))
+    const program = `
+      import { command as mcpCommand } from ${JSON.stringify(new URL('mcp-command.ts', import.meta.url).href)}
+      const ended = mcpCommand(${JSON.stringify(args)})
+      process.kill(process.pid, 'SIGTERM')
+      console.log('ended', await ended)
+    `
+    const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+    const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', program], {
+      // A client that stays, and says nothing.
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: folder },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    expect(await text(child.stdout)).toBe('ended 0\n')
+    expect(await ended).toEqual([0, null])
+    expect(readdirSync(folder).filter((name) => name.startsWith('byref-mcp-'))).toEqual([])
+  })
+})

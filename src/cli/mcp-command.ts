@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAssets } from '../assets/assets.ts'
+import type { TrustMode } from '../core/events/events.ts'
+import { inBackground } from '../core/in-background.ts'
+import { DEFAULT_DATA, openFolder } from './data-folder.ts'
+import { stopSignal } from './stop-signal.ts'
+import { chooseTask, parseOptions, UsageError, wholeNumber } from './terminal.ts'
+
+/** What `byref mcp --help` prints. */
+export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
+
+  byref mcp proxy [options] -- <command> [args]   in front of a server that is a command
+  byref mcp proxy [options] --url <url>           in front of a server at a URL (streamable HTTP)
+  byref mcp serve [--data data]                   the agent of byref serve, as an MCP server on stdio
+
+The proxy is an MCP server on stdio. Name it in the client's configuration in place of the other server. Large results become
+references (asset://…) with a preview, and every tool parameter accepts references. The tools fetch_asset, search_asset and,
+with @duckdb/node-api installed, query_tables read them. Everything else passes unchanged.
+
+  --max-chars    maximum length of text that passes; default 32768
+  --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
+  --show-images  keep images beside their references, so that the model sees them
+  --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
+                 messages of the server do not pass; both modes hold calls that act on data of the server (docs/mcp.md)
+  --header       a header for requests to the URL, "Name: value"; may be repeated
+  --data FOLDER --namespace NAME   keep assets there for 30 days, shared with byref assets and with proxies that have the
+                 same two options; without them, assets belong to one client and are deleted when it ends
+
+The command has the environment and the stderr of the proxy. When it ends, the proxy ends too, with an error for each waiting
+request. Clients then start the proxy again, or report the error, as they do without it.
+`
+
+const DAY = 24 * 60 * 60 * 1000
+const KEPT_DAYS = 30
+
+/** `byref mcp`: an MCP server, or a proxy in front of one, until the client or the server ends. */
+export async function command([name, ...args]: string[]): Promise<number> {
+  const task = chooseTask('mcp', HELP, { serve, proxy }, name)
+  return task ? task(args) : 2
+}
+
+async function serve(args: string[]): Promise<number> {
+  const { values } = parseOptions('mcp serve', args, {
+    options: { data: { type: 'string', default: DEFAULT_DATA } },
+  })
+  const stop = stopSignal()
+  const { createMcpServer } = await import('../integrations/mcp/server/mcp-server.ts')
+  const { openAgent } = await import('./open-agent.ts')
+  const { agent, close } = await openAgent(values)
+  try {
+    await agent.resumeAll()
+    const { closed } = await createMcpServer({ agent }).stdio()
+    await Promise.race([closed, stop])
+    process.stdin.destroy()
+  } finally {
+    await close()
+  }
+  return 0
+}
+
+async function proxy(args: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('mcp proxy', args, {
+    options: {
+      url: { type: 'string' },
+      header: { type: 'string', multiple: true, default: [] },
+      'max-chars': { type: 'string' },
+      'max-bytes': { type: 'string' },
+      'show-images': { type: 'boolean', default: false },
+      trust: { type: 'string', default: 'off' },
+      data: { type: 'string' },
+      namespace: { type: 'string' },
+    },
+  })
+  const { url, data, namespace } = values
+  if ((positionals.length === 0) === (url === undefined)) {
+    throw new UsageError('byref mcp proxy takes either -- <command> or --url (byref mcp --help)')
+  }
+  if (url !== undefined && !URL.canParse(url))
+    throw new UsageError(`--url takes a URL, not "${url}"`)
+  if ((data === undefined) !== (namespace === undefined)) {
+    throw new UsageError('--data and --namespace go together (byref mcp --help)')
+  }
+  const limits = {
+    maxChars: sizeOf('max-chars', values['max-chars']),
+    maxBytes: sizeOf('max-bytes', values['max-bytes']),
+    showImages: values['show-images'],
+    trust: trustOf(values.trust),
+  }
+  if (limits.showImages && limits.trust === 'quarantine') {
+    throw new UsageError('--show-images shows what --trust quarantine hides')
+  }
+  const headers = Object.fromEntries(values.header.map(headerOf))
+  const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
+  const stop = stopSignal()
+  const { assets, close } = kept ? await openKept(kept) : await openOwn()
+  try {
+    const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
+    const { lineChannel } = await import('./mcp/line-channel.ts')
+    const client = lineChannel(process.stdin, process.stdout)
+    const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
+    const options = { ...limits, assets, expiresAt }
+    const { server, whyEnded } =
+      url === undefined ? await localServer(positionals) : await remoteServer(url, headers)
+    const ended = proxyMcp(client, server, { ...options, whyEnded })
+    // The signal may have come before the proxy listens to the client.
+    inBackground(
+      'Stopping',
+      stop.then(() => client.onclose?.()),
+    )
+    const end = await ended
+    process.stdin.destroy()
+    return end === 'client' ? 0 : 1
+  } finally {
+    await close()
+  }
+}
+
+async function localServer([command = '', ...args]: string[]) {
+  const { processChannel } = await import('./mcp/process-channel.ts')
+  const server = processChannel(command, args)
+  return { server, whyEnded: server.whyEnded }
+}
+
+async function remoteServer(url: string, headers: Record<string, string>) {
+  const { httpChannel } = await import('./mcp/http-channel.ts')
+  return { server: await httpChannel(url, headers), whyEnded: undefined }
+}
+
+/** Assets of this process only, in a temporary folder. */
+async function openOwn() {
+  const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
+  const assets = createAssets({ config: { backend: 'fs', fs: { rootDir: folder } } })
+  return { assets, close: () => rm(folder, { recursive: true, force: true }) }
+}
+
+async function openKept({ data, namespace }: { data: string; namespace: string }) {
+  const rootDir = join(openFolder(data), 'assets')
+  const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
+  const assets = createAssets({ namespace, config })
+  await assets.sweep()
+  return { assets, async close() {} }
+}
+
+function sizeOf(name: string, value: string | undefined): number | undefined {
+  return value === undefined ? undefined : wholeNumber(`--${name}`, value)
+}
+
+function trustOf(mode: string): TrustMode {
+  if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
+  throw new UsageError(`--trust takes off, track or quarantine, not "${mode}"`)
+}
+
+function headerOf(header: string): [string, string] {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(header) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new UsageError(`--header takes "Name: value", not "${header}"`)
+}

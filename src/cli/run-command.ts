@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Agent } from '../agent/agent-contract.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { AssetCreated } from '../core/events/events.ts'
+import { inBackground } from '../core/in-background.ts'
+import type { Message } from '../core/messages/message.ts'
+import { readMetadata } from '../core/messages/read-metadata.ts'
+import type { Run } from '../engine/follow-run.ts'
+import { Approvals, askAtTerminal } from './approvals.ts'
+import { fileSize, importFromDisk } from './import-from-disk.ts'
+import { describeModel, openAgent } from './open-agent.ts'
+import { onFirst } from './stop-signal.ts'
+import { STORAGE, STORAGE_HELP } from './storage.ts'
+import { parseOptions, shown, UsageError } from './terminal.ts'
+
+/** What `byref run --help` prints. */
+export const HELP = `byref run: one question, answered in the terminal
+
+  byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
+
+  --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
+  --out           save the last image that the run made
+  --conversation  continue this conversation; each run prints its id
+${STORAGE_HELP}
+  --yes           approve every call that waits for approval
+  --json          print every event as a line of JSON instead
+
+The answer goes to stdout. Calls, references, progress and questions about approvals go to stderr. Where stdin is not a
+terminal, calls that need approval are denied. Ctrl-C cancels the run. The environment chooses the model, as for byref serve
+(see byref serve --help).
+`
+
+/** `byref run`: attaches files, asks, and streams the answer. */
+export async function command(args: string[]): Promise<number> {
+  const { values, positionals } = parseOptions('run', args, {
+    options: {
+      file: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string' },
+      conversation: { type: 'string' },
+      ...STORAGE,
+      yes: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const [question, extra] = positionals
+  if (!question)
+    throw new UsageError('byref run needs a question: byref run "…" (byref run --help)')
+  if (extra !== undefined) {
+    throw new UsageError(
+      `byref run takes one question: put it in quotes (unexpected argument "${extra}")`,
+    )
+  }
+  for (const file of values.file) await fileSize(file)
+  const { agent, queue, close } = await openAgent(values)
+  try {
+    if (values.conversation && !(await agent.log.find(values.conversation))) {
+      throw new ByrefError(
+        'conversation_not_found',
+        `There is no conversation "${values.conversation}" in ${values.database ? 'the database' : values.data}`,
+      )
+    }
+    note(`model ${describeModel(agent.model)}`)
+    const attachments = []
+    for (const file of values.file) attachments.push(await attach(agent, file))
+    const run = await agent.start({
+      conversation: values.conversation,
+      messages: [{ role: 'user', content: question, metadata: { attachments } }],
+    })
+    // This process does the run itself, unless a worker was faster.
+    const advance = (): void => {
+      if (queue) inBackground('Continuing the run', agent.advance(run.conversation))
+    }
+    advance()
+    // The command waits for the end of the run. A second Ctrl-C ends the process at once.
+    onFirst(['SIGINT'], run.cancel)
+    note(`conversation ${run.conversation}`)
+    const ask = process.stdin.isTTY ? askAtTerminal : null
+    const approvals = new Approvals({ agent, run, yes: values.yes, ask, note })
+    const onEvent: Approvals['onEvent'] = (event) => {
+      approvals.onEvent(event)
+      if (event.type === 'APPROVAL_ANSWERED') advance()
+    }
+    const printed = values.json ? printJson(run, onEvent) : print(run, onEvent)
+    const pictures = await printed.finally(() => approvals.close())
+    const { reason } = await run.result
+    if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
+    if (values.out) await savePicture(agent, pictures, values.out)
+    return reason === 'done' ? 0 : 1
+  } finally {
+    await close()
+  }
+}
+
+async function attach(agent: Agent, file: string): Promise<{ assetRef: string }> {
+  const { asset, table, workbook } = await importFromDisk(agent.assets, file)
+  const kind = workbook ? 'workbook' : table ? 'table' : asset.kind
+  const { ref } = workbook ?? table ?? asset
+  note(`${basename(file)} → ${ref} (${kind}, ${asset.size.toLocaleString('en')} bytes)`)
+  return { assetRef: ref }
+}
+
+/** Streams text to stdout and everything else to stderr. Gives the images that were made. */
+async function print(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
+  const pictures: AssetCreated[] = []
+  let atLineStart = true
+  const write = (text: string): void => {
+    process.stdout.write(process.stdout.isTTY ? shown(text) : text)
+    atLineStart = text.endsWith('\n')
+  }
+  for await (const event of run) {
+    if (!atLineStart && event.type !== 'TEXT_MESSAGE_CONTENT') write('\n')
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+        write(event.delta)
+        break
+      case 'TOOL_CALL_END':
+        note(`→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`)
+        break
+      case 'TOOL_PROGRESS':
+        note(`  … ${event.payload.message}`)
+        break
+      case 'ASSET_CREATED':
+        if (event.payload.kind === 'image') pictures.push(event.payload)
+        note(`  + ${event.payload.ref} (${event.payload.mime}, ${event.payload.size ?? 0} bytes)`)
+        break
+      case 'NEW_MESSAGE':
+        noteMessage(event.payload)
+        break
+    }
+    onEvent(event)
+  }
+  if (!atLineStart) write('\n')
+  return pictures
+}
+
+function noteMessage(message: Message): void {
+  const { content_type, content } = message
+  const { result } = readMetadata(message)
+  const error = result?.error
+  if (error) note(`← ${error.code}: ${error.message}`)
+  else if (result) note(`← ${shorten(JSON.stringify(content))}`)
+  else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
+}
+
+async function printJson(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
+  const pictures: AssetCreated[] = []
+  for await (const event of run) {
+    process.stdout.write(`${JSON.stringify(event)}\n`)
+    if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image')
+      pictures.push(event.payload)
+    onEvent(event)
+  }
+  return pictures
+}
+
+async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<void> {
+  const picture = pictures.filter(({ by }) => by === 'tool' || by === 'agent').at(-1)
+  if (!picture) {
+    throw new ByrefError('asset_not_found', `The run made no image to save as ${out}`)
+  }
+  const { bytes } = await agent.assets.get(picture.ref)
+  await writeFile(out, bytes)
+  note(`saved ${out} (${bytes.length.toLocaleString('en')} bytes)`)
+}
+
+function shorten(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text
+}
+
+/** Most notes contain text of tools and models. */
+function note(line: string): void {
+  process.stderr.write(`${shown(line)}\n`)
+}

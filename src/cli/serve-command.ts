@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { destination, pino } from 'pino'
+import { createWorker } from '../hosts/worker.ts'
+import { type ConversationLog, listAll } from '../log/conversation-log.ts'
+import type { AuthOptions } from '../server/auth/auth.ts'
+import { createServer } from '../server/create-server.ts'
+import type { Listening } from '../server/listen.ts'
+import { openFolder, signingSecret } from './data-folder.ts'
+import { describeModel, openAgent } from './open-agent.ts'
+import { stopSignal } from './stop-signal.ts'
+import { STORAGE, STORAGE_HELP } from './storage.ts'
+import { parseOptions, UsageError, wholeNumber } from './terminal.ts'
+import { CONCURRENCY, MAX_CONCURRENCY } from './work-command.ts'
+
+/** What `byref serve --help` prints. */
+export const HELP = `byref serve: the workbench and its API
+
+  byref serve [--data ${STORAGE.data.default}] [--port 4114] [--host 127.0.0.1] [--auth] …
+
+  --port   port to listen on; 0 takes any free port
+  --host   address to listen on; every address except loopback needs --auth or --jwks
+  --auth   require tokens, which byref token makes
+  --jwks URL --issuer NAME --audience NAME   accept JWTs of an identity provider, checked by its public keys
+  --allow-host     a host name that requests may use beside localhost and IP addresses; * for any; may be repeated
+  --allow-origin   an origin whose pages may use the API; may be repeated
+  --log    what is logged as JSON on stderr: info (every request), error or silent; default error
+${STORAGE_HELP}
+  --concurrency    with --database: conversations that this process advances at once; 0 leaves all to byref work. Default 50
+
+The environment chooses the model, by the first of these variables that is set:
+  OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
+  none                               the demo model, which needs no key and follows a few small rules
+BYREF_MODEL_TAKES names what a model accepts beside text, as MIME types: image/png,application/pdf or image/*
+
+After Ctrl-C or SIGTERM runs stay as they are, and the next start resumes them. After a crash the next start resumes the runs
+that no other process has taken over within ten seconds.
+`
+
+const LEVELS = ['info', 'error', 'silent']
+
+/** `byref serve`: listens until it is stopped. */
+export async function command(args: string[]): Promise<number> {
+  const { values } = parseOptions('serve', args, {
+    most: 0,
+    options: {
+      ...STORAGE,
+      concurrency: { type: 'string', default: CONCURRENCY },
+      port: { type: 'string', default: '4114' },
+      host: { type: 'string', default: '127.0.0.1' },
+      'allow-host': { type: 'string', multiple: true, default: [] },
+      'allow-origin': { type: 'string', multiple: true, default: [] },
+      auth: { type: 'boolean', default: false },
+      jwks: { type: 'string' },
+      issuer: { type: 'string' },
+      audience: { type: 'string' },
+      log: { type: 'string', default: 'error' },
+    },
+  })
+  const port = wholeNumber('--port', values.port, 65535)
+  const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
+  const level = values.log
+  if (!LEVELS.includes(level)) {
+    throw new UsageError(`--log takes info, error or silent, not "${level}"`)
+  }
+  const stop = stopSignal()
+  const folder = openFolder(values.data)
+  const { agent, queue, close } = await openAgent(values)
+  const worker = queue && concurrency > 0 ? createWorker({ agent, queue, concurrency }) : null
+  let listening: Listening | null = null
+  try {
+    const server = createServer({
+      agent,
+      auth: authOf(values, folder),
+      allowedHosts: [values.host, ...values['allow-host']],
+      allowedOrigins: values['allow-origin'],
+      uploads: join(folder, 'uploads'),
+      log: pino({ level }, logDestination()),
+    })
+    listening = await server.listen({ port, hostname: values.host })
+    const resumed = await agent.resumeAll()
+    await worker?.start()
+    say('byref', listening.url)
+    say('data', queue ? 'PostgreSQL' : folder)
+    say('model', describeModel(agent.model))
+    if (resumed > 0) say('note', `${resumed} conversation(s) were running and are resumed`)
+    await stop
+    const closed = listening.close()
+    listening = null
+    await Promise.race([closed, sleep(5000, undefined, { ref: false })])
+    await worker?.stop()
+    const left = queue ? 0 : await countDue(agent.log)
+    if (left > 0) say('note', `${left} conversation(s) are running and resume at the next start`)
+  } finally {
+    await listening?.close()
+    await close()
+  }
+  return 0
+}
+
+function say(label: string, text: string): void {
+  process.stdout.write(`${label.padEnd(8)}${text}\n`)
+}
+
+/** Standard error. Lines that cannot be written (a full disk, a closed pipe) are dropped, so that no request fails. */
+function logDestination(): ReturnType<typeof destination> {
+  return destination({ dest: 2, sync: true, maxLength: 1_000_000 }).on('error', () => {})
+}
+
+interface AuthFlags {
+  auth: boolean
+  jwks?: string
+  issuer?: string
+  audience?: string
+}
+
+/** The `auth` option of the server; undefined where no token is needed. */
+function authOf(
+  { auth, jwks: url, issuer, audience }: AuthFlags,
+  folder: string,
+): AuthOptions | undefined {
+  if (!auth && url === undefined) return undefined
+  const secret = signingSecret(folder)
+  if (url === undefined) return { secret }
+  if (!URL.canParse(url)) throw new UsageError(`--jwks takes a URL, not "${url}"`)
+  if (!issuer || !audience) throw new UsageError('--jwks needs --issuer and --audience')
+  return { secret, jwks: { url, issuer, audience } }
+}
+
+/** How many conversations are due. */
+async function countDue(log: ConversationLog): Promise<number> {
+  let count = 0
+  for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++
+  return count
+}

@@ -1,0 +1,105 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { errorMessage } from '../core/errors.ts'
+
+/** A wrong command line. The message says how to write it. Ends the program with status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Parses the arguments of a command by the rules of node:util.
+ *
+ * @param most Maximum number of arguments beside the options; default: any number.
+ * @throws UsageError
+ */
+export function parseOptions<T extends ParseArgsOptionsConfig>(
+  command: string,
+  args: string[],
+  { options, most = Infinity }: { options: T; most?: number },
+): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
+  let parsed: ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>>
+  try {
+    parsed = parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${errorMessage(error)} (byref ${command} --help)`)
+  }
+  const extra = parsed.positionals[most]
+  if (extra === undefined) return parsed
+  throw new UsageError(`Unexpected argument "${extra}" (byref ${command} --help)`)
+}
+
+/** The subcommand with this name. Without a name it prints the help and gives null. @throws UsageError */
+export function chooseTask<Task>(
+  command: string,
+  help: string,
+  tasks: Readonly<Record<string, Task>>,
+  name: string | undefined,
+): Task | null {
+  if (name === undefined) {
+    process.stdout.write(help)
+    return null
+  }
+  const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined
+  if (task !== undefined) return task
+  throw new UsageError(
+    `There is no byref ${command} ${name}. Valid: ${Object.keys(tasks).join(', ')} (byref ${command} --help)`,
+  )
+}
+
+/** The value of an option that is a whole number; `option` is such as `--limit of byref assets`. @throws UsageError */
+export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
+  if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
+  const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from 0 to ${most}`
+  throw new UsageError(`${option} takes a whole number${range}, not "${text}"`)
+}
+
+/** Writes a result to stdout: as JSON, or as text. */
+export function print(json: boolean, value: unknown, text: string): void {
+  process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
+}
+
+/** Writes a line for people to stderr. */
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Control characters, and characters that change the order of text; but not line ends, tabs and joiners of letters. */
+const UNSAFE = /(?![\n\t\u200c\u200d]|\r\n)[\p{C}\u2028\u2029]/gu
+
+/**
+ * Untrusted text for a terminal. Characters that a terminal would obey or hide are escaped, as in `\u{1b}`, so that nothing
+ * looks like something else.
+ */
+export function shown(text: string): string {
+  return text.replace(UNSAFE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+}
+
+/** Shows the progress of long work on one line of a terminal. It does nothing where stderr is not a terminal. */
+export class ProgressLine {
+  #shown = ''
+
+  show(label: string, done: number, total: number): void {
+    const line = `${label} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+    if (!process.stderr.isTTY || line === this.#shown) return
+    this.#shown = line
+    process.stderr.write(`\r\u001b[K${line}`)
+  }
+
+  /** Passes bytes through and shows how many of `total` they are. */
+  counting(label: string, total: number): TransformStream<Uint8Array, Uint8Array> {
+    let done = 0
+    return new TransformStream({
+      transform: (chunk, controller) => {
+        done += chunk.length
+        this.show(label, done, total)
+        controller.enqueue(chunk)
+      },
+    })
+  }
+
+  /** Removes the line. */
+  clear(): void {
+    if (this.#shown) process.stderr.write('\r\u001b[K')
+    this.#shown = ''
+  }
+}

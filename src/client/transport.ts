@@ -1,0 +1,116 @@
+import { ByrefError, type ByrefErrorCode, errorMessage } from '../core/errors.ts'
+
+/**
+ * A request that failed. `code` is the server's, `unreachable` without an answer, or `unexpected_response` where the answer is
+ * not from byref. `status` is the HTTP status, 0 without an answer.
+ */
+export class ApiError extends ByrefError {
+  readonly status: number
+
+  constructor(status: number, code: string, message: string, options: { cause?: unknown } = {}) {
+    // A newer server may send codes that this version does not know.
+    super(code as ByrefErrorCode, message, options)
+    this.status = status
+  }
+
+  /** Whether the same request may succeed later. */
+  get transient(): boolean {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500
+  }
+}
+
+/** How requests are sent. `createClient` makes it once. */
+export interface Transport {
+  /** Without a trailing slash. */
+  baseUrl: string
+  fetch: typeof fetch
+  /** Whether `fetch` is the platform's own, so that XMLHttpRequest may replace it. */
+  native: boolean
+  headers: Readonly<Record<string, string>>
+}
+
+/** Options of one request. */
+export interface RequestOptions {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  /** Sent as JSON. */
+  json?: unknown
+  /** Sent unchanged. */
+  body?: Blob | string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** Sends a request. Throws {@link ApiError} for an error response, and the signal's reason after an abort. */
+export async function request(
+  transport: Transport,
+  path: string,
+  { method = 'GET', json, body, headers, signal }: RequestOptions = {},
+): Promise<Response> {
+  const response = await transport
+    .fetch(transport.baseUrl + path, {
+      method,
+      signal,
+      headers: {
+        ...transport.headers,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? body : JSON.stringify(json),
+    })
+    .catch((cause: unknown) => {
+      if (signal?.aborted) throw signal.reason
+      throw unreachable(cause)
+    })
+  if (response.ok) return response
+  throw refusal(response.status, await response.text().catch(() => ''))
+}
+
+/** As {@link request}, and parses the answer as JSON. */
+export async function requestJson<T>(
+  transport: Transport,
+  path: string,
+  options?: RequestOptions,
+): Promise<T> {
+  const response = await request(transport, path, options)
+  return parseAnswer<T>(response.status, await response.text())
+}
+
+/** Parses the JSON of an answer. @throws ApiError for an answer that is not JSON */
+export function parseAnswer<T>(status: number, text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (cause) {
+    const message =
+      'The server did not answer with JSON. Check that the URL is that of a byref server.'
+    throw new ApiError(status, 'unexpected_response', message, { cause })
+  }
+}
+
+/** The error for an error response, from its body. */
+export function refusal(status: number, body: string): ApiError {
+  const { code, message } = readError(body)
+  return new ApiError(
+    status,
+    code ?? 'unexpected_response',
+    message ?? `The server answered with status ${status}.`,
+  )
+}
+
+/** The error for a request without an answer. */
+export function unreachable(cause?: unknown): ApiError {
+  const detail = cause === undefined ? '' : ` (${errorMessage(cause)})`
+  const message = `The server cannot be reached${detail}. Check that it is running.`
+  return new ApiError(0, 'unreachable', message, { cause })
+}
+
+function readError(body: string): { code?: string; message?: string } {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } }
+    return {
+      code: typeof error?.code === 'string' ? error.code : undefined,
+      message: typeof error?.message === 'string' ? error.message : undefined,
+    }
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,145 @@
+import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
+import type { CallState, RunState } from '../../core/events/conversation-state.ts'
+import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
+import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
+
+/** An AG-UI event. */
+export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
+
+/** Translates a conversation's events to AG-UI. Events that AG-UI does not have become `CUSTOM`. */
+export interface AgUiEvents {
+  take(event: ConversationEvent): AgUiEvent[]
+  /** Ends everything that is still open. */
+  finish(): AgUiEvent[]
+}
+
+/** The ids of what the client sent itself. */
+export interface KnownToClient {
+  messages: ReadonlySet<string>
+  /** Calls whose results it sent. */
+  results: ReadonlySet<string>
+}
+
+export function createAgUiEvents(known: KnownToClient): AgUiEvents {
+  const pieces = createAnswerPieces()
+  let step: string | null = null
+
+  function endStep(): AgUiEvent[] {
+    const stepName = step
+    step = null
+    return stepName === null ? [] : [{ type: 'STEP_FINISHED', stepName }]
+  }
+
+  function tell(piece: AnswerPiece): AgUiEvent[] {
+    switch (piece.type) {
+      case 'text-start':
+        return [{ type: 'TEXT_MESSAGE_START', messageId: piece.messageId, role: 'assistant' }]
+      case 'text-delta':
+        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: piece.messageId, delta: piece.delta }]
+      case 'text-end':
+        return [{ type: 'TEXT_MESSAGE_END', messageId: piece.messageId }]
+      case 'call-start': {
+        const { id: toolCallId, name: toolCallName, messageId: parentMessageId } = piece
+        return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }]
+      }
+      case 'call-delta':
+        return [{ type: 'TOOL_CALL_ARGS', toolCallId: piece.id, delta: piece.delta }]
+      case 'call-end':
+      case 'call-cut': {
+        const { id: toolCallId } = piece
+        const end = { type: 'TOOL_CALL_END', toolCallId }
+        if (piece.type === 'call-cut' || piece.rest === '') return [end]
+        return [{ type: 'TOOL_CALL_ARGS', toolCallId, delta: piece.rest }, end]
+      }
+      case 'result': {
+        const { id: toolCallId, message, error } = piece
+        if (known.results.has(toolCallId)) return []
+        const content = JSON.stringify(error ?? message.content)
+        const ids = { messageId: message.id, toolCallId }
+        return [{ type: 'TOOL_CALL_RESULT', ...ids, role: 'tool', content }]
+      }
+      case 'answer':
+        return []
+      case 'event':
+        return other(piece.event)
+    }
+  }
+
+  function other(event: ConversationEvent): AgUiEvent[] {
+    switch (event.type) {
+      case 'RUN_STARTED':
+      case 'RUN_FINISHED':
+      case 'RUN_ERROR':
+        return []
+      case 'STEP_STARTED': {
+        // A step that a crash interrupted has no end.
+        const before = endStep()
+        step = event.stepName
+        return [...before, { type: 'STEP_STARTED', stepName: step }]
+      }
+      case 'STEP_FINISHED':
+        return endStep()
+      default: {
+        const { type: name, ...rest } = event
+        return [{ type: 'CUSTOM', name, value: 'payload' in rest ? rest.payload : rest }]
+      }
+    }
+  }
+
+  return {
+    take(event) {
+      const isKnown = event.type === 'NEW_MESSAGE' && known.messages.has(event.payload.id)
+      return isKnown ? [] : pieces.take(event).flatMap(tell)
+    },
+    finish: () => [...pieces.finish().flatMap(tell), ...endStep()],
+  }
+}
+
+/** How a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
+export function outcomeOf(
+  run: RunState,
+  waiting: readonly CallState[],
+  clientTools: ReadonlySet<string>,
+): RunFinishedOutcome {
+  if (run.reason === 'cancelled') return { type: 'cancelled' }
+  const asked = waiting.filter(({ name }) => !clientTools.has(name))
+  if (asked.length > 0) return { type: 'interrupt', interrupts: asked.map(toInterrupt) }
+  return waiting.length === 0
+    ? { type: 'success' }
+    : { type: 'success', pendingToolCallIds: waiting.map(({ id }) => id) }
+}
+
+function toInterrupt({ id, name, approval }: CallState): Interrupt {
+  return {
+    id,
+    reason: 'tool_call',
+    toolCallId: id,
+    message: `May "${name}" run?`,
+    responseSchema: {
+      type: 'object',
+      properties: {
+        approved: { type: 'boolean' },
+        reason: { type: 'string' },
+        arguments: { type: 'object', description: 'What runs instead of what was shown' },
+      },
+      required: ['approved'],
+    },
+    metadata: { arguments: approval?.items ?? approval?.arguments },
+  }
+}
+
+/** Token usage in AG-UI's form; undefined where the provider reported none. */
+export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, model?: string) {
+  if (inputTokens === null || outputTokens === null) return undefined
+  const { cachedInputTokens, cacheWriteTokens: cacheWriteInputTokens } = usage
+  return [
+    {
+      ...(model === undefined ? {} : { model }),
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens,
+      ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+      ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
+    },
+  ]
+}

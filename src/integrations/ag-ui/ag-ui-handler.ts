@@ -1,0 +1,152 @@
+import type { RunAgentInput } from '@ag-ui/core'
+import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { openRun } from '../../core/events/conversation-state.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import type { Speaker } from '../../core/messages/spoken-by.ts'
+import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
+import { eventStream } from '../serving/event-stream.ts'
+import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
+import { readJson } from '../serving/read-json.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { say } from '../serving/say.ts'
+import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
+import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
+import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'
+import { jsonPatch, stateOf } from './state.ts'
+
+/**
+ * Options of {@link createAgUiHandler}. Browsers choose the ids of threads, so without a namespace everybody can use all of
+ * them. `HttpAgent` aborts by closing the connection.
+ */
+export type AgUiOptions = ServedAgentOptions
+
+/**
+ * Serves an agent by AG-UI: a `POST` of a `RunAgentInput` is answered with the events of its run. A thread is a conversation, and
+ * only messages that it does not know are added. Calls that wait for approval are interrupts. Calls of the app's own tools end
+ * the run until their results arrive. The board is the state. With several agents, `?agent=` in the URL names one.
+ *
+ * @throws ByrefError `config_invalid` for an unknown option
+ */
+export function createAgUiHandler(options: AgUiOptions): RequestHandler {
+  const find = servedAgent(options, 'createAgUiHandler')
+  const { keepRunning = false } = options
+  return requestHandler(async (request) => {
+    try {
+      const found = await find(request)
+      if (found instanceof Response) return found
+      const input = (await readJson(request, RunAgentInputSchema, 'RunAgentInput')) as RunAgentInput
+      const tools = input.tools.map(({ parameters, ...tool }) => {
+        return { ...tool, inputSchema: parameters }
+      })
+      const { speaker } = found
+      const name = new URL(request.url).searchParams.get('agent')
+      const agent = await found.agent({ name, conversation: input.threadId, tools })
+      return await answer(agent, input, { speaker, keepRunning })
+    } catch (error) {
+      if (!(error instanceof ByrefError)) throw error
+      const { code } = error
+      return Response.json({ code, message: publicMessage(error) }, { status: HTTP_STATUS[code] })
+    }
+  })
+}
+
+async function answer(
+  agent: Agent,
+  input: RunAgentInput,
+  { speaker, keepRunning }: { speaker: Speaker; keepRunning: boolean },
+): Promise<Response> {
+  const { threadId } = input
+  const followed = await followConversation(agent, threadId)
+  try {
+    const { state, board } = followed
+    const brought = await readInput(input, { state, board, speaker, assets: agent.assets })
+    const runId = await sendInput(agent, input, { brought, followed })
+    return eventStream(runEvents(input, { brought, followed, runId }), {
+      frame: (event) => `data: ${JSON.stringify(event)}\n\n`,
+      failed: errorEvent,
+      onEnd(isCut) {
+        followed.close()
+        if (isCut && runId !== null && !keepRunning) agent.cancel(threadId).catch(() => {})
+      },
+    })
+  } catch (error) {
+    followed.close()
+    throw error
+  }
+}
+
+interface Talk {
+  brought: Brought
+  followed: FollowedConversation
+}
+
+/** Sends the input of the client. Resolves to the id of the run that answers, or null where no run starts. */
+async function sendInput(
+  agent: Agent,
+  { threadId: conversation, forwardedProps }: RunAgentInput,
+  { brought, followed }: Talk,
+): Promise<string | null> {
+  const { messages, answers } = brought
+  const open = openRun(followed.state)
+  if (open || messages.some(startsRun)) {
+    const context = forwardedProps as JsonValue | undefined
+    return say(agent, conversation, { messages, answers, open, context })
+  }
+  if (messages.length > 0) await agent.add(conversation, messages)
+  for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
+  return null
+}
+
+/** Data and context alone start no run. */
+function startsRun(message: object): boolean {
+  return !('type' in message && message.type === 'data')
+}
+
+function errorEvent(error: unknown): AgUiEvent {
+  const [code, message] =
+    error instanceof ByrefError
+      ? [error.code, publicMessage(error)]
+      : ['internal', errorMessage(error)]
+  return { type: 'RUN_ERROR', code, message }
+}
+
+async function* runEvents(
+  { threadId, runId: id, tools, protocolVersion }: RunAgentInput,
+  { brought, followed, runId }: Talk & { runId: string | null },
+): AsyncGenerator<AgUiEvent> {
+  const known = brought.messages.flatMap((one) => ('id' in one && one.id ? [one.id] : []))
+  const translated = createAgUiEvents({ messages: new Set(known), results: brought.results })
+  const clientTools = new Set(tools.map(({ name }) => name))
+  let state = stateOf(followed.board)
+  const version = protocolVersion === undefined ? {} : { protocolVersion }
+  yield { type: 'RUN_STARTED', threadId, runId: id, ...version }
+  if (brought.messages.length === 0 && brought.answers.size === 0) {
+    yield { type: 'MESSAGES_SNAPSHOT', messages: agUiMessages(followed.state.messages) }
+  }
+  yield { type: 'STATE_SNAPSHOT', snapshot: state }
+  const finished = { type: 'RUN_FINISHED', threadId, runId: id }
+  if (runId === null) return yield finished
+  for await (const { event } of followed.untilDue(runId, brought.answers.keys())) {
+    yield* translated.take(event)
+    const now = event.type === 'NEW_MESSAGE' ? stateOf(followed.board) : state
+    const delta = jsonPatch(state, now)
+    if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
+    state = now
+  }
+  yield* translated.finish()
+  const run = followed.state.runs.find((one) => one.runId === runId)
+  if (!run)
+    return yield {
+      type: 'RUN_ERROR',
+      code: 'conversation_not_found',
+      message: 'The conversation was deleted',
+    }
+  const usage = usageOf(run.usage, run.model)
+  const spent = usage ? { usage } : {}
+  if (run.error) return yield { type: 'RUN_ERROR', ...run.error, ...spent }
+  const outcome = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const result = run.reason === undefined ? {} : { result: { reason: run.reason } }
+  yield { ...finished, outcome, ...result, ...spent }
+}

@@ -1,0 +1,133 @@
+import type { Message as AgUiMessage, ContentPart, RunAgentInput } from '@ag-ui/core'
+import type { ApprovalAnswer } from '../../agent/approve.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { Board } from '../../core/board/board.ts'
+import { textOf } from '../../core/board/render-context.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { ConversationState } from '../../core/events/conversation-state.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
+import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
+import type { MessageInput } from '../../core/messages/to-message.ts'
+import { isDeleted } from '../../core/messages/tombstone.ts'
+import { jsonOrText } from '../json-in-text.ts'
+import type { Said } from '../serving/say.ts'
+import { saveSentFiles } from '../serving/sent-files.ts'
+import { contextOf, editsOf } from './state.ts'
+
+/** The input of a request that the conversation does not know yet. */
+export interface Brought extends Said {
+  /** The calls of the client's own tools among the answers. */
+  results: Set<string>
+}
+
+interface Known {
+  state: ConversationState
+  board: Board
+  speaker: Speaker
+  assets: Assets
+}
+
+/**
+ * Reads the new input of a request.
+ *
+ * @throws ByrefError `forbidden` for a message that the sender may not send; `bad_request` for an invalid answer or state; what
+ *   saving a file throws
+ */
+export async function readInput(
+  input: RunAgentInput,
+  { state, board, speaker, assets }: Known,
+): Promise<Brought> {
+  const known = new Set([...state.messages, ...state.inbox.map((one) => one.message)].map(idOf))
+  const results = new Set<string>()
+  const answers = new Map<string, ApprovalAnswer>()
+  for (const { interruptId, status, payload } of input.resume ?? []) {
+    const isRefused = status === 'cancelled'
+    answers.set(
+      interruptId,
+      isRefused ? { approved: false, reason: 'cancelled' } : toAnswer(payload),
+    )
+  }
+  const said: MessageInput[] = []
+  for (const message of input.messages) {
+    if (known.has(message.id)) continue
+    if (message.role === 'tool') {
+      if (state.calls[message.toolCallId]?.status !== 'waiting') continue
+      const { error, content, toolCallId } = message
+      answers.set(
+        toolCallId,
+        error === undefined
+          ? { approved: true, result: resultOf(content) }
+          : { approved: false, reason: error },
+      )
+      results.add(toolCallId)
+    } else {
+      // A client may have only the beginning of an answer that was interrupted.
+      if (message.role === 'assistant' && known.size > 0 && !speaker.speaksAsOthers) continue
+      const one = await toInput(message, assets)
+      if (one) said.push(one)
+    }
+  }
+  const brought = [...contextOf(input, board), ...editsOf(input, state, board), ...said]
+  const messages = brought.map((message) => spokenBy(message, speaker))
+  return { messages, answers, results }
+}
+
+const idOf = ({ id }: { id: string }): string => id
+
+function toAnswer(payload: unknown): ApprovalAnswer {
+  if (typeof payload === 'boolean') return { approved: payload }
+  const { approved, reason, arguments: args } = Object(payload)
+  if (typeof approved === 'boolean') return { approved, reason, arguments: args }
+  throw new ByrefError(
+    'bad_request',
+    'resume: the payload must be { approved, reason?, arguments? }',
+  )
+}
+
+/** The result of a client's tool is text, which often is JSON. */
+function resultOf(content: string | ContentPart[]): unknown {
+  return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
+}
+
+async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInput | null> {
+  const { id, role, content } = message
+  if (role === 'activity' || role === 'reasoning' || role === 'tool') return null
+  if (content === undefined) return null
+  const name = message.name === undefined ? {} : { name: message.name }
+  const head = { id, role: role === 'developer' ? 'system' : role, ...name }
+  if (typeof content === 'string') return { ...head, content }
+  return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
+}
+
+/** A part in the form of byref's messages: AG-UI has its body in a `source`. */
+function toPart(part: ContentPart): unknown {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const { type, source, metadata } = part
+  const { filename } = Object(metadata)
+  const { value, mimeType } = source
+  const body = source.type === 'data' ? { data: value } : { url: value }
+  return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
+}
+
+/** The conversation as AG-UI messages, without data and logs. */
+export function agUiMessages(messages: readonly Message[]): AgUiMessage[] {
+  return messages.flatMap((message): AgUiMessage[] => {
+    const { id, sender, content_type: type, message_type } = message
+    if (type === 'data' || message_type === 'log' || isDeleted(message)) return []
+    const content = textOf(message)
+    const { result, calls } = readMetadata(message)
+    if (result) {
+      const error = result.error ? { error: result.error.message } : {}
+      return [{ id, role: 'tool', toolCallId: result.callId, content, ...error }]
+    }
+    const role = sender.participant_role
+    if (role !== 'assistant') return [{ id, role: role === 'system' ? role : 'user', content }]
+    const toolCalls = calls.map(({ id, name, arguments: args }) => ({
+      id,
+      type: 'function' as const,
+      function: { name, arguments: JSON.stringify(args) },
+    }))
+    return [{ id, role, content, ...(toolCalls.length > 0 ? { toolCalls } : {}) }]
+  })
+}

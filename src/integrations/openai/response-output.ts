@@ -1,0 +1,197 @@
+import { textOf } from '../../core/board/render-context.ts'
+import type { ConversationState } from '../../core/events/conversation-state.ts'
+import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
+import type { ToolCall } from '../../core/messages/message.ts'
+import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
+
+type Fields = Record<string, unknown>
+
+/** An item of `output` in the Responses API. */
+export type Item = Fields & { type: string; id: string }
+
+/** A server-sent event without its number. */
+export type StreamEvent = Fields & { type: string }
+
+type Result = Extract<AnswerPiece, { type: 'result' }>
+
+/** The Responses API shows the agent's own tools as tools of an MCP server with this label. */
+const SERVER = 'byref'
+
+/**
+ * The items of one response. Texts become `message` items, calls of the client's tools `function_call`, calls of the agent's
+ * own tools `mcp_call`, and approvals of these `mcp_approval_request`.
+ */
+export class ResponseOutput {
+  readonly items: Item[] = []
+  readonly usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
+  readonly #isClientTool: (name: string) => boolean
+  readonly #state: Pick<ConversationState, 'calls'>
+  readonly #pieces = createAnswerPieces()
+
+  /** @param state The state of the conversation, with the events folded in. */
+  constructor(isClientTool: (name: string) => boolean, state: Pick<ConversationState, 'calls'>) {
+    this.#isClientTool = isClientTool
+    this.#state = state
+  }
+
+  take(event: ConversationEvent): StreamEvent[] {
+    return this.#pieces.take(event).flatMap((piece) => this.#eventsOf(piece))
+  }
+
+  /** Ends everything that is still streaming. */
+  finish(): StreamEvent[] {
+    return this.#pieces.finish().flatMap((piece) => this.#eventsOf(piece))
+  }
+
+  #eventsOf(piece: AnswerPiece): StreamEvent[] {
+    switch (piece.type) {
+      case 'text-start':
+      case 'text-delta':
+      case 'text-end':
+        return this.#textEvents(piece)
+      case 'call-start':
+      case 'call-delta':
+      case 'call-end':
+      case 'call-cut':
+        return this.#clientCallEvents(piece)
+      case 'result':
+        return this.#resultEvents(piece)
+      case 'answer':
+        return []
+      case 'event':
+        return this.#otherEvents(piece.event)
+    }
+  }
+
+  #otherEvents(event: ConversationEvent): StreamEvent[] {
+    if (event.type === 'TOOL_STARTED') return this.#beginOwnCall(event.toolCallId)
+    if (event.type === 'APPROVAL_REQUESTED') {
+      return this.#approvalEvents(event.toolCallId, event.items ?? event.arguments)
+    }
+    if (event.type === 'STEP_FINISHED') addUsage(this.usage, event.usage)
+    return []
+  }
+
+  #textEvents(piece: Extract<AnswerPiece, { type: `text-${string}` }>): StreamEvent[] {
+    const id = `msg_${piece.id}`
+    if (piece.type === 'text-start') {
+      const item: Item = { ...newItem('message', id), role: 'assistant', content: [] }
+      const part = { content_index: 0, part: textPart('') }
+      return [this.#add(item), { type: 'response.content_part.added', ...this.#at(item), ...part }]
+    }
+    const item = this.#find(id) as Item
+    const part = { ...this.#at(item), content_index: 0 }
+    if (piece.type === 'text-delta') {
+      return [{ type: 'response.output_text.delta', ...part, delta: piece.delta, logprobs: [] }]
+    }
+    const { text, isCut } = piece
+    const status = isCut ? 'incomplete' : 'completed'
+    return [
+      { type: 'response.output_text.done', ...part, text, logprobs: [] },
+      { type: 'response.content_part.done', ...part, part: textPart(text) },
+      this.#done(item, { status, content: [textPart(text)] }),
+    ]
+  }
+
+  /** A call of one of the client's tools. Calls of the agent's tools are shown when they start. */
+  #clientCallEvents(piece: Extract<AnswerPiece, { type: `call-${string}` }>): StreamEvent[] {
+    const id = `fc_${piece.id}`
+    if (piece.type === 'call-start') {
+      const { id: call_id, name } = piece
+      if (!this.#isClientTool(name)) return []
+      return [this.#add({ ...newItem('function_call', id), call_id, name, arguments: '' })]
+    }
+    const item = this.#find(id)
+    if (!item || piece.type === 'call-cut') return []
+    const type = 'response.function_call_arguments'
+    if (piece.type === 'call-delta') {
+      return [{ type: `${type}.delta`, ...this.#at(item), delta: piece.delta }]
+    }
+    const { name } = piece.call
+    const args = JSON.stringify(piece.call.arguments)
+    return [
+      { type: `${type}.done`, ...this.#at(item), name, arguments: args },
+      this.#done(item, { status: 'completed', arguments: args }),
+    ]
+  }
+
+  /** A call of one of the agent's own tools, or null. */
+  #ownCall(id: string): ToolCall | null {
+    const { call } = this.#state.calls[id] ?? {}
+    return call && !this.#isClientTool(call.name) ? call : null
+  }
+
+  #beginOwnCall(id: string): StreamEvent[] {
+    const call = this.#ownCall(id)
+    if (!call || this.#find(`mcp_${id}`)) return []
+    const args = JSON.stringify(call.arguments)
+    const item: Item = {
+      ...newItem('mcp_call', `mcp_${id}`),
+      server_label: SERVER,
+      name: call.name,
+      arguments: args,
+      output: null,
+      error: null,
+    }
+    return [
+      this.#add(item),
+      { type: 'response.mcp_call.in_progress', ...this.#at(item) },
+      { type: 'response.mcp_call_arguments.done', ...this.#at(item), arguments: args },
+    ]
+  }
+
+  #resultEvents({ id, message, error: failed }: Result): StreamEvent[] {
+    const began = this.#beginOwnCall(id)
+    const item = this.#find(`mcp_${id}`)
+    if (!item) return began
+    const status = failed ? 'failed' : 'completed'
+    const output = failed ? null : textOf(message)
+    const error = failed?.message ?? null
+    return [
+      ...began,
+      { type: `response.mcp_call.${status}`, ...this.#at(item) },
+      this.#done(item, { status, output, error }),
+    ]
+  }
+
+  #approvalEvents(id: string, args: unknown): StreamEvent[] {
+    const name = this.#ownCall(id)?.name
+    if (name === undefined) return []
+    const type = 'mcp_approval_request'
+    const item = { type, id, server_label: SERVER, name, arguments: JSON.stringify(args) }
+    return [this.#add(item), this.#done(item)]
+  }
+
+  #find(id: string): Item | undefined {
+    return this.items.find((item) => item.id === id)
+  }
+
+  #at(item: Item): Fields {
+    return { output_index: this.items.indexOf(item), item_id: item.id }
+  }
+
+  #add(item: Item): StreamEvent {
+    const index = this.items.push(item) - 1
+    return { type: 'response.output_item.added', output_index: index, item: { ...item } }
+  }
+
+  #done(item: Item, changes: Fields = {}): StreamEvent {
+    Object.assign(item, changes)
+    const index = this.items.indexOf(item)
+    return { type: 'response.output_item.done', output_index: index, item: { ...item } }
+  }
+}
+
+function newItem(type: string, id: string): Item {
+  return { type, id, status: 'in_progress' }
+}
+
+function textPart(text: string): Fields {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+function addUsage(sum: TokenUsage, { inputTokens, outputTokens, ...rest }: TokenUsage): void {
+  sum.inputTokens = (sum.inputTokens ?? 0) + (inputTokens ?? 0)
+  sum.outputTokens = (sum.outputTokens ?? 0) + (outputTokens ?? 0)
+  sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + (rest.cachedInputTokens ?? 0)
+}

@@ -1,0 +1,537 @@
+import { createOpenResponses } from '@ai-sdk/open-responses'
+import { generateText, jsonSchema, tool as sdkTool, stepCountIs, streamText } from 'ai'
+import OpenAI, { toFile } from 'openai'
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createAgent } from '../../agent/agent.ts'
+import { prompts } from '../../agent/fixtures/agent.ts'
+import { createAssets } from '../../assets/assets.ts'
+import { PNG } from '../../assets/fixtures/stores.ts'
+import { defineTool } from '../../boundary/tool.ts'
+import type { ConversationLog } from '../../log/conversation-log.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
+import { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'
+
+const BASE = 'http://127.0.0.1/v1'
+
+const pay = defineTool({
+  id: 'pay',
+  description: 'Pays',
+  inputSchema: { type: 'object', properties: { amount: { type: 'number' } } },
+  needsApproval: true,
+  execute: ({ amount }) => ({ paid: amount }),
+})
+
+const sum = defineTool({
+  id: 'sum',
+  description: 'Adds',
+  inputSchema: { type: 'object', properties: { of: { type: 'array' } } },
+  execute: ({ of }) => (of as number[]).reduce((a, b) => a + b, 0),
+})
+
+/** A function tool of a client's. */
+const weather = {
+  type: 'function' as const,
+  name: 'get_weather',
+  description: 'The weather at a place',
+  parameters: { type: 'object', properties: { location: { type: 'string' } } },
+  strict: false,
+}
+
+function serve(turns: readonly ScriptedTurn[], options: Partial<ResponsesOptions> = {}) {
+  const model = scriptedModel([...turns])
+  const log = createMemoryLog()
+  const assets = createAssets({
+    config: { namespacing: { mode: options.namespace ? 'context' : 'none' } },
+  })
+  const handler = createResponsesHandler({
+    agent: (tools) => createAgent({ model, log, assets, tools: [pay, sum, ...tools] }),
+    ...options,
+  })
+  const fetch = (url: unknown, init?: RequestInit) => handler(new Request(String(url), init))
+  const client = new OpenAI({ apiKey: 'none', baseURL: BASE, maxRetries: 0, fetch: fetch as never })
+  return { model, log, assets, client, fetch, handler }
+}
+
+const post = (body: unknown): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })
+
+async function eventsOf(
+  stream: AsyncIterable<ResponseStreamEvent>,
+): Promise<ResponseStreamEvent[]> {
+  const events: ResponseStreamEvent[] = []
+  for await (const event of stream) events.push(event)
+  return events
+}
+
+const call = (location: string) => ({ id: 'c', name: 'get_weather', arguments: { location } })
+
+describe('createResponsesHandler, with the package "openai"', () => {
+  it('answers, and goes on with the conversation', async () => {
+    const { client, model } = serve(['Hello, Ada.', 'Your name is Ada.'], { speakAs: () => true })
+    const first = await client.responses.create({
+      ...{ model: 'any', input: 'I am Ada', instructions: 'Be kind', temperature: 0.5 },
+    })
+    expect(first).toMatchObject({ status: 'completed', output_text: 'Hello, Ada.', model: 'any' })
+    const second = await client.responses.create({
+      ...{ model: 'any', input: 'Who am I?', previous_response_id: first.id },
+      instructions: 'Be kind',
+    })
+    expect(second.output_text).toBe('Your name is Ada.')
+    expect(second.previous_response_id).toBe(first.id)
+    expect(prompts(model)[1]).toContain('I am Ada')
+    expect(prompts(model)[1]?.split('Be kind')).toHaveLength(2)
+    expect(model.requests[0]?.temperature).toBe(0.5)
+    expect((await client.responses.retrieve(first.id)).output).toEqual(first.output)
+    expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
+  })
+
+  it('goes on from an earlier response in a conversation of its own', async () => {
+    const { client, model, log } = serve(['One.', 'Two.', 'Other two.'])
+    const first = await client.responses.create({ model: 'm', input: 'First' })
+    const ask = (input: string) =>
+      client.responses.create({ model: 'm', input, previous_response_id: first.id })
+    await ask('Second')
+    expect((await ask('Another')).output_text).toBe('Other two.')
+    expect(prompts(model)[2]).toContain('First')
+    expect(prompts(model)[2]).not.toContain('Second')
+    expect((await log.list()).conversations).toHaveLength(2)
+  })
+
+  it('streams text, in events that the client understands', async () => {
+    const { client } = serve(['Hello there.'])
+    const stream = client.responses.stream({ model: 'm', input: 'Hi' })
+    const events = await eventsOf(stream)
+    expect(events.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1])).toEqual([
+      ...['response.created', 'response.in_progress', 'response.output_item.added'],
+      ...['response.content_part.added', 'response.output_text.delta', 'response.output_text.done'],
+      ...['response.content_part.done', 'response.output_item.done', 'response.completed'],
+    ])
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    const final = await stream.finalResponse()
+    expect(final.output_text).toBe('Hello there.')
+    expect((await client.responses.retrieve(final.id)).output).toMatchObject([
+      { type: 'message', content: [{ text: 'Hello there.' }] },
+    ])
+  })
+
+  it('has the client call its functions, alone or in a stream', async () => {
+    const turns = [{ text: 'Let me see.', calls: [call('Oslo')] }, 'It rains in Oslo.']
+    const { client, model } = serve([...turns, ...turns])
+    for (const isStream of [false, true]) {
+      const ask = { model: 'm', input: 'Weather in Oslo?', tools: [weather] }
+      const first = isStream
+        ? await client.responses.stream(ask).finalResponse()
+        : await client.responses.create(ask)
+      expect(first.status).toBe('completed')
+      expect(first.output).toMatchObject([
+        { type: 'message' },
+        {
+          type: 'function_call',
+          call_id: 'c',
+          name: 'get_weather',
+          arguments: '{"location":"Oslo"}',
+        },
+      ])
+      const second = await client.responses.create({
+        ...{ model: 'm', tools: [weather], previous_response_id: first.id },
+        input: [{ type: 'function_call_output', call_id: 'c', output: '{"rain":12}' }],
+      })
+      expect(second.output_text).toBe('It rains in Oslo.')
+      expect(second.output).toHaveLength(1)
+      expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
+      expect(prompts(model).at(-1)).toContain('12')
+    }
+  })
+
+  it('shows what the agent’s own tools did, and asks for approvals', async () => {
+    const { client } = serve([
+      {
+        calls: [
+          { id: 's', name: 'sum', arguments: { of: [1, 2] } },
+          { id: 'p', name: 'pay', arguments: { amount: 3 } },
+        ],
+      },
+      'Paid.',
+    ])
+    const first = await client.responses.create({ model: 'm', input: 'Add and pay' })
+    expect(first.output).toMatchObject([
+      { type: 'mcp_call', name: 'sum', output: '3', status: 'completed' },
+      { type: 'mcp_approval_request', id: 'p', name: 'pay', arguments: '{"amount":3}' },
+    ])
+    const second = await client.responses.create({
+      ...{ model: 'm', previous_response_id: first.id },
+      input: [{ type: 'mcp_approval_response', approval_request_id: 'p', approve: true }],
+    })
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'pay', output: expect.stringContaining('3') },
+      { type: 'message', content: [{ text: 'Paid.' }] },
+    ])
+  })
+
+  it('answers though only some of the calls have their outputs', async () => {
+    const both = { calls: [call('Oslo'), { ...call('Rome'), id: 'd' }] }
+    const { client } = serve([both, 'Rain and sun.'])
+    const ask = { model: 'm', tools: [weather] }
+    const first = await client.responses.create({ ...ask, input: 'Weather in Oslo and Rome?' })
+    const tell = (previous_response_id: string, call_id: string) =>
+      client.responses.create({
+        ...{ ...ask, previous_response_id },
+        input: [{ type: 'function_call_output', call_id, output: '{}' }],
+      })
+    const second = await tell(first.id, 'c')
+    expect(second).toMatchObject({ status: 'completed', output: [] })
+    expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
+  })
+
+  it('leaves answers that were given before aside', async () => {
+    const { client } = serve([{ calls: [{ id: 'p', name: 'pay', arguments: {} }] }])
+    const old = {
+      type: 'mcp_approval_response',
+      approval_request_id: 'old',
+      approve: true,
+    } as const
+    const input = [old, { role: 'user', content: 'Pay' } as const]
+    const { output } = await client.responses.create({ model: 'm', input })
+    expect(output).toMatchObject([{ type: 'mcp_approval_request', id: 'p' }])
+  })
+
+  it('says what it does not have, and that a file comes as a form', async () => {
+    const { handler } = serve([])
+    const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
+    expect(nothing.status).toBe(404)
+    expect(((await nothing.json()) as never as { error: Error }).error.message).toBe(
+      'There is no POST /v1/chat/completions',
+    )
+    for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
+      const headers = { 'content-type': type }
+      const init = { method: 'POST', headers, body: '{}' }
+      const refused = await handler(new Request(`${BASE}/files`, init))
+      expect(refused.status).toBe(400)
+      expect(((await refused.json()) as never as { error: Error }).error.message).toContain(
+        'multipart/form-data',
+      )
+    }
+  })
+
+  it('takes pictures and files, inline and uploaded, as assets', async () => {
+    const { client, assets, model } = serve(['Seen.'])
+    const data = Buffer.from(PNG).toString('base64')
+    const file = await client.files.create({
+      file: await toFile(Buffer.from('a,b\n1,2\n3,4\n'), 'rows.csv', { type: 'text/csv' }),
+      purpose: 'user_data',
+    })
+    await client.responses.create({
+      model: 'm',
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'Look' },
+            { type: 'input_image', image_url: `data:image/png;base64,${data}`, detail: 'auto' },
+            { type: 'input_file', filename: 'note.txt', file_data: 'data:text/plain;base64,SGk=' },
+            { type: 'input_file', file_id: file.id },
+          ],
+        },
+      ],
+    })
+    const { assets: all } = await assets.list()
+    expect(all.map(({ mime }) => mime).sort()).toEqual([
+      ...['application/vnd.apache.parquet', 'image/png', 'text/csv', 'text/plain'],
+    ])
+    expect(prompts(model)[0]).toContain('rows')
+  })
+
+  it('gives JSON by a schema', async () => {
+    const { client, model } = serve(['{"city":"Oslo"}'])
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+    const format = { type: 'json_schema' as const, name: 'place', schema }
+    const response = await client.responses.create({
+      model: 'm',
+      input: 'Where?',
+      text: { format },
+    })
+    expect(JSON.parse(response.output_text)).toEqual({ city: 'Oslo' })
+    expect(model.requests[0]?.responseFormat).toMatchObject({ type: 'json' })
+  })
+
+  it('runs in the background, is cancelled, and says what failed', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const slow = { ...sum, id: 'slow', execute: () => promise }
+    const model = scriptedModel([
+      { calls: [{ id: 'a', name: 'slow', arguments: {} }] },
+      'Never.',
+      new Error('no money'),
+    ])
+    const { client } = serve([], { agent: createAgent({ model, tools: [slow] }) })
+    const begun = await client.responses.create({ model: 'm', input: 'Go', background: true })
+    expect(begun.status).toBe('in_progress')
+    expect((await client.responses.cancel(begun.id)).id).toBe(begun.id)
+    resolve()
+    await expect
+      .poll(async () => (await client.responses.retrieve(begun.id)).status)
+      .toBe('cancelled')
+    const { client: other } = serve([new Error('no money')])
+    const failed = await other.responses.create({ model: 'm', input: 'Go' })
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+  })
+
+  it('cancels the run of a client that goes while it begins', async () => {
+    const log = createMemoryLog()
+    const gone = new AbortController()
+    const leaving: ConversationLog = {
+      ...log,
+      async append(...args) {
+        const records = await log.append(...args)
+        gone.abort()
+        return records
+      },
+    }
+    const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
+    const { fetch } = serve([], { agent: createAgent({ model: hanging, log: leaving }) })
+    const init = { ...post({ model: 'm', input: 'Go' }), signal: gone.signal }
+    const answered = fetch(`${BASE}/responses`, init).catch(() => {})
+    const last = async () => {
+      const [one] = (await log.list()).conversations
+      return one && (await log.read(one.id)).at(-1)?.event
+    }
+    await expect.poll(last).toMatchObject({ type: 'RUN_FINISHED', result: { reason: 'cancelled' } })
+    await answered
+  })
+
+  it('says what is wrong with a request', async () => {
+    const { client, fetch } = serve(['One.'])
+    const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
+    for (const [body, words] of [
+      ['no object', 'body'],
+      [{ input: [{ role: 'robot', content: 'x' }] }, 'input'],
+      [{ input: 'x', tools: [{ type: 'web_search' }] }, 'function tools'],
+      [
+        { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] },
+        'waits for an output',
+      ],
+    ] as const) {
+      const response = await fetch(`${BASE}/responses`, post(body))
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain(words)
+    }
+    const bare = await handler(new Request(`${BASE}/responses`, post({ tools: [weather] })))
+    expect(await bare.text()).toContain('createResponsesHandler')
+    await expect(client.responses.retrieve('resp_nothing_7')).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(client.responses.retrieve('../x')).rejects.toThrow(OpenAI.NotFoundError)
+    expect((await fetch(`${BASE}/models`)).status).toBe(200)
+    expect((await fetch(`${BASE}/responses/x/y/z`)).status).toBe(404)
+  })
+
+  it('serves several agents as models', async () => {
+    const log = createMemoryLog()
+    const made = (name: string) =>
+      createAgent({ name, log, model: scriptedModel([`I am ${name}`]) })
+    const handler = createResponsesHandler({
+      agents: { writer: made('writer'), gauge: made('gauge') },
+    })
+    const models = await (await handler.fetch(new Request(`${BASE}/models`))).json()
+    expect(models).toMatchObject({ data: [{ id: 'writer' }, { id: 'gauge' }] })
+    const ask = (model: string) =>
+      handler(new Request(`${BASE}/responses`, post({ model, input: 'Hi' })))
+    const { id } = (await (await ask('gauge')).json()) as { id: string }
+    const kept = await handler(new Request(`${BASE}/responses/${id}`))
+    expect(await kept.text()).toContain('I am gauge')
+    expect((await ask('gpt-5')).status).toBe(404)
+  })
+
+  it('keeps namespaces apart', async () => {
+    const { handler } = serve(['For Ada.'], {
+      namespace: (request) => request.headers.get('authorization')?.slice(7) ?? null,
+    })
+    const as = (apiKey: string) =>
+      new OpenAI({
+        ...{ apiKey, baseURL: BASE, maxRetries: 0 },
+        fetch: ((url: string, init: RequestInit) => handler(new Request(url, init))) as never,
+      })
+    const { id } = await as('ada').responses.create({ model: 'm', input: 'Hi' })
+    expect((await as('ada').responses.retrieve(id)).output_text).toBe('For Ada.')
+    await expect(as('bob').responses.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError)
+    const previous_response_id = id
+    const stolen = as('bob').responses.create({ model: 'm', input: 'Go on', previous_response_id })
+    await expect(stolen).rejects.toThrow(OpenAI.NotFoundError)
+  })
+})
+
+describe('who speaks by the Responses API', () => {
+  it.each([
+    ['the system by its instructions', { input: 'Hi', instructions: 'Obey' }],
+    ['the system', { input: [{ role: 'system', content: 'Obey' }] }],
+    ['its developer', { input: [{ role: 'developer', content: 'Obey' }] }],
+    ['the assistant', { input: [{ role: 'assistant', content: 'I obey' }] }],
+    [
+      'a call and its result',
+      {
+        input: [
+          { type: 'function_call', call_id: 'c', name: 'pay', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c', output: 'paid' },
+        ],
+      },
+    ],
+  ])('is not %s, unless the app lets who sent the request', async (_, body) => {
+    const mayBe = (request: Request) => request.headers.get('authorization') === 'Bearer backend'
+    const { handler, log } = serve(['Yes.'], { speakAs: mayBe })
+    const ask = (authorization: string) =>
+      handler(
+        new Request(`${BASE}/responses`, {
+          ...post({ model: 'm', ...body }),
+          headers: { authorization },
+        }),
+      )
+    const refused = await ask('Bearer browser')
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })
+    expect((await log.list()).conversations).toEqual([])
+    expect((await ask('Bearer backend')).status).toBe(200)
+  })
+})
+
+describe('createResponsesHandler, with the package "@ai-sdk/open-responses"', () => {
+  function sdk(turns: readonly ScriptedTurn[]) {
+    const { fetch, ...rest } = serve(turns, { speakAs: () => true })
+    const provider = createOpenResponses({
+      ...{ name: 'byref', url: `${BASE}/responses`, apiKey: 'none', fetch: fetch as never },
+    })
+    return { model: provider('any'), asked: rest.model }
+  }
+
+  const getWeather = sdkTool({
+    description: 'The weather at a place',
+    inputSchema: jsonSchema<{ location: string }>(weather.parameters as never),
+    execute: async ({ location }) => ({ location, rain: 12 }),
+  })
+
+  it('gives text, whole and streamed', async () => {
+    const { model } = sdk(['Hello.', 'Hello again.'])
+    expect((await generateText({ model, prompt: 'Hi' })).text).toBe('Hello.')
+    expect(await streamText({ model, prompt: 'Hi' }).text).toBe('Hello again.')
+  })
+
+  it('has the SDK run its tools, whose conversation it keeps itself', async () => {
+    const { model, asked } = sdk([{ calls: [call('Oslo')] }, 'It rains in Oslo.'])
+    const { text, steps } = await generateText({
+      ...{ model, tools: { get_weather: getWeather }, stopWhen: stepCountIs(3) },
+      prompt: 'Weather in Oslo?',
+    })
+    expect(text).toBe('It rains in Oslo.')
+    expect(steps).toHaveLength(2)
+    expect(prompts(asked)[1]).toContain('"rain":12')
+  })
+})
+
+/** Open Responses: what a response object must have. */
+const responseResource = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  created_at: z.int(),
+  completed_at: z.int().nullable(),
+  status: z.enum(['completed', 'in_progress', 'failed', 'incomplete', 'queued', 'cancelled']),
+  incomplete_details: z.object({ reason: z.string() }).nullable(),
+  model: z.string(),
+  previous_response_id: z.string().nullable(),
+  instructions: z.string().nullable(),
+  output: z.array(
+    z.discriminatedUnion('type', [
+      z.looseObject({
+        ...{ type: z.literal('message'), id: z.string(), status: z.string() },
+        ...{ role: z.literal('assistant'), content: z.array(z.looseObject({ type: z.string() })) },
+      }),
+      z.looseObject({
+        ...{ type: z.literal('function_call'), id: z.string(), call_id: z.string() },
+        ...{ name: z.string(), arguments: z.string(), status: z.string() },
+      }),
+    ]),
+  ),
+  error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+  tools: z.array(z.looseObject({ type: z.string() })),
+  tool_choice: z.string(),
+  truncation: z.enum(['auto', 'disabled']),
+  parallel_tool_calls: z.boolean(),
+  text: z.looseObject({ format: z.looseObject({ type: z.string() }) }),
+  top_p: z.number(),
+  presence_penalty: z.number(),
+  frequency_penalty: z.number(),
+  top_logprobs: z.int(),
+  temperature: z.number(),
+  reasoning: z.looseObject({}).nullable(),
+  usage: z.object({
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    total_tokens: z.int(),
+    input_tokens_details: z.object({ cached_tokens: z.int() }),
+    output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  }),
+  max_output_tokens: z.int().nullable(),
+  max_tool_calls: z.int().nullable(),
+  store: z.boolean(),
+  background: z.boolean(),
+  service_tier: z.string(),
+  metadata: z.record(z.string(), z.string()),
+  safety_identifier: z.string().nullable(),
+  prompt_cache_key: z.string().nullable(),
+})
+
+describe('the cases of Open Responses', () => {
+  const user = (content: unknown) => ({ type: 'message', role: 'user', content })
+  const png = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
+
+  it.each([
+    ['a basic text response', { input: [user('Say hello')] }, 'message'],
+    [
+      'a system prompt',
+      { input: [{ type: 'message', role: 'system', content: 'A pirate' }, user('Say hello')] },
+      'message',
+    ],
+    [
+      'an image as input',
+      {
+        input: [
+          user([
+            { type: 'input_text', text: 'What is it?' },
+            { type: 'input_image', image_url: png },
+          ]),
+        ],
+      },
+      'message',
+    ],
+    [
+      'a conversation of several turns',
+      {
+        input: [
+          user('I am Alice'),
+          { type: 'message', role: 'assistant', content: 'Hello Alice' },
+          user('Who am I?'),
+        ],
+      },
+      'message',
+    ],
+    ['a call of a tool', { input: [user('Weather?')], tools: [weather] }, 'function_call'],
+  ])('answer %s', async (_, body, type) => {
+    const turn = type === 'message' ? 'Hello.' : { calls: [call('Oslo')] }
+    const { fetch, model } = serve([turn, turn], { speakAs: () => true })
+    const response = await fetch(`${BASE}/responses`, post({ model: 'm', ...body }))
+    const whole = responseResource.parse(await response.json())
+    expect(whole.status).toBe('completed')
+    expect(whole.output.map((item) => item.type)).toEqual([type])
+    if (JSON.stringify(body).includes('Alice')) expect(prompts(model)[0]).toContain('I am Alice')
+
+    const streamed = await fetch(`${BASE}/responses`, post({ model: 'm', ...body, stream: true }))
+    expect(streamed.headers.get('content-type')).toContain('text/event-stream')
+    const frames = (await streamed.text()).trim().split('\n\n')
+    expect(frames.at(-1)).toBe('data: [DONE]')
+    const events = frames.slice(0, -1).map((frame) => {
+      const [, name, data = ''] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? []
+      const event = JSON.parse(data)
+      expect(event.type).toBe(name)
+      return event
+    })
+    const last = responseResource.parse(events.at(-1).response)
+    expect(last.output.map((item) => item.type)).toEqual([type])
+  })
+})

@@ -1,0 +1,136 @@
+import type { Agent } from '../../agent/agent-contract.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { openRun } from '../../core/events/conversation-state.ts'
+import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
+import { followConversation } from '../serving/follow-conversation.ts'
+import { readJson } from '../serving/read-json.ts'
+import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
+import { createResponse } from './create-response.ts'
+import { noResponse, parseResponseId, responseOf } from './response.ts'
+import { ResponseOutput } from './response-output.ts'
+import { responsesRequest } from './responses-request.ts'
+
+/** Options of {@link createResponsesHandler}. Runs in the background continue in any case. */
+export type ResponsesOptions = ServedAgentOptions
+
+/**
+ * Serves an agent by OpenAI's Responses API: `POST …/responses` (also streaming and in the background), `GET` and `POST
+ * …/cancel` of a response, `POST …/files` and `GET …/models`. `previous_response_id` continues its conversation, or a fork if
+ * the conversation has continued since. Files become assets. With several agents, `model` names one.
+ *
+ * @throws ByrefError `config_invalid` for an unknown option
+ */
+export function createResponsesHandler(options: ResponsesOptions): RequestHandler {
+  const findAgent = servedAgent(options, 'createResponsesHandler')
+  const { keepRunning = false } = options
+
+  async function serve(request: Request): Promise<Response> {
+    const found = await findAgent(request)
+    if (found instanceof Response) return found
+    const { pathname } = new URL(request.url)
+    const [what, id = '', ...more] = pathname
+      .replace(/^.*?\/(?=(responses|files|models)(\/|$))/, '')
+      .split('/')
+    switch ([request.method, what, id && ':id', ...more].filter(Boolean).join(' ')) {
+      case 'POST responses': {
+        const asked = await readJson(request, responsesRequest, 'request for a response')
+        const tools = asked.tools?.map(({ parameters, ...tool }) => {
+          return { ...tool, inputSchema: parameters }
+        })
+        const name = found.names.length > 1 ? asked.model : null
+        const agent = await found.agent({ name, tools: tools ?? [] })
+        return createResponse(agent, asked, { request, keepRunning, speaker: found.speaker })
+      }
+      case 'GET responses :id':
+        return Response.json(await keptResponse(await agentOf(found, id), id))
+      case 'POST responses :id cancel': {
+        const agent = await agentOf(found, id)
+        await agent.cancel(parseResponseId(id).conversation)
+        return Response.json(await keptResponse(agent, id))
+      }
+      case 'POST files':
+        return upload(await found.agent(), request)
+      case 'GET models': {
+        const names = found.names.length > 1 ? found.names : [(await found.agent()).name]
+        const data = names.map((name) => {
+          return { id: name ?? 'byref', object: 'model', created: 0, owned_by: 'byref' }
+        })
+        return Response.json({ object: 'list', data })
+      }
+      default:
+        throw new ByrefError('not_found', `There is no ${request.method} ${pathname}`)
+    }
+  }
+
+  return requestHandler((request) => serve(request).catch(failure))
+}
+
+/** The agent that made a response. */
+function agentOf(found: FoundAgent, id: string): Promise<Agent> {
+  return found.agent({ conversation: parseResponseId(id).conversation })
+}
+
+/** An error in the form of the API. */
+function failure(error: unknown): Response {
+  if (!(error instanceof ByrefError)) throw error
+  const { code } = error
+  const said = { message: publicMessage(error), type: 'invalid_request_error', code, param: null }
+  return Response.json({ error: said }, { status: HTTP_STATUS[code] })
+}
+
+/** Saves a file, or the table in it. Its id is that of the asset. */
+async function upload({ assets }: Agent, request: Request): Promise<Response> {
+  const form = await request.formData().catch((cause) => {
+    throw new ByrefError(
+      'bad_request',
+      'Send the file in the field "file" of multipart/form-data',
+      {
+        cause,
+      },
+    )
+  })
+  const file = form.get('file')
+  if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'The form has no field "file"')
+  const filename = 'name' in file && typeof file.name === 'string' ? file.name : 'file'
+  const mime = file.type === '' ? null : file.type
+  const { asset, table, workbook } = await assets.importFile(file, {
+    name: filename,
+    mime,
+    by: 'user',
+  })
+  const { assetId: id, size: bytes } = workbook ?? table ?? asset
+  const createdAt = Math.floor(Date.now() / 1000)
+  const purpose = form.get('purpose') ?? 'user_data'
+  return Response.json({ id, object: 'file', bytes, created_at: createdAt, filename, purpose })
+}
+
+/**
+ * A response from the log.
+ *
+ * @throws ByrefError `conversation_not_found`
+ */
+async function keptResponse(agent: Agent, id: string): Promise<object> {
+  const { conversation, after } = parseResponseId(id)
+  const end = (await agent.log.find(conversation))?.position ?? 0
+  if (end < after) throw noResponse(id)
+  const followed = await followConversation(agent, conversation, after)
+  try {
+    const { state } = followed
+    const own = new Set(agent.tools.map((tool) => tool.id))
+    const output = new ResponseOutput((name) => !own.has(name), state)
+    const runId = openRun(state)?.runId
+    const itsRun = () => state.runs.find((one) => one.runId === runId)
+    let [hasAnswered, isWaiting] = [false, false]
+    for await (const { event, position = 0 } of end > after ? followed : []) {
+      if (hasAnswered && isWaiting && event.type === 'APPROVAL_ANSWERED') break
+      output.take(event)
+      hasAnswered ||= event.type === 'STEP_FINISHED'
+      isWaiting = followed.waiting() !== null
+      if (itsRun()?.status !== 'running' || position >= end) break
+    }
+    return responseOf({ id, request: {}, output, run: itsRun(), isWaiting })
+  } finally {
+    followed.close()
+  }
+}

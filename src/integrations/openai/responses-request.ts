@@ -1,0 +1,72 @@
+import { z } from 'zod'
+
+const part = z.looseObject({ type: z.string() })
+
+const message = z.looseObject({
+  type: z.literal('message').optional(),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content: z.union([z.string(), z.array(part)]),
+})
+
+/** The items of `input`. Clients also send earlier outputs again; those are ignored. */
+const item = z.union([
+  message,
+  z.looseObject({
+    type: z.literal('function_call'),
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
+  z.looseObject({
+    type: z.literal('function_call_output'),
+    call_id: z.string(),
+    output: z.union([z.string(), z.array(part)]),
+  }),
+  z.looseObject({
+    type: z.literal('mcp_approval_response'),
+    approval_request_id: z.string(),
+    approve: z.boolean(),
+    reason: z.string().nullish(),
+  }),
+  z.looseObject({
+    type: z.enum(['reasoning', 'mcp_call', 'mcp_approval_request', 'mcp_list_tools']),
+  }),
+])
+
+const tool = z.looseObject({
+  type: z.literal('function', {
+    error: 'only function tools are supported; the agent has its own tools',
+  }),
+  name: z.string(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+})
+
+const number = z.number().nullish()
+
+/** The used part of `POST /v1/responses`. Other fields are echoed or ignored. */
+export const responsesRequest = z.looseObject({
+  model: z.string().default('byref'),
+  input: z.union([z.string(), z.array(item)]).default([]),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  tools: z.array(tool).nullish(),
+  temperature: number,
+  top_p: number,
+  max_output_tokens: number,
+  metadata: z.record(z.string(), z.string()).nullish(),
+  text: z
+    .looseObject({
+      format: z
+        .looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
+        .optional(),
+    })
+    .nullish(),
+})
+
+export type ResponsesRequest = z.infer<typeof responsesRequest>
+export type InputItem = z.infer<typeof item>
+export type MessageItem = z.infer<typeof message>
+export type Part = z.infer<typeof part>

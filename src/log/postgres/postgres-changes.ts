@@ -1,0 +1,238 @@
+import type { LogRecord } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
+import { setRecent } from '../../core/set-recent.ts'
+import type { Database } from '../../postgres/database.ts'
+import type { Listening } from '../../postgres/listening.ts'
+import type { LogChange } from '../conversation-log.ts'
+import { type Place, placeKey } from '../conversation-row.ts'
+import { type Audience, Listeners } from '../listeners.ts'
+import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
+import { pollChanges, recordsSince } from './poll-changes.ts'
+
+/** Runs changes of one conversation one after the other. */
+export type InTurn = <T>(place: Place, run: () => Promise<T>) => Promise<T>
+
+/** What was delivered of a conversation. */
+interface Delivered {
+  key: number
+  position: number
+  gone: boolean
+}
+
+/** Time between two polls, in milliseconds. A poll finds what no notification told. */
+const POLL_MS = { listening: 700, alone: 200 }
+const MAX_DELIVERED = 20_000
+
+/**
+ * Tells subscribers of all changes of the log. It learns of changes of other processes by notifications, and polls for those
+ * that were not notified: the sender died, or the connection was lost. It keeps the delivered position of each conversation,
+ * so that nothing is delivered twice.
+ */
+export class PostgresChanges {
+  readonly #database: Database
+  readonly #notifier: Notifier
+  readonly #inTurn: InTurn
+  readonly #subscribers = new Listeners()
+  readonly #delivered = new Map<string, Delivered>()
+  readonly #notices = new Map<number, true>()
+  /** Older changes were delivered, or happened before the first subscriber; null before the first poll. */
+  #polledAt: number | null = null
+  #beginning: Promise<void> | null = null
+  #polling: Promise<void> | null = null
+  #listening: Listening | null = null
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(database: Database, notifier: Notifier, inTurn: InTurn) {
+    this.#database = database
+    this.#notifier = notifier
+    this.#inTurn = inTurn
+  }
+
+  subscribe(listener: (change: LogChange) => void, audience: Audience): () => void {
+    const leave = this.#subscribers.add(listener, audience)
+    if (!this.#beginning) {
+      const { changes, streams } = this.#notifier.channels
+      const beginning = this.#database.use(() => this.#pollNow()).catch(() => {})
+      this.#beginning = beginning
+      this.#listening = this.#database.listen({
+        channels: [changes, streams],
+        onNotification: (channel, text) => this.#notified(channel, text),
+        onListening: () =>
+          inBackground(
+            'Polling the log',
+            beginning.then(() => this.#pollNow()),
+          ),
+      })
+      inBackground(
+        'Listening for changes',
+        beginning.then(() => this.#schedule()),
+      )
+    }
+    return leave
+  }
+
+  /** Resolves when the state before the first subscriber is known. */
+  async begun(): Promise<void> {
+    await this.#beginning
+  }
+
+  /**
+   * Tells of a change of this process, in its conversation's turn. Records that other processes stored before come first.
+   *
+   * @param records The records that were appended, if any.
+   */
+  async publish(change: Change, records: readonly LogRecord[] = []): Promise<void> {
+    this.#notifier.notify(change)
+    if (this.#subscribers.size === 0) return
+    if (records.length === 0 || change.position === null) return this.#receive(change)
+    const delivered = this.#current(change)?.position ?? 0
+    const isNext = delivered === change.position - records.length
+    if (isNext || this.#polledAt === null) {
+      this.#set(change, change.position)
+      this.#emit(change, { records })
+    } else {
+      // What cannot be read now is delivered by the next poll.
+      await this.#catchUp(change, change.position).catch(() => {})
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#polling
+    await this.#stopListening()
+  }
+
+  #emit(place: Place, change: Partial<LogChange> = {}): void {
+    const { namespace, id: conversation } = place
+    this.#subscribers.notify({
+      conversation,
+      namespace: namespace || null,
+      records: [],
+      ...change,
+    })
+  }
+
+  /** What was delivered of a conversation. An older conversation with the same id is gone. */
+  #current(change: Place & { key: number }): Delivered | undefined {
+    const entry = this.#delivered.get(placeKey(change))
+    if (!entry || entry.key === change.key) return entry
+    this.#delivered.delete(placeKey(change))
+    if (!entry.gone) this.#emit(change, { deleted: true })
+    return undefined
+  }
+
+  #set(change: Place & { key: number }, position: number, gone = false): void {
+    const delivered = { key: change.key, position, gone }
+    setRecent(this.#delivered, placeKey(change), delivered, MAX_DELIVERED)
+  }
+
+  /** Delivers the records up to a position that were not delivered yet. */
+  async #catchUp(change: Place & { key: number }, last: number): Promise<void> {
+    const entry = this.#current(change)
+    if (entry && entry.position >= last) return
+    if (!this.#subscribers.wants(change.id, change.namespace || null)) {
+      this.#set(change, last)
+      this.#emit(change)
+      return
+    }
+    const start = entry ? { after: entry.position } : { since: this.#polledAt, last }
+    const records = await recordsSince(this.#database, change.key, start)
+    const end = records.at(-1)?.position
+    // The conversation was deleted meanwhile, or only has imported records.
+    if (end === undefined) return
+    this.#set(change, end)
+    this.#emit(change, { records })
+  }
+
+  async #receive(change: Change & { imported?: number }): Promise<void> {
+    const { key, notice, position, deleted, imported = 0 } = change
+    if ((this.#delivered.get(placeKey(change))?.key ?? 0) > key) return
+    if (notice !== null) {
+      // A notification and a poll may bring the same notice.
+      if (this.#notices.has(notice)) return
+      setRecent(this.#notices, notice, true, MAX_DELIVERED)
+    }
+    const entry = this.#current(change)
+    if (deleted) {
+      if (!entry?.gone) this.#emit(change, { deleted: true })
+      this.#set(change, entry?.position ?? 0, true)
+    } else if (notice !== null) {
+      if (!entry && position !== null) this.#set(change, position)
+      this.#emit(change)
+    } else if (position !== null && position > imported) {
+      await this.#catchUp(change, position)
+    } else if (!entry && position !== null) {
+      this.#set(change, position)
+      // An import has a notice.
+      if (imported === 0) this.#emit(change)
+    }
+  }
+
+  #pollNow(): Promise<void> {
+    this.#polling ??= this.#poll()
+      // The next poll finds it.
+      .catch(() => {})
+      .finally(() => {
+        this.#polling = null
+      })
+    return this.#polling
+  }
+
+  async #poll(): Promise<void> {
+    const isFirst = this.#polledAt === null
+    const { now, changes } = await pollChanges(this.#database, this.#polledAt)
+    if (isFirst) {
+      // What was there before the first subscriber is not delivered.
+      for (const change of changes) {
+        if (change.notice !== null) setRecent(this.#notices, change.notice, true, MAX_DELIVERED)
+        else if (!this.#delivered.has(placeKey(change))) this.#set(change, change.position ?? 0)
+      }
+    } else {
+      const receiving = changes.map((change) => this.#inTurn(change, () => this.#receive(change)))
+      await Promise.all(receiving)
+    }
+    this.#polledAt = now
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    if (this.#closed) return
+    if (this.#subscribers.size === 0) {
+      inBackground('Ending the listener', this.#stopListening())
+      return
+    }
+    const poll = () => {
+      inBackground(
+        'Polling the log',
+        this.#pollNow().finally(() => this.#schedule()),
+      )
+    }
+    const wait = this.#listening?.isUp ? POLL_MS.listening : POLL_MS.alone
+    this.#timer = setTimeout(poll, wait).unref()
+  }
+
+  async #stopListening(): Promise<void> {
+    this.#polledAt = null
+    this.#beginning = null
+    this.#delivered.clear()
+    this.#notices.clear()
+    const last = this.#listening
+    this.#listening = null
+    await last?.end()
+  }
+
+  #notified(channel: string, text: string): void {
+    if (channel === this.#notifier.channels.streams) {
+      const { by, items } = parsePayload<Streamed>(text)
+      if (by === this.#notifier.name) return
+      for (const item of items) this.#emit(item, { streamed: item.events })
+      return
+    }
+    const { by, items } = parsePayload<Change>(text)
+    // The first poll finds what is notified before it, and the next one what fails here.
+    if (by === this.#notifier.name || this.#polledAt === null) return
+    for (const change of items) this.#inTurn(change, () => this.#receive(change)).catch(() => {})
+  }
+}

@@ -1,0 +1,74 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { migrate } from '../../sqlite/migrate-file.ts'
+
+/**
+ * Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. `sum` is
+ * the checksum of a record's position, event and time; debug data begin with theirs.
+ */
+const MIGRATIONS: readonly string[] = [
+  // Row ids are never reused, because other processes read on after the last one that they saw.
+  `CREATE TABLE conversations (
+     key INTEGER PRIMARY KEY AUTOINCREMENT,
+     namespace TEXT NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT,
+     created INTEGER NOT NULL,
+     updated INTEGER NOT NULL,
+     position INTEGER NOT NULL DEFAULT 0,
+     title TEXT,
+     messages INTEGER NOT NULL DEFAULT 0,
+     open_run TEXT,
+     queued TEXT,
+     approvals TEXT,
+     failed INTEGER NOT NULL DEFAULT 0,
+     agent TEXT,
+     lease_owner TEXT,
+     lease_until INTEGER,
+     imported INTEGER NOT NULL DEFAULT 0,
+     damage TEXT,
+     UNIQUE (namespace, id)
+   ) STRICT;
+   CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
+   CREATE INDEX conversations_due ON conversations (updated, key)
+     WHERE open_run IS NOT NULL OR queued IS NOT NULL;
+   CREATE TABLE records (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     conversation INTEGER NOT NULL,
+     position INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     event TEXT NOT NULL,
+     sum INTEGER NOT NULL,
+     message TEXT,
+     deleted INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
+   CREATE UNIQUE INDEX records_by_position ON records (conversation, position);
+   CREATE INDEX records_by_message ON records (conversation, message) WHERE message IS NOT NULL;
+   CREATE INDEX records_deleted ON records (conversation) WHERE deleted = 1;
+   CREATE TABLE debug (
+     id INTEGER PRIMARY KEY,
+     conversation INTEGER NOT NULL,
+     message TEXT NOT NULL,
+     value TEXT NOT NULL,
+     UNIQUE (conversation, message)
+   ) STRICT;
+   CREATE TABLE notices (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     record INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     namespace TEXT NOT NULL,
+     conversation TEXT NOT NULL,
+     deleted INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE leftovers (key INTEGER PRIMARY KEY, touched INTEGER NOT NULL) STRICT;
+   CREATE TABLE searchable (indexed INTEGER NOT NULL) STRICT;
+   INSERT INTO searchable (indexed) VALUES (0);
+   CREATE VIRTUAL TABLE search USING fts5 (
+     text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
+   );`,
+]
+
+/** Migrates a file to this version. */
+export function migrateLog(db: DatabaseSync): void {
+  const steps = MIGRATIONS.map((sql) => (file: DatabaseSync) => file.exec(sql))
+  migrate(db, steps, { name: 'The log', code: 'log_failed' })
+}

@@ -1,0 +1,209 @@
+import type { Agent } from '../../agent/agent-contract.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import { type ConversationLog, type LogChange, readAll } from '../../log/conversation-log.ts'
+import { Channel, jsonFrame, namedFrame } from './channel.ts'
+import { NamespaceFeed } from './namespace-feed.ts'
+import { PartialEvents } from './partial-events.ts'
+
+const HEARTBEAT_MS = 15_000
+
+/** How many records before its opening a channel keeps, for readers who reconnect a little late. */
+const KEEP_RECORDS = 200
+
+/** A conversation with readers. */
+interface Watched {
+  channel: Channel
+  /** The position of the last record that was pushed. */
+  end: number
+  /** Records that arrive while the end of the log is being read; null afterwards. */
+  meanwhile: LogRecord[] | null
+  /** Resolves when `end` is the end of the log. */
+  opened: Promise<void>
+}
+
+/** The streams of all conversations of agents that share one log. Each event is read and encoded once for all readers. */
+export class EventHub {
+  readonly #watched = new Map<string, Watched>()
+  readonly #partial = new Map<string, PartialEvents>()
+  readonly #feeds = new Map<string | null, NamespaceFeed>()
+  readonly #versions = new Map<string | null, number>()
+  readonly #unsubscribe: (() => void)[]
+  readonly #heartbeat: NodeJS.Timeout
+  #readers = 0
+
+  constructor(agents: readonly Agent[], log: ConversationLog) {
+    this.#unsubscribe = agents.map((agent) =>
+      agent.onStream((conversation, event, { namespace }) => {
+        const key = keyOf(namespace, conversation)
+        this.#applyPartial(key, event)
+        this.#watched.get(key)?.channel.push(jsonFrame({ event }, null))
+      }),
+    )
+    const wants = (conversation: string, namespace: string | null) => {
+      const key = keyOf(namespace, conversation)
+      return this.#watched.has(key) || this.#partial.has(key)
+    }
+    const listener = (change: LogChange) => this.#changed(change)
+    this.#unsubscribe.push(log.subscribe(listener, { allNamespaces: true, wants }))
+    this.#heartbeat = setInterval(() => {
+      for (const { channel } of this.#watched.values()) channel.beat()
+      for (const feed of this.#feeds.values()) feed.beat()
+    }, HEARTBEAT_MS).unref()
+  }
+
+  /** How many streams are open. */
+  get readers(): number {
+    return this.#readers
+  }
+
+  /** A number that changes with every change of a namespace's conversations. */
+  version(namespace: string | null): number {
+    return this.#versions.get(namespace) ?? 0
+  }
+
+  /**
+   * The stream of a conversation: the log after a position, then everything as it happens; null for an unknown conversation.
+   * Where the conversation is shorter than that position, an event `reset` comes first, and then the whole log.
+   */
+  async conversation(
+    log: ConversationLog,
+    id: string,
+    after: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const key = keyOf(log.namespace, id)
+    const entry = await this.#watch(key, log, id)
+    if (!entry) return null
+    const { channel } = entry
+    const isAhead = after > entry.end
+    let position = isAhead ? 0 : after
+
+    async function* before(): AsyncGenerator<Uint8Array> {
+      if (isAhead) yield namedFrame('reset', { conversation: id })
+      if (channel.since(position)) return
+      for await (const record of readAll(log, id, position)) {
+        yield recordFrame(record).bytes
+        position = record.position
+        if (channel.since(position)) return
+      }
+    }
+
+    this.#readers++
+    return channel.listen({
+      before: before(),
+      now: () => {
+        const partial = this.#partial.get(key)?.events() ?? []
+        const frames = partial.map((event) => jsonFrame({ event }, null))
+        return [...(channel.since(position) ?? []), ...frames]
+      },
+      onEnd: () => {
+        this.#readers--
+        if (channel.readers === 0) this.#forget(key, entry)
+      },
+    })
+  }
+
+  /** The stream of a namespace: see {@link NamespaceFeed}. */
+  namespace(log: ConversationLog, last: string | null): ReadableStream<Uint8Array> {
+    const { namespace } = log
+    const feed = this.#feeds.get(namespace) ?? new NamespaceFeed(log)
+    this.#feeds.set(namespace, feed)
+    this.#readers++
+    return feed.listen(last, () => {
+      this.#readers--
+      if (feed.readers > 0 || this.#feeds.get(namespace) !== feed) return
+      this.#feeds.delete(namespace)
+      feed.close()
+    })
+  }
+
+  /** Ends every stream. Clients reconnect, to the server that runs by then. */
+  close(): void {
+    clearInterval(this.#heartbeat)
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const { channel } of this.#watched.values()) channel.end()
+    for (const feed of this.#feeds.values()) feed.close()
+  }
+
+  #changed({ conversation, namespace, records, deleted, streamed }: LogChange): void {
+    // Events that are not durable come from the agents.
+    if (streamed) return
+    this.#versions.set(namespace, this.version(namespace) + 1)
+    const key = keyOf(namespace, conversation)
+    const entry = this.#watched.get(key)
+    for (const record of records) {
+      this.#applyPartial(key, record.event)
+      if (entry) this.#push(key, entry, record)
+    }
+    if (deleted) {
+      this.#partial.delete(key)
+      entry?.channel.end(namedFrame('deleted', { conversation }))
+    }
+    this.#feeds.get(namespace)?.changed(conversation, deleted === true)
+  }
+
+  #applyPartial(key: string, event: ConversationEvent): void {
+    const partial = this.#partial.get(key) ?? new PartialEvents()
+    partial.apply(event)
+    if (partial.isEmpty) this.#partial.delete(key)
+    else this.#partial.set(key, partial)
+  }
+
+  #push(key: string, entry: Watched, record: LogRecord): void {
+    if (entry.meanwhile) {
+      entry.meanwhile.push(record)
+    } else if (record.position === entry.end + 1) {
+      entry.end = record.position
+      entry.channel.push(recordFrame(record))
+    } else if (record.position > entry.end) {
+      // A record is missing. Readers who reconnect find it in the log.
+      entry.channel.end(namedFrame('cut', { reason: 'gap' }))
+      this.#forget(key, entry)
+    }
+  }
+
+  #forget(key: string, entry: Watched): void {
+    if (this.#watched.get(key) === entry) this.#watched.delete(key)
+  }
+
+  async #watch(key: string, log: ConversationLog, id: string): Promise<Watched | null> {
+    const summary = this.#watched.has(key) ? null : await log.find(id)
+    // Another reader may have opened it meanwhile.
+    const known = this.#watched.get(key)
+    if (!known && !summary) return null
+    const entry = known ?? this.#open(key, log, summary as { id: string; position: number })
+    await entry.opened
+    return entry
+  }
+
+  #open(
+    key: string,
+    log: ConversationLog,
+    { id, position }: { id: string; position: number },
+  ): Watched {
+    const after = Math.max(0, position - KEEP_RECORDS)
+    const readEnd = async (): Promise<void> => {
+      try {
+        const tail = await log.read(id, { after, limit: KEEP_RECORDS })
+        const { meanwhile } = entry
+        entry.meanwhile = null
+        for (const record of [...tail, ...(meanwhile ?? [])]) this.#push(key, entry, record)
+      } catch (error) {
+        this.#forget(key, entry)
+        throw error
+      }
+    }
+    const channel = new Channel({ after })
+    const entry: Watched = { channel, end: after, meanwhile: [], opened: Promise.resolve() }
+    this.#watched.set(key, entry)
+    entry.opened = readEnd()
+    return entry
+  }
+}
+
+function keyOf(namespace: string | null, conversation: string): string {
+  return `${namespace ?? ''}\n${conversation}`
+}
+
+function recordFrame(record: LogRecord) {
+  return jsonFrame(record, { number: record.position })
+}

@@ -1,0 +1,268 @@
+import type { Context } from 'hono'
+import { attachment, fileName } from '../../core/content-disposition.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { LogRecord } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { newId } from '../../core/new-id.ts'
+import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
+import * as wire from '../../wire/conversations.ts'
+import { hasRole } from '../caller.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import { unlessRepeated } from '../idempotency.ts'
+import { publicSummary } from '../public-info.ts'
+import type { ConversationReader, Reader } from '../readers/readers.ts'
+import { type FoundConversation, type Route, route } from '../route.ts'
+
+const PATH = '/api/conversations/:id'
+
+/** Maximum number of cached pages of the list. */
+const MAX_PAGES = 500
+
+/** How long a page is cached, in milliseconds: the hub does not see every change of another process at once. */
+const PAGE_MS = 1000
+
+/** Conversations: create, rename, delete, fork, export, import. */
+export const conversationRoutes: readonly Route[] = [
+  route(
+    'POST /api/conversations',
+    {
+      role: 'member',
+      summary: 'Create a conversation',
+      body: wire.newConversation,
+      answers: { 201: wire.created, 200: wire.created },
+      errors: ['conversation_exists'],
+    },
+    async ({ body, agent, attemptId, json }) => {
+      const { log } = agent()
+      const attempt = attemptId()
+      const id = body.id ?? attempt ?? newId()
+      const exists = (await log.find(id)) !== null
+      if (exists && attempt === id) return json({ id })
+      if (exists) {
+        throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
+      }
+      await log.create(id)
+      if (body.title !== undefined) await log.rename(id, body.title)
+      return json({ id }, 201)
+    },
+  ),
+  route(
+    'POST /api/conversations/import',
+    {
+      role: 'owner',
+      summary: 'Create a conversation from an export',
+      query: wire.importQuery,
+      takes: ['application/x-ndjson'],
+      answers: { 201: wire.created },
+      errors: ['conversation_exists', 'body_too_large'],
+    },
+    async ({ c, query, agent, json }) => {
+      const id = await agent().log.import(bodyLines(c), query)
+      return json({ id }, 201)
+    },
+  ),
+  route(
+    `GET ${PATH}`,
+    {
+      role: 'reader',
+      summary: 'The summary of a conversation',
+      answers: { 200: wire.conversationSummary },
+    },
+    async ({ reader, conversation, json }) =>
+      json(await readableSummary(await conversation(), reader)),
+  ),
+  route(
+    `PATCH ${PATH}`,
+    {
+      role: 'member',
+      summary: 'Rename a conversation',
+      body: wire.conversationChange,
+      answers: { 200: wire.conversationSummary },
+    },
+    async ({ body, reader, param, agent, conversation, json }) => {
+      await agent().log.rename(param('id'), body.title)
+      return json(await readableSummary(await conversation(), reader))
+    },
+  ),
+  route(
+    `DELETE ${PATH}`,
+    {
+      role: 'owner',
+      summary: 'Delete a conversation with everything in it',
+      answers: { 204: null },
+    },
+    async ({ c, reader, conversation }) => {
+      const { id, log, agent } = await conversation()
+      await agent().cancel(id)
+      // Only this log knows who may read these assets.
+      for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
+        await agent().assets.delete(asset)
+      }
+      await log.delete(id)
+      return c.body(null, 204)
+    },
+  ),
+  route(
+    `POST ${PATH}/fork`,
+    {
+      role: 'member',
+      summary: 'Create a conversation that begins with the messages of this one',
+      body: wire.forkAsk,
+      answers: { 201: wire.created, 200: wire.created },
+      errors: ['message_not_found', 'conversation_exists'],
+    },
+    async ({ body, conversation, attemptId, json }) => {
+      const { id, agent } = await conversation()
+      const attempt = body.id === undefined ? attemptId() : undefined
+      const fork = await agent()
+        .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
+        .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
+      return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
+    },
+  ),
+  route(
+    `GET ${PATH}/export`,
+    {
+      role: 'reader',
+      summary: 'The whole conversation as lines of JSON',
+      query: wire.exportQuery,
+      answers: { 200: { types: ['application/x-ndjson'] } },
+    },
+    async ({ c, caller, reader, query, conversation }) => {
+      const { id, log, summary, reading: readingOf } = await conversation()
+      if (query.debug && !hasRole(caller, 'owner')) {
+        throw new ByrefError('forbidden', 'Only owners may export debug data')
+      }
+      const reading = await readingOf()
+      const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
+      const isWhole = !reading || reading.may(reading.its.all)
+      const lines = isWhole ? all : readableLines(all, reading)
+      if (!isWhole) c.header('byref-withheld', 'true')
+      c.header('content-type', 'application/x-ndjson')
+      const { title } = (await reader?.summary(log, summary)) ?? summary
+      const name = fileName(title || id, summary.updatedAt, 'jsonl')
+      c.header('content-disposition', attachment(name))
+      return c.body(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()))
+    },
+  ),
+]
+
+/** The list of conversations, whose pages are cached until something changes. */
+export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
+  const pages = new Map<string, { version: number; text: string; until: number }>()
+  return route(
+    'GET /api/conversations',
+    {
+      role: 'reader',
+      summary: 'Conversations by pages, last changed first',
+      query: wire.conversationsQuery,
+      answers: { 200: wire.conversationsPage },
+    },
+    async ({ query, caller, reader, agent }) => {
+      const { log } = agent()
+      const { namespace } = log
+      const version = hub.version(namespace)
+      const key = JSON.stringify([namespace, query, reader && caller.subject])
+      const now = Date.now()
+      let page = pages.get(key)
+      if (page?.version !== version || page.until < now) {
+        const { conversations, next } = await log.list(query)
+        const shown = reader
+          ? await readableSummaries(reader, log, { conversations, ...query })
+          : conversations
+        const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
+        page = { version, text, until: now + PAGE_MS }
+        if (pages.size >= MAX_PAGES) pages.clear()
+        pages.set(key, page)
+      }
+      return { jsonText: page.text, status: 200 }
+    },
+  )
+}
+
+/** The summaries of a page as a reader may see them, without those that the search found only in withheld text. */
+async function readableSummaries(
+  reader: Reader,
+  log: ConversationLog,
+  { conversations, search }: { conversations: ConversationSummary[]; search?: string },
+): Promise<ConversationSummary[]> {
+  const shown: ConversationSummary[] = []
+  for (const one of conversations) {
+    if (search && !(await reader.finds(log, one, search))) continue
+    shown.push(await reader.summary(log, one))
+  }
+  return shown
+}
+
+async function readableSummary({ log, summary }: FoundConversation, reader: Reader | null) {
+  return publicSummary((await reader?.summary(log, summary)) ?? summary)
+}
+
+/** The lines of an export (docs/conversation-log.md) without debug data. */
+async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) {
+    if (line.startsWith('{"debug":')) continue
+    // Other versions may write the keys of a line in another order.
+    if (line.includes('"event":') || !('debug' in JSON.parse(line))) yield line
+  }
+}
+
+/** The lines of an export (docs/conversation-log.md) as a reader may see them. */
+async function* readableLines(
+  lines: AsyncIterable<string>,
+  { its, may, record, shownTo }: ConversationReader,
+): AsyncGenerator<string> {
+  for await (const line of lines) {
+    const value: unknown = JSON.parse(line)
+    if (!isPlainObject(value)) continue
+    if ('event' in value) yield `${JSON.stringify(record(value as unknown as LogRecord))}\n`
+    else if ('debug' in value) {
+      // Debug data that belong to no message have the label of the whole conversation.
+      const label = its.message(String(value.debug)) ? shownTo(String(value.debug)) : its.all
+      if (may(label)) yield line
+    } else yield may(its.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
+  }
+}
+
+/** Maximum size of one line of an import, in bytes. */
+const MAX_LINE = 64 * 1024 * 1024
+
+/**
+ * The lines of a request body, each ended by `\n`.
+ *
+ * @throws ByrefError `bad_request` without a body, `body_too_large` for a line above 64 MiB
+ */
+async function* bodyLines(c: Context): AsyncGenerator<string> {
+  const { body } = c.req.raw
+  if (!body) throw new ByrefError('bad_request', 'The body of the request must be an export')
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let open: string[] = []
+  let size = 0
+  for await (const chunk of body) {
+    const lines = decode(decoder, chunk).split('\n')
+    const last = lines.pop() ?? ''
+    for (const line of lines) {
+      yield `${open.join('')}${line}\n`
+      open = []
+      size = 0
+    }
+    open.push(last)
+    size += last.length
+    if (size > MAX_LINE) {
+      throw new ByrefError(
+        'body_too_large',
+        `A line of the import is longer than ${MAX_LINE} bytes`,
+      )
+    }
+  }
+  const rest = open.join('')
+  if (rest !== '') yield `${rest}\n`
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array): string {
+  try {
+    return decoder.decode(chunk, { stream: true })
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The import is not valid UTF-8', { cause })
+  }
+}

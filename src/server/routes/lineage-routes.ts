@@ -1,0 +1,141 @@
+import type { z } from 'zod'
+import { ByrefError } from '../../core/errors.ts'
+import { isPlain, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
+import { mapLabels, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import type { Lineage, LineageNode } from '../../core/labels/lineage.ts'
+import { readAll } from '../../log/conversation-log.ts'
+import {
+  labelsAnswer,
+  labelsQuery,
+  lineageAnswer,
+  lineageQuery,
+  type writtenLabel,
+} from '../../wire/lineage.ts'
+import { ConversationLabels } from '../readers/conversation-labels.ts'
+import type { ConversationReader } from '../readers/readers.ts'
+import { type FoundConversation, type Route, route } from '../route.ts'
+
+type Answer = z.infer<typeof lineageAnswer>
+
+/** Lineage: where a value came from and where it was used. */
+export const lineageRoutes: readonly Route[] = [
+  route(
+    'GET /api/conversations/:id/lineage',
+    {
+      role: 'reader',
+      summary: 'Where a value came from and where it was used',
+      query: lineageQuery,
+      answers: { 200: lineageAnswer },
+      errors: ['variable_not_found'],
+    },
+    async ({ query, conversation, json }) => {
+      const found = await conversation()
+      const lineage = await found.agent().lineage(found.id, query.ref)
+      if (!lineage) {
+        throw new ByrefError('variable_not_found', `There is no "${query.ref}" here`)
+      }
+      const reading = await labelsOf(found)
+      return json(reading ? readableLineage(lineage, reading) : plain(lineage))
+    },
+  ),
+  route(
+    'GET /api/conversations/:id/labels',
+    {
+      role: 'reader',
+      summary: 'What in a conversation is untrusted or private',
+      query: labelsQuery,
+      answers: { 200: labelsAnswer },
+    },
+    async ({ query, conversation, json }) => {
+      const found = await conversation()
+      const reading = await labelsOf(found)
+      if (reading) return json(marksOf(reading, query.after))
+      const { position } = found.summary
+      return json({ position, messages: {}, assets: {}, data: {} })
+    },
+  ),
+]
+
+/** The labels of a conversation, and what the caller may read. */
+type Reading = Pick<ConversationReader, 'its' | 'may'>
+
+/**
+ * The labels of a conversation. On a server without trust everybody may read everything, but agents of another server may
+ * have run the conversation with trust on. Null where no run had trust on.
+ */
+async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
+  const restricted = await reading()
+  if (restricted) return restricted
+  const its = new ConversationLabels()
+  let hasLabels = false
+  for await (const record of readAll(log, id)) {
+    const { event } = record
+    its.apply(record)
+    if ('trust' in event && event.trust !== 'off') hasLabels = true
+  }
+  return hasLabels ? { its, may: () => true } : null
+}
+
+function marksOf({ its, may }: Reading, after: number): z.infer<typeof labelsAnswer> {
+  const { labels } = its
+  const written = (label: Label) => writeLabel({ ...label, sources: [] }) as Written
+  const marks = (entries: Iterable<[string, Label]>) =>
+    Object.fromEntries(
+      [...entries].flatMap(([id, label]) => (isPlain(label) ? [] : [[id, written(label)]])),
+    )
+  const messages: Record<string, Written> = {}
+  for (const [id, position] of its.messages) {
+    const tree = labels.message(id)
+    const whole = wholeOf(tree)
+    if (position <= after || isPlain(whole)) continue
+    // Names of fields may be part of the value.
+    const shown = may(whole) ? tree : { label: whole }
+    messages[id] = writeLabelTree(mapLabels(shown, (one) => ({ ...one, sources: [] }))) as Written
+  }
+  return {
+    position: its.position,
+    messages,
+    assets: marks([...its.assets].map((id) => [id, labels.asset({ id })])),
+    data: marks(
+      [...its.data].map(([name, ref]) => [
+        name,
+        labels.variable({ type: 'variable', path: [], ...ref }),
+      ]),
+    ),
+  }
+}
+
+type Written = z.infer<typeof writtenLabel>
+
+function plain({ of, nodes, edges }: Lineage): Answer {
+  return { of: [...of], nodes: [...nodes], edges: [...edges] }
+}
+
+/** The lineage with labels, without names chosen by a model that had seen what this reader may not see. */
+function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answer {
+  const { its, may } = reading
+  const isKept = (call: string) => may(its.labels.contextOf(call.replace(/^call:/, '')))
+  return {
+    of: [...of],
+    nodes: nodes.map((node) => {
+      const label = labelOf(node, reading)
+      const { ref, ...rest } = node
+      const written =
+        label === TRUSTED ? {} : { label: writeLabel(label) as Answer['nodes'][0]['label'] }
+      const hides = node.type === 'data' && !may(label)
+      return { ...rest, ...(ref === undefined || hides ? {} : { ref }), ...written }
+    }),
+    edges: edges.map(({ ref, ...edge }) =>
+      ref === undefined || !isKept(edge.to) ? edge : { ...edge, ref },
+    ),
+  }
+}
+
+function labelOf({ id, type, ref }: LineageNode, { its }: Reading): Label {
+  const name = id.slice(id.indexOf(':') + 1)
+  if (type === 'asset') return its.labels.asset({ id: name })
+  if (type !== 'call') return its.message(name) ?? TRUSTED
+  const number = /^†result#(\d+)$/.exec(ref ?? '')?.[1]
+  const tree = number === undefined ? null : its.labels.result(Number(number))
+  return tree ? wholeOf(tree) : TRUSTED
+}

@@ -1,0 +1,261 @@
+import type { z } from 'zod'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import type { LabelInput } from '../../core/labels/label.ts'
+import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { spokenBy } from '../../core/messages/spoken-by.ts'
+import type { ContentInput } from '../../core/messages/to-message.ts'
+import type { Run } from '../../engine/follow-run.ts'
+import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
+import type { ModelSettings } from '../../models/model-settings.ts'
+import { json as anyJson } from '../../wire/common.ts'
+import * as wire from '../../wire/messages.ts'
+import { unlessRepeated } from '../idempotency.ts'
+import { joinedLabel } from '../readers/readers.ts'
+import { type Call, type Route, route } from '../route.ts'
+import { pageOfMessages } from './message-pages.ts'
+
+const PATH = '/api/conversations/:id/messages'
+
+/** Messages: read, send, retry, delete, and their debug data. */
+export const messageRoutes: readonly Route[] = [
+  route(
+    `GET ${PATH}`,
+    {
+      role: 'reader',
+      summary: 'Messages by pages, forwards and backwards',
+      query: wire.messagesQuery,
+      answers: { 200: wire.messagesPage },
+    },
+    async ({ query, conversation, json }) => {
+      const { id, log, summary, reading: readingOf } = await conversation()
+      const page = await pageOfMessages(log, id, { ...query, end: summary.position })
+      const reading = await readingOf()
+      if (!reading) return json(page)
+      const messages = page.messages.map(({ position, message }) => {
+        return { position, message: reading.message(message as Message) }
+      })
+      return json({ ...page, messages })
+    },
+  ),
+  route(
+    `POST ${PATH}`,
+    {
+      role: 'member',
+      summary: 'Send messages, which start a run',
+      body: wire.sendBody,
+      answers: { 202: wire.sent, 200: wire.sent },
+      errors: [
+        'conversation_busy',
+        'message_exists',
+        'agent_not_found',
+        'invalid_message',
+        'invalid_data',
+        'schema_violation',
+        'asset_not_found',
+        'invalid_reference',
+        'config_invalid',
+      ],
+    },
+    send,
+  ),
+  route(
+    `GET ${PATH}/:messageId`,
+    {
+      role: 'reader',
+      summary: 'One message',
+      answers: { 200: wire.message },
+      errors: ['message_not_found'],
+    },
+    async ({ param, conversation, json }) => {
+      const { id, log, reading: readingOf } = await conversation()
+      const { payload } = await findMessage(log, id, param('messageId'))
+      const reading = await readingOf()
+      return json(reading ? reading.message(payload) : payload)
+    },
+  ),
+  route(
+    `DELETE ${PATH}/:messageId`,
+    {
+      role: 'owner',
+      summary: 'Delete the content of a message; its record stays in the log',
+      answers: { 204: null },
+      errors: ['message_not_found', 'conversation_busy'],
+    },
+    async ({ c, param, conversation }) => {
+      const { id, agent } = await conversation()
+      await agent().deleteMessage(id, param('messageId'))
+      return c.body(null, 204)
+    },
+  ),
+  route(
+    `GET ${PATH}/:messageId/debug`,
+    {
+      role: 'member',
+      summary: 'Request and response of the step that wrote a message, or its own debug data',
+      answers: { 200: anyJson },
+      errors: ['message_not_found'],
+    },
+    async ({ param, conversation, json }) => {
+      const { id, agent, reading: readingOf } = await conversation()
+      const messageId = param('messageId')
+      const reading = await readingOf()
+      reading?.need(reading.shownTo(messageId), 'The debug data')
+      const found = await agent().debug(id, messageId)
+      if (found !== null) return json(found)
+      throw new ByrefError(
+        'message_not_found',
+        `There is no debug data for the message "${messageId}"`,
+      )
+    },
+  ),
+  route(
+    `POST ${PATH}/:messageId/retry`,
+    {
+      role: 'member',
+      summary: "Send a person's message again in a fork, unchanged or edited",
+      body: wire.retryBody,
+      answers: { 202: wire.retried, 200: wire.retried },
+      errors: ['message_not_found', 'invalid_message', 'agent_not_found'],
+    },
+    retry,
+  ),
+]
+
+async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
+  const { body, reader, speaker, json } = call
+  const { id, log, agent: agentOf } = await call.conversation()
+  const agent = agentOf(body.agent as string | undefined)
+  const attempt = call.attemptId()
+  const inputs = inputsOf(body, attempt).map((input) => spokenBy(input, speaker))
+  const given = body.label as LabelInput | undefined
+  const named = [inputs, body.context, body.output, body.settings]
+  const label = joinedLabel(given, await reader?.labelOfNamed(log, named))
+  const run = await agent
+    .start({
+      conversation: id,
+      messages: inputs,
+      ifBusy: body.ifBusy as 'queue',
+      ...(label ? { label } : {}),
+      ...(body.context === undefined ? {} : { context: body.context as never }),
+      ...(body.output ? { output: body.output as never } : {}),
+      ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
+    })
+    // A message id that the client chose is new only once, whatever the idempotency key.
+    .catch(unlessRepeated(inputs[0]?.id === attempt ? attempt : undefined, ['message_exists']))
+  return run ? json(sentNow(run), 202) : json(await sentBefore(agent.log, id, inputs))
+}
+
+async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
+  const { body, reader, speaker, json } = call
+  const { id, log, agent: agentOf, reading: readingOf } = await call.conversation()
+  const agent = agentOf(body.agent)
+  const original = await findMessage(agent.log, id, call.param('messageId'))
+  const { payload } = original
+  const reading = await readingOf()
+  reading?.need(reading.shownTo(payload.id), 'The message')
+  if (payload.sender.participant_role === 'assistant') {
+    throw new ByrefError(
+      'invalid_message',
+      'Only messages of people can be sent again: name the message before this answer',
+    )
+  }
+  const attempt = call.attemptId()
+  const again = {
+    ...copyOf(payload),
+    ...('content' in body ? { content: body.content } : {}),
+    ...(attempt ? { id: attempt } : {}),
+  }
+  const message = spokenBy(again, speaker)
+  const fork = await forkBefore(agent, id, { before: payload.id, as: attempt })
+  const named = await reader?.labelOfNamed(log, message)
+  const label = joinedLabel(reader ? labelOfCopy(original.label) : undefined, named)
+  const run = await agent
+    .start({ conversation: fork, messages: [message], ...(label ? { label } : {}) })
+    .catch(unlessRepeated(attempt, ['message_exists']))
+  const sent = run ? sentNow(run) : await sentBefore(agent.log, fork, [message])
+  return json({ conversation: fork, ...sent }, run ? 202 : 200)
+}
+
+/** The messages of a body, in the forms that `toMessage` accepts; with ids where there is an idempotency key. */
+function inputsOf(body: Record<string, unknown>, attempt: string | undefined): object[] {
+  const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
+  const list = (Array.isArray(messages) ? messages : [single]) as Record<string, unknown>[]
+  return list.map((given, i) => {
+    const id = attempt && i > 0 ? `${attempt}.${i}` : attempt
+    return id === undefined ? given : { id, ...given }
+  })
+}
+
+type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
+
+/** A message without what is set anew when it is sent again. Whoever sends it again is its sender. */
+function copyOf({ id: _, timestamp: __, sender, metadata, ...rest }: Message): ContentInput {
+  const { has_debug_data: ___, ...kept } = metadata
+  const isPersons = sender.participant_role === 'user'
+  return { ...rest, metadata: kept, ...(isPersons ? {} : { sender }) }
+}
+
+/** Whether the copy of a message is private, and who may read it. The labels of values in it are found again. */
+function labelOfCopy(label: NewMessage['label']): LabelInput | undefined {
+  if (label === undefined) return undefined
+  const tree = readLabelTree(label)
+  const { integrity } = tree.label
+  const { confidentiality, readers } = wholeOf(tree)
+  return { integrity, confidentiality, readers }
+}
+
+/** @throws ByrefError `message_not_found`, also for a deleted message */
+async function findMessage(
+  log: ConversationLog,
+  conversation: string,
+  id: string,
+): Promise<NewMessage> {
+  const deleted = await log.deleted(conversation)
+  for await (const { event } of deleted.includes(id) ? [] : readAll(log, conversation)) {
+    if (event.type === 'NEW_MESSAGE' && event.payload.id === id) return event
+  }
+  throw new ByrefError('message_not_found', `There is no message "${id}"`)
+}
+
+/** Forks a conversation before a message. Where an earlier attempt made the fork, that one is used. */
+async function forkBefore(
+  { log, fork }: Agent,
+  conversation: string,
+  { before, as }: { before: string; as: string | undefined },
+): Promise<string> {
+  let at: string | null = null
+  for await (const { event } of readAll(log, conversation)) {
+    if (event.type !== 'NEW_MESSAGE') continue
+    if (event.payload.id === before) break
+    at = event.payload.id
+  }
+  if (at === null) return log.create(as)
+  const made = await fork(conversation, { at, id: as }).catch(
+    unlessRepeated(as, ['conversation_exists', 'log_conflict']),
+  )
+  return made ?? (as as string)
+}
+
+function sentNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<typeof wire.sent> {
+  return { messageId: messageIds[0] as string, messageIds: [...messageIds], runId: id }
+}
+
+/** What the earlier attempt answered, from the log. */
+async function sentBefore(
+  log: ConversationLog,
+  conversation: string,
+  inputs: readonly { id?: string }[],
+): Promise<z.infer<typeof wire.sent>> {
+  const messageIds = inputs.map(({ id }) => id as string)
+  const messageId = messageIds[0] as string
+  let runId = ''
+  for await (const { event } of readAll(log, conversation)) {
+    if (event.type === 'NEW_MESSAGE' && event.payload.id === messageId) runId ||= event.runId ?? ''
+    const isStart = event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED'
+    if (isStart && event.messageIds?.includes(messageId)) runId = event.runId
+  }
+  return { messageId, messageIds, runId }
+}

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import type { Agent } from '../../agent/agent-contract.ts'
+import { ByrefError } from '../../core/errors.ts'
+import * as wire from '../../wire/runs.ts'
+import { type Route, route } from '../route.ts'
+import { stateOf } from './data-routes.ts'
+
+const PATH = '/api/conversations/:id'
+
+/** Runs: cancel, resume, answer an approval, and the prompts of the model. */
+export const runRoutes: readonly Route[] = [
+  route(
+    `POST ${PATH}/cancel`,
+    { role: 'member', summary: 'Cancel the run', answers: { 200: wire.cancelled } },
+    async ({ conversation, json }) => {
+      const { id, agent } = await conversation()
+      return json({ cancelled: await agent().cancel(id) })
+    },
+  ),
+  route(
+    `POST ${PATH}/resume`,
+    {
+      role: 'member',
+      summary: 'Resume a run whose process ended',
+      answers: { 202: wire.resumed },
+    },
+    async ({ conversation, json }) => {
+      const { id, summary, agent } = await conversation()
+      const isDue = summary.openRun !== null || summary.queued > 0
+      if (isDue) agent().resume(id)
+      return json({ resumed: isDue }, 202)
+    },
+  ),
+  route(
+    `POST ${PATH}/calls/:callId/approval`,
+    {
+      role: 'member',
+      summary: 'Approve or deny a call that waits for approval',
+      body: wire.approvalAnswer,
+      answers: { 202: wire.approved },
+      errors: ['approval_answered', 'invalid_arguments'],
+    },
+    async ({ body, caller, param, conversation, json }) => {
+      const { id, agent } = await conversation()
+      const answer = { ...body, by: caller.subject }
+      await agent().approve(id, param('callId'), answer as never)
+      return json({ approved: body.approved }, 202)
+    },
+  ),
+  route(
+    `GET ${PATH}/prompts/:messageId`,
+    {
+      role: 'member',
+      summary: 'The prompt of an answer, and what is new in it',
+      query: wire.promptQuery,
+      answers: { 200: wire.promptAnswer },
+      errors: ['message_not_found'],
+    },
+    async ({ query, param, conversation, json }) => {
+      const { id, agent: agentOf, reading: readingOf } = await conversation()
+      const messageId = param('messageId')
+      const agent = agentOf()
+      const reading = await readingOf()
+      reading?.need(reading.shownTo(messageId), 'The prompt')
+      const prompt = await promptOf(agent, id, messageId)
+      const other = query.against ?? (await answerBefore(agent, id, messageId))
+      if (other === null) return json({ ...prompt, difference: null })
+      reading?.need(reading.shownTo(other), 'The prompt before')
+      const difference = differenceOf(await promptOf(agent, id, other), prompt)
+      return json({ ...prompt, difference })
+    },
+  ),
+]
+
+type Prompt = Omit<z.infer<typeof wire.promptAnswer>, 'difference'>
+
+/** @throws ByrefError `message_not_found` for a message that no model wrote */
+async function promptOf(
+  { debug }: Agent,
+  conversation: string,
+  messageId: string,
+): Promise<Prompt> {
+  const { request } = Object(await debug(conversation, messageId)) as {
+    request?: { model: unknown; prompt?: unknown; tools?: unknown[] }
+  }
+  if (!Array.isArray(request?.prompt)) {
+    throw new ByrefError('message_not_found', `There is no prompt for the message "${messageId}"`)
+  }
+  const { model, prompt, tools = [] } = request
+  return { messageId, model, prompt, tools }
+}
+
+/** The last answer of a model before this one that was not deleted; null for the first. */
+async function answerBefore({ log }: Agent, conversation: string, messageId: string) {
+  const { runs } = await stateOf(log, conversation)
+  const steps = runs.flatMap((run) => run.steps).filter(({ commandIds }) => !commandIds)
+  const place = steps.findIndex((step) => step.messageId === messageId)
+  const deleted = new Set(await log.deleted(conversation))
+  const before = steps.slice(0, Math.max(0, place)).findLast((step) => !deleted.has(step.messageId))
+  return before?.messageId ?? null
+}
+
+function differenceOf(
+  before: Prompt,
+  now: Prompt,
+): z.infer<typeof wire.promptAnswer>['difference'] {
+  const changed = before.prompt.findIndex((one, i) => !isDeepStrictEqual(one, now.prompt[i]))
+  const kept = changed < 0 ? before.prompt.length : changed
+  return {
+    messageId: before.messageId,
+    kept,
+    removed: before.prompt.slice(kept),
+    added: now.prompt.slice(kept),
+  }
+}
