@@ -169,19 +169,30 @@ export class ConversationSource implements ValueSource {
     try {
       return { value: this.#orExplain(await this.#settle(expression), expression), labels }
     } catch (error) {
-      throw withLabels(error, labels)
+      // An error may tell the keys of everything on the way.
+      throw withLabels(error, await this.#keptLabels(rootsOf(expression), kept, []))
     }
   }
 
-  /** Of the references, and of the content of the assets that they lead to. */
+  /**
+   * Of the references, and of the content of the assets that they lead to.
+   *
+   * @param at The place in the assets. Default: where the references lead.
+   */
   async #keptLabels(
     expression: VariableExpression,
     kept: readonly KeptField[],
+    at?: readonly FieldKey[],
   ): Promise<LabelTree | undefined> {
     const { labels } = this.#from
     if (!labels) return undefined
     const reference = joinAll(variablesIn(expression).map((ref) => wholeOf(this.#labelsAt(ref))))
-    const contents = await Promise.all(kept.map(({ ref }) => labels.asset(partsOf(ref))))
+    const contents = await Promise.all(
+      kept.map(({ ref }) => {
+        const parts = partsOf(ref)
+        return labels.asset({ ...parts, fieldPath: at ? [...at] : parts.fieldPath })
+      }),
+    )
     const [content] = contents
     if (content && expression.type === 'variable') return joinLabel(content, reference)
     return { label: joinAll([reference, ...contents.map(wholeOf)]) }
@@ -281,7 +292,8 @@ export class ConversationSource implements ValueSource {
         return errorMessage(error)
       }
     })
-    throw withLabels(new VariableError(reasons.join(' ')), this.#found(null, expression).labels)
+    const { labels } = this.#found(null, rootsOf(expression))
+    throw withLabels(new VariableError(reasons.join(' ')), labels)
   }
 }
 
@@ -297,6 +309,12 @@ export function createResultSource(values: readonly unknown[], assets: Assets): 
     { board: createBoard([]), results, assets, hasOutputs: false },
     { id: '' },
   )
+}
+
+/** The expression with the whole values that its references lead into. */
+function rootsOf(expression: VariableExpression): VariableExpression {
+  if (expression.type === 'variable') return { ...expression, path: [] }
+  return { ...expression, of: expression.of.map(rootsOf) } as VariableExpression
 }
 
 /** The labels of what an error message may tell about. */

@@ -4,7 +4,12 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
-import { ConversationSource, type ReadingCall, sourceLabels } from '../../boundary/value-source.ts'
+import {
+  ConversationSource,
+  labelsOfError,
+  type ReadingCall,
+  sourceLabels,
+} from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { addUsage } from '../../core/events/add-usage.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
@@ -189,9 +194,15 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     resolveAsset: (ref) => assets().get(ref),
     assetConfig: scope.assets.config,
     async read(variable) {
-      const found = await sourceOf(scope, plan).read(variable)
-      onRead?.(found)
-      return found.value
+      try {
+        const found = await sourceOf(scope, plan).read(variable)
+        onRead?.(found)
+        return found.value
+      } catch (error) {
+        const labels = labelsOfError(error)
+        if (labels) onRead?.({ value: undefined, labels })
+        throw error
+      }
     },
     trust,
     output: {

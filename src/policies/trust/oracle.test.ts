@@ -5,6 +5,7 @@ import { createRandom, type Random } from '../../agent/fixtures/random.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { join, joinAll, type Label, readLabel, saysSame, TRUSTED } from '../../core/labels/label.ts'
+import { wholeOf } from '../../core/labels/label-tree.ts'
 import { createLabels } from '../../core/labels/labels.ts'
 import { readAll } from '../../log/conversation-log.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
@@ -53,7 +54,11 @@ function scriptOf(random: Random): Step[] {
 }
 
 /** The label of every result by following its sources, one after the other, in the plainest way there is. */
-function oracle(script: readonly Step[], shows: boolean, failed: (i: number) => boolean): Label[] {
+function oracle(
+  script: readonly Step[],
+  shows: boolean,
+  failed: (i: number) => Label | null,
+): Label[] {
   const results: Label[] = []
   const writes: { place: string; label: Label }[] = []
   let context = TRUSTED
@@ -61,14 +66,25 @@ function oracle(script: readonly Step[], shows: boolean, failed: (i: number) => 
     const given = reads.map(({ result, place }) =>
       result === undefined ? placeLabel(writes, place ?? '') : (results[result - 1] as Label),
     )
-    const own = failed(i) ? TRUSTED : readLabel(OWN[tool])
-    const label = joinAll([own, context, ...given])
+    const failure = failed(i)
+    const own = failure ? TRUSTED : readLabel(OWN[tool])
+    const known = joinAll([own, context, ...given])
+    // An error may tell the keys of the whole value that it was looked for in, and of no other.
+    const roots = reads.flatMap(({ place }) => (place ? placeLabel(writes, place[0] ?? '') : []))
+    const isBetween =
+      failure && covers(failure, known) && covers(join(known, joinAll(roots)), failure)
+    const label = isBetween ? failure : known
     results.push(label)
     // A failure is not written.
     if (write !== null && !failed(i)) writes.push({ place: write, label })
     if (shows || label.integrity === 'trusted') context = join(context, label)
   }
   return results
+}
+
+/** Whether a label says all that another one says. */
+function covers(label: Label, other: Label): boolean {
+  return saysSame(join(label, other), label)
 }
 
 /** What was written there last, and into it since, and what holds it. */
@@ -110,7 +126,9 @@ describe('every label', () => {
           const failure = failureOf(record.event)
           if (failure !== null) failures.add(failure)
         }
-        const wanted = oracle(script, trust === 'track', (i) => failures.has(i))
+        const wanted = oracle(script, trust === 'track', (i) =>
+          failures.has(i) ? wholeOf(labels.result(i + 1) ?? { label: TRUSTED }) : null,
+        )
         for (const [i, label] of wanted.entries()) {
           const found = labels.variable({
             type: 'variable',
