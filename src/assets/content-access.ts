@@ -2,8 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
-import { readBytes, streamOf } from './bodies/body.ts'
-import type { ByteRange } from './bodies/byte-range.ts'
+import { type ByteRange, readBytes, streamOf } from './bodies/body.ts'
 import type { ContentCache } from './content-cache.ts'
 
 /** The content of an asset, read as far as it is asked for. */

@@ -2,8 +2,8 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { orAborted } from './abortable.ts'
+import type { ByteRange } from './body.ts'
 import type { BodyStore } from './body-store.ts'
-import type { ByteRange } from './byte-range.ts'
 import {
   CONNECTOR_OPTIONS,
   createS3Connector,

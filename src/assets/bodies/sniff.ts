@@ -1,7 +1,6 @@
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { JsonWalker } from '../json/json-walker.ts'
-import { mimeTypeOfName } from './file-extension.ts'
-import { essenceOf, normalizeMimeType } from './mime-type.ts'
+import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')

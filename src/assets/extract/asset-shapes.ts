@@ -1,7 +1,6 @@
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { isBase64File } from '../bodies/base64-file.ts'
-import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, isBase64File, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')

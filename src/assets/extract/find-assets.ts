@@ -1,6 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import { isBase64File } from '../bodies/base64-file.ts'
-import { type DataUrl, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
+import { type DataUrl, isBase64File, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import { carriesRef, type Fields } from './asset-shapes.ts'
 import { cancelFound, type FoundBody, sizeOf } from './found-body.ts'

@@ -1,7 +1,6 @@
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { chunksOf } from '../bodies/body.ts'
-import type { ByteRange } from '../bodies/byte-range.ts'
+import { type ByteRange, chunksOf } from '../bodies/body.ts'
 import type { BodyRanges } from '../content-access.ts'
 import { JsonWalker, NotJsonError, unescaped } from './json-walker.ts'
 

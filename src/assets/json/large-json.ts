@@ -2,7 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { putKey } from '../../core/json/json.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { AssetRecord } from '../asset-store.ts'
-import type { ByteRange } from '../bodies/byte-range.ts'
+import type { ByteRange } from '../bodies/body.ts'
 import {
   type AssetContent,
   type BodyRanges,

@@ -1,6 +1,5 @@
 import { type JsonToken, JsonWalker, unescaped } from '../json/json-walker.ts'
-import { linePieces } from './line-pieces.ts'
-import type { FieldStep, Piece, PieceReader } from './piece.ts'
+import { type FieldStep, linePieces, type Piece, type PieceReader } from './line-pieces.ts'
 
 /** Distinct keys that are remembered, so that each is searched once. */
 const MAX_KEYS = 10_000

@@ -2,7 +2,7 @@ import type { Worker as Thread } from 'node:worker_threads'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { Piece } from './piece.ts'
+import type { Piece } from './line-pieces.ts'
 
 const { Worker } = nodeBuiltin('node:worker_threads')
 

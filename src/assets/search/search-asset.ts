@@ -8,12 +8,11 @@ import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
 import { documentForm } from '../documents/document-form.ts'
 import { pageAt } from '../documents/document-page.ts'
 import { NotJsonError } from '../json/json-walker.ts'
-import { jsonLine } from '../tables/json-line.ts'
+import { jsonLine } from '../tables/table-facts.ts'
 import type { TableRows } from '../tables/table-rows.ts'
 import { leafPieces } from './leaf-pieces.ts'
-import { linePieces } from './line-pieces.ts'
+import { type FieldStep, linePieces, type Piece, type PieceReader, pathOf } from './line-pieces.ts'
 import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
-import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
 
 /** Options of {@link searchAsset}. */
 export interface SearchOptions extends SearchQuery {

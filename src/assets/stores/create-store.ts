@@ -14,9 +14,8 @@ import {
   type StoreOptions,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { readBytes } from '../bodies/body.ts'
+import { type ByteRange, readBytes } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import type { ByteRange } from '../bodies/byte-range.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { createDigester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'

@@ -6,9 +6,8 @@ import { readBytes, streamOf } from '../bodies/body.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { spaceName } from '../space-name.ts'
 import { PARTS } from './create-store.ts'
-import { RECORD_EXTENSION } from './save-asset.ts'
+import { RECORD_EXTENSION, spaceName } from './save-asset.ts'
 import { disownBodies, isOfStore } from './sweep-store.ts'
 
 /** What {@link rebuildRecords} did. */

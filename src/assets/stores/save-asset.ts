@@ -5,11 +5,10 @@ import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { createDigester, sha256 } from '../bodies/digest.ts'
-import { extensionOf } from '../bodies/file-extension.ts'
+import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { spaceName } from '../space-name.ts'
-import { graceOf } from './grace.ts'
+import { graceOf } from './sweep-store.ts'
 
 /** Streams up to this size are hashed before they are written, so that a body that is there already is not. */
 const SMALL = 64 * 1024
@@ -243,4 +242,14 @@ function interrupted(): ByrefError {
     'storage_failed',
     'The save was held up for so long that its bodies may be gone; save the asset again.',
   )
+}
+
+/** The folder of a namespace: readable, and its own by a hash; `_` for none. */
+export function spaceName(namespace: string | null): string {
+  if (namespace === null) return '_'
+  const readable = namespace
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `${readable.slice(0, 24)}-${sha256(namespace).slice(0, 24)}`
 }

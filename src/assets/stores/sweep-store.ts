@@ -4,7 +4,6 @@ import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { graceOf } from './grace.ts'
 
 const BATCH = 500
 const DELETES_AT_ONCE = 16
@@ -120,4 +119,11 @@ async function* batchesOf(listed: AsyncIterable<ListedBody>): AsyncGenerator<Lis
     batch = []
   }
   yield batch
+}
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Leftovers of a writer that may live are kept as long as a caller says, and at least for a day: uploads can be slow. */
+export function graceOf(graceMs: number = DAY): number {
+  return Math.max(graceMs, DAY)
 }

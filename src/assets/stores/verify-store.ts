@@ -5,9 +5,8 @@ import { createDigester } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex } from '../records/record-index.ts'
 import type { RecordPlace } from '../records/record-page.ts'
-import { spaceName } from '../space-name.ts'
-import { graceOf } from './grace.ts'
-import { clockOf, unneededBodies } from './sweep-store.ts'
+import { spaceName } from './save-asset.ts'
+import { clockOf, graceOf, unneededBodies } from './sweep-store.ts'
 
 const PAGE = 200
 

@@ -25,9 +25,13 @@ import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { checkRoom, usageOf } from '../records/quota.ts'
 import { recordPage } from '../records/record-page.ts'
-import type { Bundle } from './bundle.ts'
 import { recordReader } from './record-reader.ts'
-import { type SmallStore, type SmallStoreContent, smallStoreContent } from './small-store.ts'
+import {
+  type Bundle,
+  type SmallStore,
+  type SmallStoreContent,
+  smallStoreContent,
+} from './small-store.ts'
 
 /**
  * A whole store over one of three methods. Names, namespaces and times are kept in this process, and come back after a

@@ -1,7 +1,6 @@
 import { isoDate } from './iso-date.ts'
-import { jsonLine } from './json-line.ts'
 import { isInt64, LongNumber, numberShape } from './long-number.ts'
-import type { ColumnType, Storage, TableColumn } from './table-column.ts'
+import { type ColumnType, jsonLine, type Storage, type TableColumn } from './table-facts.ts'
 
 /** Finds a column's type, cell by cell, and then makes of its cells what is stored. */
 export interface ColumnReader {

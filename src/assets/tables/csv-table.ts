@@ -1,14 +1,16 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { checkDense } from './check-dense.ts'
 import { type ColumnReader, textColumn } from './column.ts'
-import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
 import type { TableError } from './table-error.ts'
 import {
   broken,
+  checkDense,
   headOf,
+  inBatches,
   lineAt,
+  MAX_COLUMNS,
   MAX_RECORD,
+  type TableInput,
   type TableSource,
   textOf,
   tooWide,

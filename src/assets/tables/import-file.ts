@@ -3,11 +3,11 @@ import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
 import { type BodyInput, takeBody } from '../bodies/body-input.ts'
-import { derivedIds } from './derived-ids.ts'
 import type { TableFile } from './import-table.ts'
 import { layAside } from './lay-aside.ts'
 import type { Spool } from './spool.ts'
 import { TableError } from './table-error.ts'
+import { derivedIds } from './table-facts.ts'
 import { tableFormat, typeByName } from './table-format.ts'
 
 /** What an importer works with; `open` reads a file that was saved, as often as it is asked. */

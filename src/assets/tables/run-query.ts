@@ -1,8 +1,14 @@
 import { ByrefError } from '../../core/errors.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
-import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
-import { queryFailed } from './query-error.ts'
-import type { TableColumn } from './table-column.ts'
+import {
+  type DuckdbConnection,
+  loadDuckdb,
+  named,
+  queryFailed,
+  quoted,
+  withDuckdb,
+} from './duckdb.ts'
+import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 

@@ -11,8 +11,7 @@ import {
   fieldAt,
 } from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
-import { jsonLine } from './json-line.ts'
-import type { TableFacts } from './table-facts.ts'
+import { jsonLine, type TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow, type TableRows } from './table-rows.ts'
 
 /** Bytes that a row and a cell take in memory, beside the texts in them. */

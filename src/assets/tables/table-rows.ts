@@ -4,7 +4,7 @@ import { putKey } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
-import type { TableColumn } from './table-column.ts'
+import type { TableColumn } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 

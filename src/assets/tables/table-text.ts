@@ -1,6 +1,8 @@
+import { ByrefError } from '../../core/errors.ts'
+import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { peek } from '../bodies/body.ts'
 import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
-import { MAX_COLUMNS } from './table.ts'
+import type { ColumnReader } from './column.ts'
 import { TableError } from './table-error.ts'
 
 /** Where a table's file can be read, from its beginning, as often as needed. */
@@ -59,4 +61,69 @@ export function tooWide(source: Pick<TableSource, 'name'>, columns: number): Tab
   const most = MAX_COLUMNS.toLocaleString('en')
   const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
   return broken(source, 1, reason)
+}
+
+/** Cells that a table may have whatever is in them. */
+const MAX_SPARSE = 1_000_000
+
+/**
+ * Refuses tables that are mostly empty cells, so many that a small file becomes a huge one: called with how many columns
+ * there are by now, and how many rows and cells came since the last call.
+ */
+export function checkDense(
+  source: TableSource,
+  reason: string,
+): (columns: number, rows: number, cells: number) => void {
+  let count = 0
+  let filled = 0
+  return (columns, rows, cells) => {
+    count += rows
+    filled += cells
+    const size = count * columns
+    if (size > MAX_SPARSE && size > filled * 10) throw broken(source, null, reason)
+  }
+}
+
+/** A table as it is read from a file, as often as needed. */
+export interface TableInput {
+  /** One for each column that has come so far; whoever reads the rows shows them their cells. */
+  readonly columns: readonly ColumnReader[]
+  /**
+   * All rows in order, some at a time: cells in the order of the columns, fewer where the last are missing. Null where the
+   * file turns out to be no table.
+   */
+  batches(): AsyncIterable<readonly (readonly unknown[])[] | null>
+}
+
+/** Rows that are handed on at once. */
+const BATCH = 256
+/** As many as a table may have: what Parquet says of itself grows with them. */
+export const MAX_COLUMNS = 5_000
+
+/** Items some at a time, so that not every one costs a turn of the event loop. */
+export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    if (batch.push(item) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * A library that reads some form of tables.
+ *
+ * @throws TableError where it is not installed: the file stays what it is
+ */
+export async function tableLibrary<Name extends OptionalPeer>(
+  specifier: Name,
+  { name, purpose }: { name: string; purpose: string },
+) {
+  try {
+    return await optionalPeer(specifier, purpose)
+  } catch (error) {
+    if (!(error instanceof ByrefError)) throw error
+    throw new TableError({ name, line: null, reason: error.message }, { cause: error })
+  }
 }

@@ -1,9 +1,9 @@
 import type { ColumnReader } from './column.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
-import type { TableInput } from './table.ts'
-import type { Storage, TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
+import type { Storage, TableColumn } from './table-facts.ts'
 import type { SheetName } from './table-task.ts'
+import type { TableInput } from './table-text.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
 /** A table as Parquet, and what is known of it. */

@@ -1,9 +1,7 @@
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
-import type { TableInput } from './table.ts'
-import { tableLibrary } from './table-library.ts'
-import { broken } from './table-text.ts'
+import { broken, type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** The library's type has the class in place of its instances. */
