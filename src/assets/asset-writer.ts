@@ -78,7 +78,7 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
       const payload = payloads.withBody(created, kept)
       await scope.onEvent?.({ type: 'ASSET_CREATED', payload })
     } finally {
-      kept.settle()
+      kept.isSettled = true
     }
   }
 

@@ -1,8 +1,8 @@
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
-import { createAssetPayloads } from './asset-events.ts'
+import { AssetPayloads } from './asset-events.ts'
 import type { AssetInfo } from './asset-info.ts'
-import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
+import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
@@ -31,9 +31,9 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
   const core: AssetsCore = {
     store,
     config,
-    locator: createAssetLocator(config.namespacing),
+    locator: new AssetLocator(config.namespacing),
     cache: createContentCache(config.limits.cacheBytes),
-    payloads: createAssetPayloads(config.limits, store),
+    payloads: new AssetPayloads(config.limits, store),
     quota: quotaOf(config.limits),
   }
   return viewOf(core, scope)

@@ -9,8 +9,8 @@ export interface MimeType {
 
 const TOKEN = "[A-Za-z0-9!#$&^_.+'*%`|~-]+"
 const QUOTED = '"(?:[^"\\\\\\u0000-\\u001f\\u007f]|\\\\[^\\u0000-\\u001f\\u007f])*"'
-const ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`)
-const PARAMETER = new RegExp(`^[ \\t]*${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*$`)
+const PARAMETER = `\\s*;\\s*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?`
+const MIME_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
 /** Longer than any type in use; keeps hostile types short. */
 const MAX_LENGTH = 255
@@ -46,14 +46,9 @@ export const ALIASES: Record<string, string> = {
 /** The type without its parameters, or null when it is no MIME type. Never throws. */
 export function parseMimeType(value: string): MimeType | null {
   if (value.length > MAX_LENGTH || /[\r\n]/.test(value)) return null
-  const trimmed = value.trim()
-  const semicolon = trimmed.indexOf(';')
-  const essence = (semicolon < 0 ? trimmed : trimmed.slice(0, semicolon)).trim()
-  if (!ESSENCE.test(essence)) return null
-  const parameters = semicolon < 0 ? '' : trimmed.slice(semicolon + 1).trim()
-  for (const parameter of splitParameters(parameters)) {
-    if (!PARAMETER.test(parameter)) return null
-  }
+  const [, essence, rest = ''] = MIME_TYPE.exec(value.trim()) ?? []
+  if (essence === undefined) return null
+  const parameters = rest.trim().replace(/^;/, '').trim()
   return { essence: essence.toLowerCase(), parameters }
 }
 
@@ -96,24 +91,6 @@ export function readsAsText(mime: string): boolean {
   const isXml = essence.endsWith('+xml') && !essence.startsWith('image/')
   const isText = essence.startsWith('text/') || essence === 'application/x-ndjson'
   return isText || isXml || essence === 'application/xml'
-}
-
-function splitParameters(text: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  let quoted = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]
-    if (quoted && char === '\\') i++
-    else if (char === '"') quoted = !quoted
-    else if (char === ';' && !quoted) {
-      parts.push(text.slice(start, i))
-      start = i + 1
-    }
-  }
-  const last = text.slice(start)
-  if (last.trim() !== '') parts.push(last)
-  return parts.filter((part) => part.trim() !== '')
 }
 
 /** Source code whose extension is registered for something that nobody means by it. */

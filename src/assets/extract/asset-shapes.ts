@@ -123,7 +123,7 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
   if (found) return found
   const { type, data } = fields
   if (type === 'Buffer' && isByteList(data)) {
-    return { body: { type: 'bytes', bytes: Uint8Array.from(data) }, keys: ['type', 'data'] }
+    return { body: { type: 'binary', input: Uint8Array.from(data) }, keys: ['type', 'data'] }
   }
   if (type === 'image' && 'image' in fields && (claim !== null || isFile(fields.image))) {
     return under(fields, 'image')

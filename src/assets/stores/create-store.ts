@@ -14,14 +14,14 @@ import {
   type StoreOptions,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { type ByteRange, readBytes } from '../bodies/body.ts'
+import { type ByteRange, pullStream, readBytes } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
-import { createDigester } from '../bodies/digest.ts'
+import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
 import { formatCursor, pageSize, parseCursor } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
-import { createSave } from './save-asset.ts'
+import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
 
@@ -82,7 +82,6 @@ export function createStore(parts: StoreParts): FullAssetStore {
   }
 
   const streamBody = createBodyReader(bodies, find)
-  const save = createSave(parts)
   const wholeBody = (record: FoundRecord) =>
     readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size }))
 
@@ -98,7 +97,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
     save: (body, mime, options = {}) =>
       consume(body, options.signal, async (source) => {
         if (options.objects?.length && !records.keepsObjects) throw objectsUnsupported(bodies.name)
-        return save(source, mime, { ...options, ready })
+        return saveAsset({ ...parts, ready }, source, mime, options)
       }),
 
     ...recordReader({
@@ -199,7 +198,7 @@ function createBodyReader(
   return (record, { digest, start, end }) => {
     const place = record.at.bodies.find((body) => body.digest === digest)
     const { key = '', size = 0 } = place ?? {}
-    const digester = start === 0 && end === size ? createDigester() : null
+    const digester = start === 0 && end === size ? new Digester() : null
     const ended = new AbortController()
     let left = end - start
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -223,21 +222,15 @@ function createBodyReader(
       return null
     }
 
-    return new ReadableStream(
-      {
-        async pull(controller) {
-          const chunk = await next().catch(async (error: unknown) => {
-            throw await unlessGone(error, record, key)
-          })
-          if (chunk) controller.enqueue(chunk)
-          else controller.close()
-        },
-        async cancel(reason) {
-          ended.abort(reason)
-          await reader?.cancel(reason)
-        },
+    return pullStream(
+      () =>
+        next().catch(async (error: unknown) => {
+          throw await unlessGone(error, record, key)
+        }),
+      async (reason) => {
+        ended.abort(reason)
+        await reader?.cancel(reason)
       },
-      { highWaterMark: 0 },
     )
   }
 }

@@ -18,7 +18,7 @@ import type {
 import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
-import { createDigester, sha256 } from '../bodies/digest.ts'
+import { Digester, sha256 } from '../bodies/digest.ts'
 import { checkRoom } from '../records/quota.ts'
 import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
@@ -252,7 +252,7 @@ async function readUpTo(
   body: AssetBody,
   limit: number,
 ): Promise<{ digest: string; size: number; bytes: Uint8Array | null }> {
-  const digester = createDigester()
+  const digester = new Digester()
   let chunks: Uint8Array[] | null = []
   let size = 0
   for await (const chunk of chunksOf(body)) {

@@ -4,7 +4,7 @@ import { bodiesOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import { readBytes, streamOf } from '../bodies/body.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
-import { createDigester, sha256 } from '../bodies/digest.ts'
+import { Digester, sha256 } from '../bodies/digest.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 import { PARTS } from './create-store.ts'
 import { RECORD_EXTENSION, spaceName } from './save-asset.ts'
@@ -93,7 +93,7 @@ async function openWhole(bodies: BodyStore, { key, size }: ListedBody) {
 }
 
 async function digestOf(bodies: BodyStore, body: ListedBody): Promise<string> {
-  const digester = createDigester()
+  const digester = new Digester()
   for await (const chunk of await openWhole(bodies, body)) digester.update(chunk)
   return digester.finish().digest
 }

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { StoreVerified } from '../asset-store.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { createDigester } from '../bodies/digest.ts'
+import { Digester } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex } from '../records/record-index.ts'
 import type { RecordPlace } from '../records/record-page.ts'
@@ -64,7 +64,7 @@ async function problemOf(
   { digest, size, key }: PlacedBody,
 ): Promise<StoreVerified['problem']> {
   if (size === 0) return null
-  const digester = createDigester()
+  const digester = new Digester()
   try {
     const stream = await bodies.open(key, { start: 0, end: size, size })
     if (!stream) return 'body_missing'

@@ -42,7 +42,7 @@ import {
  */
 export function withRecords(store: SmallStore): FullAssetStore {
   const content = smallStoreContent(store)
-  const book = createRecordBook()
+  const book = new RecordBook()
   /** On their way into the small store. */
   const saving = new Set<AssetRecord>()
   /** What is known from events alone, which do not tell what structured content needs. */
@@ -212,49 +212,43 @@ async function problemOf(
   }
 }
 
-/** Records in memory, by id and then by namespace: one id can name an asset in several. */
-interface RecordBook {
-  put(record: AssetRecord): void
-  get(assetId: string, where?: StoreOptions): AssetRecord | null
-  /** Whether the id was ever put and not forgotten since, in any namespace. */
-  knows(assetId: string): boolean
-  /** Takes a record out, and tells how many of its id are left; null if it is not there any more. */
-  take(record: AssetRecord): number | null
-  /** Forgets an id that is left in no namespace. */
-  forget(assetId: string): void
-  all(): AssetRecord[]
-  /** Those of a namespace whose time is not over. */
-  live(where?: StoreOptions): AssetRecord[]
-}
+/** Records in memory, by id and then by namespace: one id can name an asset in several namespaces. */
+class RecordBook {
+  readonly #records = new Map<string, Map<string | null, AssetRecord>>()
 
-/** An empty book. */
-function createRecordBook(): RecordBook {
-  const records = new Map<string, Map<string | null, AssetRecord>>()
-  const all = () => [...records.values()].flatMap((owners) => [...owners.values()])
-  return {
-    all,
+  all(): AssetRecord[] {
+    return [...this.#records.values()].flatMap((owners) => [...owners.values()])
+  }
 
-    live: ({ namespace = null } = {}) =>
-      all().filter((record) => record.namespace === namespace && !isExpired(record)),
+  /** The records of a namespace that have not expired. */
+  live({ namespace = null }: StoreOptions = {}): AssetRecord[] {
+    return this.all().filter((record) => record.namespace === namespace && !isExpired(record))
+  }
 
-    put(record) {
-      const owners = records.get(record.assetId) ?? new Map()
-      records.set(record.assetId, owners.set(record.namespace, record))
-    },
+  put(record: AssetRecord): void {
+    const owners = this.#records.get(record.assetId) ?? new Map()
+    this.#records.set(record.assetId, owners.set(record.namespace, record))
+  }
 
-    get: (assetId, { namespace = null } = {}) => records.get(assetId)?.get(namespace) ?? null,
+  get(assetId: string, { namespace = null }: StoreOptions = {}): AssetRecord | null {
+    return this.#records.get(assetId)?.get(namespace) ?? null
+  }
 
-    knows: (assetId) => records.has(assetId),
+  /** Whether the id was put and not forgotten since, in any namespace. */
+  knows(assetId: string): boolean {
+    return this.#records.has(assetId)
+  }
 
-    take(record) {
-      const owners = records.get(record.assetId)
-      if (owners?.get(record.namespace) !== record) return null
-      owners.delete(record.namespace)
-      return owners.size
-    },
+  /** Removes a record. Returns how many records of its id are left, or null if it is not there any more. */
+  take(record: AssetRecord): number | null {
+    const owners = this.#records.get(record.assetId)
+    if (owners?.get(record.namespace) !== record) return null
+    owners.delete(record.namespace)
+    return owners.size
+  }
 
-    forget(assetId) {
-      if (records.get(assetId)?.size === 0) records.delete(assetId)
-    },
+  /** Forgets an id that has no record left. */
+  forget(assetId: string): void {
+    if (this.#records.get(assetId)?.size === 0) this.#records.delete(assetId)
   }
 }

@@ -2,10 +2,7 @@ import type { AssetInfo } from '../asset-info.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
-import { type BodyInput, takeBody } from '../bodies/body-input.ts'
 import type { TableFile } from './import-table.ts'
-import { layAside } from './lay-aside.ts'
-import type { Spool } from './spool.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
 import { tableFormat, typeByName } from './table-format.ts'
@@ -41,36 +38,15 @@ export function createImporter({
   find,
   duckdb,
 }: ImporterParts): Importer {
-  /** Saves the file; of what may be a large CSV, its bytes are laid aside for DuckDB. */
-  async function saveFile(
-    body: BodyInput,
-    options: ImportOptions,
-  ): Promise<{ asset: AssetInfo; aside: Spool | null }> {
-    const mime = options.mime ?? typeByName(options.name)
-    const mayBe = SEPARATED.test(options.name) || isSeparated(mime && tableFormat(mime))
-    const taken = duckdb && mayBe ? takeBody(body, true) : null
-    if (!(taken?.body instanceof ReadableStream)) {
-      return { asset: await save(body, mime, options), aside: null }
-    }
-    const aside = layAside(taken.body, options.signal)
-    try {
-      const asset = await save(aside.stream, mime ?? taken.mime, options)
-      return { asset, aside: await aside.take() }
-    } catch (error) {
-      await (await aside.take())?.dispose()
-      throw error
-    }
-  }
-
   async function importBody(
-    { asset, aside, isSaved }: Pick<TableFile, 'asset' | 'aside' | 'isSaved'>,
+    { asset, isSaved }: Pick<TableFile, 'asset' | 'isSaved'>,
     options: ImportOptions,
   ): Promise<ImportedFile> {
     try {
       const format = tableFormat(asset.mime)
       if (format === null) return { asset, table: null, workbook: null }
       const { importTable } = await import('./import-table.ts')
-      const file = { asset, aside, isSaved, format, open: () => open(asset, options) }
+      const file = { asset, isSaved, format, open: () => open(asset, options) }
       return {
         asset,
         ...(await importTable({ saveAsset, saveEncoded, find, duckdb }, file, options)),
@@ -79,18 +55,16 @@ export function createImporter({
       if (options.signal?.aborted || !(error instanceof TableError)) throw error
       const { line, reason, cause } = error
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
-    } finally {
-      await aside?.dispose()
     }
   }
 
   return {
     async importFile(body, options) {
-      const saved = await saveFile(body, options)
+      const asset = await save(body, options.mime ?? typeByName(options.name), options)
       try {
-        return await importBody({ ...saved, isSaved: false }, options)
+        return await importBody({ asset, isSaved: false }, options)
       } catch (error) {
-        if (options.signal?.aborted) await remove(saved.asset, options)
+        if (options.signal?.aborted) await remove(asset, options)
         throw error
       }
     },
@@ -101,13 +75,7 @@ export function createImporter({
       const workbook = await find(ids.workbook, options)
       if (table?.table?.source === asset.ref || workbook) return { asset, table, workbook }
       const name = asset.name ?? 'table'
-      return importBody({ asset, aside: null, isSaved: true }, { ...options, name })
+      return importBody({ asset, isSaved: true }, { ...options, name })
     },
   }
-}
-
-const SEPARATED = /\.(csv|tsv)$/i
-
-function isSeparated(format: unknown): boolean {
-  return format === 'csv' || format === 'tsv'
 }

@@ -9,7 +9,7 @@ import { readCsvTable } from './csv-table.ts'
 import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { saveTable } from './save-table.ts'
-import { type Spool, writeBody } from './spool.ts'
+import { writeBody } from './spool.ts'
 import { derivedIds } from './table-facts.ts'
 import type { TableFormat, TextTableFormat } from './table-format.ts'
 import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
@@ -27,8 +27,6 @@ export interface TableFile {
   open(): Promise<ReadableStream<Uint8Array>>
   /** It was not saved just now. */
   isSaved: boolean
-  /** Its bytes, where they were laid aside when it was saved. */
-  aside: Spool | null
 }
 
 /** What saves tables. */
@@ -122,27 +120,21 @@ interface WorkbookAbout {
 }
 
 async function writtenFrom(
-  { asset, format, open, aside }: TableFile,
+  { asset, format, open }: TableFile,
   { name, signal, onProgress }: ImportOptions,
   duckdb: boolean,
 ): Promise<WrittenTable[]> {
   if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
-    return byProcess(format, { name, path: null, open }, { signal })
+    return byProcess(format, { name, open }, { signal })
   }
   const { size } = asset
   let phase: 'reading' | 'writing' = 'reading'
   const onRead = onProgress && ((bytes: number) => onProgress({ phase, bytes, size }))
   const isLarge = duckdb && hasDuckdb() && size >= WORTH_BYTES
   if (isLarge && (format === 'csv' || format === 'tsv')) {
-    const path = aside && (await aside.path())
-    const written = await byProcess(
-      format,
-      { name, path, open, size },
-      {
-        signal,
-        onProgress: (part) => onRead?.(Math.round(part * size)),
-      },
-    )
+    const onPart = (part: number): void => onRead?.(Math.round(part * size))
+    const file = { name, open, size }
+    const written = await byProcess(format, file, { signal, onProgress: onPart })
     if (written.length > 0) return written
   }
   const encoding = await textEncodingOf(await open())
@@ -173,21 +165,19 @@ function readTable(source: TableSource, format: TextTableFormat): TableInput {
 /** A file for a table process. */
 interface TaskFile extends Pick<TableFile, 'open'> {
   name: string
-  /** Where it lies already; null where it is to be opened. */
-  path: string | null
   size?: number
 }
 
 /** The tables of a file that is read in a process of its own: by a library, whatever memory the file makes it take. */
 async function byProcess(
   type: Exclude<TableTask['type'], 'query' | 'text'>,
-  { name, size = 0, path: known, open }: TaskFile,
+  { name, size = 0, open }: TaskFile,
   options: TableTaskOptions,
 ): Promise<WrittenTable[]> {
   try {
     return await runTableTask(async (folder) => {
-      const path = known ?? join(folder, type === 'parquet' ? RESULT : 'source')
-      if (known === null) await writeBody(await open(), path)
+      const path = join(folder, type === 'parquet' ? RESULT : 'source')
+      await writeBody(await open(), path)
       return { type, folder, name, path, size }
     }, options)
   } catch (error) {
