@@ -27,7 +27,7 @@ export async function readContent(
 ): Promise<AssetContent> {
   const table = tableFacts(record)
   if (table) {
-    const { tableContent } = await import('./tables/table-content.ts')
+    const { tableContent } = await import('./tables/table-rows.ts')
     return tableContent(record, table, { store, cache, limits })
   }
   const isJson = record.attributes.structured || isJsonType(record.mime)

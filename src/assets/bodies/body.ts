@@ -3,13 +3,13 @@ import type { AssetBody } from '../asset-store.ts'
 
 const CHUNK = 256 * 1024
 
-/** Whether a view is of bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not of numbers. */
+/** Whether a view holds bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not numbers. */
 export function isByteView(view: ArrayBufferView): boolean {
   const isArray = view instanceof Uint8Array || view instanceof Uint8ClampedArray
   return isArray || view instanceof DataView
 }
 
-/** A copy that shares no memory. `slice` would not do: that of a Buffer is a view. */
+/** A copy that shares no memory, unlike `slice` of a Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
@@ -62,7 +62,7 @@ export function streamFrom(
   )
 }
 
-/** The whole of a body in memory; for bodies that are small or asked for as a whole. The result may be the input. */
+/** All bytes of a body, in memory. The result may be the input. */
 export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []
@@ -71,7 +71,7 @@ export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
 }
 
-/** The same memory as a plain array: users compare and clone what they get. */
+/** The same memory as a plain `Uint8Array`, because users compare and clone what they get. */
 export function plain(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array
     ? bytes
@@ -90,14 +90,14 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
 /** The beginning of a body. */
 export interface Peeked {
   head: Uint8Array
-  /** Whether the head is all of it. */
+  /** Whether the head is the whole body. */
   complete: boolean
-  /** The body as it was, head included. */
+  /** The whole body, head included. */
   body: AssetBody
 }
 
 /**
- * The first bytes of a body, up to `length`. What goes wrong on the way cancels the stream.
+ * Reads the first bytes of a body, up to `length`. An error cancels the stream.
  *
  * @throws ByrefError `asset_invalid` for a stream of anything but bytes, or that somebody else reads
  */
@@ -214,7 +214,10 @@ export function cancelBody(body: unknown, reason: unknown): void {
 
 function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> {
   if (!stream.locked) return stream.getReader()
-  throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
+  throw new ByrefError(
+    'asset_invalid',
+    'Somebody else is reading the stream: pass a stream without a reader.',
+  )
 }
 
 /**
@@ -248,10 +251,10 @@ export interface ByteRange {
 }
 
 /**
- * The part of `size` bytes that `start` and `end` ask for: a negative `start` counts from the end, `end` is exclusive and
- * cut at the size. An empty body has the empty range.
+ * The requested range within `size` bytes. A negative `start` counts from the end; `end` is exclusive and at most `size`.
+ * The range of an empty body is empty.
  *
- * @throws ByrefError `range_not_satisfiable` when nothing of it exists
+ * @throws ByrefError `range_not_satisfiable` if the range contains no byte
  */
 export function byteRange(size: number, start = 0, end = size): ByteRange {
   const from = start < 0 ? Math.max(0, size + start) : start

@@ -5,22 +5,22 @@ import { markedEncoding } from './text-encoding.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
 
-/** What is known of a body besides its first bytes. */
+/** What is known of a body beside its first bytes. */
 export interface SniffHints {
-  /** The type that somebody claims; refused when it is no MIME type. */
+  /** The type that the caller claims; rejected if it is not a MIME type. */
   claim?: string | null
-  /** The file's name; its extension counts where neither bytes nor claim say more. */
+  /** The file's name. Its extension counts if neither the bytes nor the claim tell the type. */
   name?: string | null
   /** Whether `head` is the whole body. */
   complete?: boolean
 }
 
-/** How many first bytes decide: enough for a DOCX whose parts come late, and little enough to hold for every upload. */
+/** Number of first bytes that decide: enough for a DOCX whose parts come late, and little enough for every upload. */
 export const SNIFF_BYTES = 64 * 1024
 
 const UNKNOWN = 'application/octet-stream'
 
-/** Claims that are finer names for what the bytes say, by what the bytes say. */
+/** Claims that are more specific than the detected type, by detected type. */
 const FINER: Record<string, RegExp> = {
   'application/zip':
     /^application\/(vnd\.(openxmlformats|oasis|ms-|android|google-earth\.kmz|apple)|epub|java-archive|x-xpinstall|.*\+zip$)/,
@@ -38,8 +38,8 @@ const FINER: Record<string, RegExp> = {
 }
 
 /**
- * The type of a body: what its bytes say, unless the claim is a finer name for the same thing; then the claim, then the
- * name's extension, then `application/octet-stream`.
+ * The type of a body: the type that its bytes show, or a claim that is more specific; else the claim; else the type of the
+ * name's extension; else `application/octet-stream`.
  *
  * @throws ByrefError `asset_invalid` when the claim is no MIME type
  */
@@ -117,8 +117,8 @@ async function detectMarkup(text: string): Promise<string | null> {
 }
 
 /**
- * Whether the claim says less than the file's name: "bytes", "text", what some systems call every table, or a type that
- * was made from the extension of source code.
+ * Whether the claim says less than the file's name: "bytes", "text", the type that some systems use for every table, or a
+ * type that was derived from the extension of source code.
  */
 function isVague(claim: string, named: string): boolean {
   const essence = essenceOf(claim)

@@ -1,24 +1,24 @@
 import type { FieldKey } from '../../core/refs/field-key.ts'
 
-/** A step of the path to a leaf, linked to the one above it: a path costs nothing before somebody asks for it. */
+/** A step of the path to a leaf, linked to the step above it, so that paths are built only when needed. */
 export interface FieldStep {
   above: FieldStep | null
   key: FieldKey
 }
 
-/** A piece of an asset that is searched by itself: a line, or a part of one that is very long. */
+/** A piece of an asset that is searched by itself: a line, or a part of a very long line. */
 export interface Piece {
   /** Without the line's end. */
   text: string
-  /** Where matches may start in `text`; what stands around is there for them to look at. */
+  /** Where matches may start in `text`. The text around is context for `\b` and lookbehind. */
   from: number
-  /** Where they may start no more. */
+  /** Where matches may not start any more. */
   until: number
-  /** The line, from 1; null where `text` is all of the leaf. */
+  /** The line, from 1; null if `text` is the whole leaf. */
   line: number | null
   /** The column of the text's first character, from 1. */
   column: number
-  /** The leaf that the text is of; null where it is no leaf's. */
+  /** The leaf that contains the text; null in a text file. */
   field: FieldStep | null
   /** Whether the text is the name of the field instead of its value. */
   isKey: boolean
@@ -47,8 +47,7 @@ const BEFORE = 64
 const BEHIND = 1_000
 
 /**
- * The lines of a text, as long as they are no longer than 17,000 characters, which are held at most; longer ones in parts
- * that see 64 characters back and 1,000 ahead.
+ * The lines of a text. Lines of more than 17,000 characters come in parts that overlap 64 characters back and 1,000 ahead.
  */
 export function linePieces(field: FieldStep | null = null): PieceReader {
   let line = 1

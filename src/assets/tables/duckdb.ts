@@ -31,8 +31,10 @@ export async function withDuckdb<T>(
   use: (connection: DuckdbConnection) => Promise<T>,
 ): Promise<T> {
   const instance = await DuckDBInstance.create(':memory:', {
-    ...{ threads: '2', memory_limit: memory },
-    ...{ temp_directory: '', max_temp_directory_size: '0KB' },
+    threads: '2',
+    memory_limit: memory,
+    temp_directory: '',
+    max_temp_directory_size: '0KB',
   })
   const connection = await instance.connect()
   try {

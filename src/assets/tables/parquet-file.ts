@@ -12,7 +12,7 @@ import {
 import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
-import type { ContentCache } from '../content-cache.ts'
+import type { ContentCache } from '../content-access.ts'
 import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
