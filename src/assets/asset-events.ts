@@ -6,7 +6,10 @@ import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
-/** The payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or description. */
+/**
+ * The payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or
+ * description.
+ */
 export function createdPayload(
   info: AssetInfo,
   maker: AssetMaker,

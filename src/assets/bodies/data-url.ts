@@ -64,7 +64,10 @@ export function parseDataUrl(text: string): DataUrl | null {
   return url && (url.base64 ? isInLines(url.data) : isUrlText(url.data)) ? url : null
 }
 
-/** The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the header. */
+/**
+ * The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the
+ * header.
+ */
 export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer> | null {
   if (!base64) return percentDecode(data)
   const text = data.includes('%') ? Buffer.from(percentDecode(data)).toString() : data

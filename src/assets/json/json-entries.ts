@@ -198,7 +198,10 @@ async function lastNamed(
   return found
 }
 
-/** Scans a range of a body. Stops soon after `onEntry` has returned true. `opening` is what the range lacks at its start. */
+/**
+ * Scans a range of a body. Stops soon after `onEntry` has returned true. `opening` is what the range lacks at its
+ * start.
+ */
 async function scan(
   source: BodyRanges,
   range: ByteRange,

@@ -30,7 +30,10 @@ export interface RecordIndex {
   add(entry: NewEntry, quota?: StoreQuota): Promise<{ unused: string[]; missing: string[] }>
   /** A record and its bodies; null if there is no such record. */
   get(namespace: string | null, assetId: string): Promise<RecordEntry | null>
-  /** Entries that have not expired at `now`, newest first, after the place `after`. `next` is the place of the last entry, null at the end. */
+  /**
+   * Entries that have not expired at `now`, newest first, after the place `after`. `next` is the place of the last
+   * entry, null at the end.
+   */
   list(
     namespace: string | null,
     page: { after: RecordPlace | null; limit: number; now: number },

@@ -104,7 +104,10 @@ export function withRecords(store: SmallStore): FullAssetStore {
   return checkMethods('store', full, STORE_METHODS)
 }
 
-/** What this process knows of a small store: records by id and then by namespace, for several namespaces may share an id. */
+/**
+ * What this process knows of a small store: records by id and then by namespace, for several namespaces may share an
+ * id.
+ */
 class KnownRecords {
   readonly #content: SmallStoreContent
   readonly #records = new Map<string, Map<string | null, AssetRecord>>()

@@ -1,8 +1,8 @@
 import type { AssetRecord } from '../asset-store.ts'
 
 /**
- * What all values of a column are; `empty` when there is none, `mixed` when they differ. Values of `integer` are bigints:
- * whole numbers that doubles cannot all hold. Those of `decimal` are text, because doubles would lose digits; those of
+ * The type of all values of a column: `empty` without values, `mixed` if they differ. Values of `integer` are bigints,
+ * because doubles cannot hold all of them. Values of `decimal` are text, because doubles would lose digits. Values of
  * `date` are text in ISO 8601.
  */
 export type ColumnType =
@@ -22,30 +22,30 @@ export interface TableColumn {
   name: string
   type: ColumnType
   missing: number
-  /** Of `decimal`: most digits behind the point. */
+  /** For `decimal`: the maximum number of digits after the decimal point. */
   scale?: number
 }
 
-/** How a column's values lie in a Parquet file; `json` is text that is JSON. */
+/** How a Parquet file stores a column's values; `json` is text that contains JSON. */
 export type Storage = 'int32' | 'int64' | 'double' | 'boolean' | 'date' | 'text' | 'json'
 
-/** What the record of a table says of it; its rows are the body, as Parquet. */
+/** What the record of a table contains. The rows are the body, as Parquet. */
 export interface TableFacts {
   columns: TableColumn[]
   rows: number
-  /** Reference to the file as it came, or null where there is none. */
+  /** Reference to the original file, or null if there is none. */
   source: string | null
 }
 
-/** What is known of a table; null for any other asset. */
+/** The facts of a table; null for any other asset. */
 export function tableFacts({ attributes }: Pick<AssetRecord, 'attributes'>): TableFacts | null {
   return (attributes.table as TableFacts | undefined) ?? null
 }
 
-/** What tables are stored as (IANA, application/vnd.apache.parquet). */
+/** The MIME type of stored tables (registered with IANA). */
 export const PARQUET_TYPE = 'application/vnd.apache.parquet'
 
-/** A value as JSON on one line; whole numbers beyond 2^53, NaN and the infinities are text, as elsewhere. */
+/** A value as JSON on one line. Integers beyond 2^53, NaN and the infinities become text. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value, (_, item) => {
     const isNoJson = typeof item === 'number' && !Number.isFinite(item)
@@ -53,7 +53,7 @@ export function jsonLine(value: unknown): string {
   })
 }
 
-/** The ids of what is made of a file, by the file's. */
+/** The ids of what is made from a file, derived from the file's id. */
 export function derivedIds(file: string) {
   return {
     table: `${file}-table`,

@@ -5,22 +5,22 @@ import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
 import type { ColumnReader } from './column.ts'
 import { TableError } from './table-error.ts'
 
-/** Where a table's file can be read, from its beginning, as often as needed. */
+/** The file of a table, which can be read repeatedly. */
 export interface TableSource {
   name: string
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number
   encoding: TextEncodingName
   open(): Promise<ReadableStream<Uint8Array>>
 }
 
-/** The longest text of one record; a quote or a line that never ends must not take the memory. */
+/** Maximum size of one record, so that an unclosed quote or an endless line does not fill the memory. */
 export const MAX_RECORD = 64 * 1024 * 1024
 
-/** As much of a file as its form is told by. */
+/** Bytes at the beginning of a file that decide its format. */
 const HEAD_BYTES = 64 * 1024
 
-/** How the file begins, up to 64 KiB. */
+/** The beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {
   const { head, body } = await peek(await source.open(), HEAD_BYTES)
   await (body as ReadableStream<Uint8Array>).cancel()
@@ -32,7 +32,7 @@ export async function* textOf(source: TableSource): AsyncGenerator<string> {
   yield* decodedText(await source.open(), source.encoding)
 }
 
-/** The line, from 1, that the byte of the file's text as UTF-8 belongs to. */
+/** The line, from 1, of a byte offset in the file's text as UTF-8. */
 export async function lineAt(source: TableSource, byte: number): Promise<number> {
   let line = 1
   let at = 0
@@ -63,12 +63,12 @@ export function tooWide(source: Pick<TableSource, 'name'>, columns: number): Tab
   return broken(source, 1, reason)
 }
 
-/** Cells that a table may have whatever is in them. */
+/** Number of cells that a table may have, however sparse it is. */
 const MAX_SPARSE = 1_000_000
 
 /**
- * Refuses tables that are mostly empty cells, so many that a small file becomes a huge one: called with how many columns
- * there are by now, and how many rows and cells came since the last call.
+ * Rejects sparse tables, with which a small file would become a huge one. Called with the number of columns so far, and of
+ * the rows and cells since the last call.
  */
 export function checkDense(
   source: TableSource,
@@ -84,7 +84,7 @@ export function checkDense(
   }
 }
 
-/** A table as it is read from a file, as often as needed. */
+/** A table that can be read repeatedly from a file. */
 export interface TableInput {
   /** One for each column that has come so far; whoever reads the rows shows them their cells. */
   readonly columns: readonly ColumnReader[]
@@ -95,12 +95,12 @@ export interface TableInput {
   batches(): AsyncIterable<readonly (readonly unknown[])[] | null>
 }
 
-/** Rows that are handed on at once. */
+/** Rows of one batch. */
 const BATCH = 256
-/** As many as a table may have: what Parquet says of itself grows with them. */
+/** Maximum number of columns: the metadata of Parquet grows with them. */
 export const MAX_COLUMNS = 5_000
 
-/** Items some at a time, so that not every one costs a turn of the event loop. */
+/** Items in batches, so that not every item costs a turn of the event loop. */
 export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
   for await (const item of items) {
@@ -112,9 +112,9 @@ export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]
 }
 
 /**
- * A library that reads some form of tables.
+ * Loads a library that reads tables of some format.
  *
- * @throws TableError where it is not installed: the file stays what it is
+ * @throws TableError if it is not installed; the file itself is kept
  */
 export async function tableLibrary<Name extends OptionalPeer>(
   specifier: Name,

@@ -16,7 +16,10 @@ export interface WrittenTable {
   body: Spooled
 }
 
-/** A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100 rows. */
+/**
+ * A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100
+ * rows.
+ */
 const GROUP = { rows: 20_480, cells: 200_000, characters: 8 * 1024 * 1024, least: 100 }
 
 /**
