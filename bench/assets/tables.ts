@@ -9,7 +9,7 @@ import { createAssets } from '../../src/assets/assets.ts'
 import type { Assets } from '../../src/assets/assets-contract.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { createSpool } from '../../src/assets/tables/spool.ts'
-import type { Storage } from '../../src/assets/tables/table-column.ts'
+import type { Storage } from '../../src/assets/tables/table-facts.ts'
 import { createParquetOutput } from '../../src/assets/tables/write-parquet.ts'
 import { printMachine } from './measure.ts'
 

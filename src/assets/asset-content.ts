@@ -6,8 +6,7 @@ import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
 import { type AssetContent, type ContentAccess, fieldAt, tooDeep } from './content-access.ts'
-import { type ContentSource, containerOf, decodeContent } from './content-decoding.ts'
-import { markOf } from './content-marks.ts'
+import { type ContentSource, containerOf, decodeContent, markOf } from './content-decoding.ts'
 import { copyContent } from './copy-content.ts'
 import { isDeeper } from './is-deeper.ts'
 import type { LargeJson } from './json/large-json.ts'
@@ -28,7 +27,7 @@ export async function readContent(
 ): Promise<AssetContent> {
   const table = tableFacts(record)
   if (table) {
-    const { tableContent } = await import('./tables/table-content.ts')
+    const { tableContent } = await import('./tables/table-rows.ts')
     return tableContent(record, table, { store, cache, limits })
   }
   const isJson = record.attributes.structured || isJsonType(record.mime)

@@ -6,8 +6,10 @@ import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
-/** What the event of an asset says; `meta` is that of structured content, and of
- * files that have a name, a type or a description of their own. */
+/**
+ * The payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or
+ * description.
+ */
 export function createdPayload(
   info: AssetInfo,
   maker: AssetMaker,
@@ -38,111 +40,109 @@ function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolea
   return (asset_name ?? asset_type ?? description) !== undefined
 }
 
-/** A body that is kept for its event. */
-export interface KeptBody {
-  /** Takes bytes, as a copy unless they are `owned`: nobody writes to them. */
-  add(chunk: Uint8Array, owned?: boolean): void
-  /** The event was told: from now on the body goes when others need its room. */
-  settle(): void
-  /** There will be no event, or nobody has it any more. */
-  drop(): void
-  /** The whole body; null when there was no room for it, or is none any more. */
-  bytes(): Uint8Array | null
-}
-
-/** Makes payloads whose bodies can be read as long as somebody has them, and never travel. */
-export interface AssetPayloads {
-  /** Begins to keep a body. */
-  keep(): KeptBody
-  /** Adds `base64` and `dataUrl` to the payload: not enumerable, computed when they are read. */
-  withBody(payload: AssetCreated, body: KeptBody): AssetCreated
-}
-
 /** How much is kept, in bytes. */
 export interface PayloadLimits {
-  /** Of one body. */
+  /** Maximum of one body. */
   eventBytes: number
-  /** Of all bodies of one result; at most this much is kept in all. */
+  /** Maximum of all bodies of one result. At most this much is kept altogether. */
   resultBytes: number
 }
 
-interface Entry {
-  chunks: Uint8Array[] | null
-  size: number
-  settled: boolean
-}
-
 /**
- * Keeps new bodies of at most `eventBytes` for their events, until nobody has the event any more: an agent tells of the
- * assets of a result when it has logged them all. Together they are at most what one result may hold; those whose
- * events were told go first, the oldest before the others. Reading one that is gone, or found no room, throws
- * `asset_unsupported` and says what to do.
+ * Keeps new bodies of at most `eventBytes` for their events, until nobody has the event any more: an agent reports the
+ * assets of a result after it has logged all of them. Together they take at most `resultBytes`. Bodies whose events were
+ * delivered are dropped first, the oldest before the others. Reading a body that is not kept throws `asset_unsupported`.
  */
-export function createAssetPayloads(
-  { eventBytes, resultBytes }: PayloadLimits,
-  { readsOnce }: { readsOnce: boolean },
-): AssetPayloads {
-  const limit = Math.max(eventBytes, resultBytes)
-  const advice = readsOnce
-    ? 'raise limits.eventBytes, or read it once with assets.open(ref)'
-    : 'read it with assets.open(ref), or raise limits.eventBytes'
-  const entries = new Set<Entry>()
-  const collected = new FinalizationRegistry<KeptBody>((body) => body.drop())
-  let total = 0
+export class AssetPayloads {
+  readonly #eventBytes: number
+  readonly #limit: number
+  readonly #advice: string
+  readonly #bodies = new Set<KeptBody>()
+  readonly #collected = new FinalizationRegistry<KeptBody>((body) => body.drop())
+  #total = 0
 
-  function release(entry: Entry): void {
-    total -= entry.size
-    entry.size = 0
-    entry.chunks = null
-    entries.delete(entry)
+  constructor({ eventBytes, resultBytes }: PayloadLimits, { readsOnce }: { readsOnce: boolean }) {
+    this.#eventBytes = eventBytes
+    this.#limit = Math.max(eventBytes, resultBytes)
+    this.#advice = readsOnce
+      ? 'raise limits.eventBytes, or read it once with assets.open(ref)'
+      : 'read it with assets.open(ref), or raise limits.eventBytes'
   }
 
-  function makeRoom(): void {
-    for (const entry of entries) {
-      if (total <= limit) return
-      if (entry.settled) release(entry)
+  /** Begins to keep a body. */
+  keep(): KeptBody {
+    const body = new KeptBody((change) => this.#resize(body, change))
+    this.#bodies.add(body)
+    return body
+  }
+
+  /** Adds `base64` and `dataUrl` to the payload. They are not enumerable and are computed when they are read. */
+  withBody(payload: AssetCreated, body: KeptBody): AssetCreated {
+    this.#collected.register(payload, body)
+    const bytes = (): Uint8Array => body.bytes() ?? this.#notKept(payload)
+    return Object.defineProperties(payload, {
+      base64: { get: () => base64Of(bytes()), enumerable: false },
+      dataUrl: { get: () => dataUrlOf(bytes(), payload.mime), enumerable: false },
+    })
+  }
+
+  /** A body has grown, or was dropped. */
+  #resize(body: KeptBody, change: number): void {
+    this.#total += change
+    if (body.isDropped) this.#bodies.delete(body)
+    if (change <= 0) return
+    if (body.size <= this.#eventBytes) {
+      for (const other of this.#bodies) {
+        if (this.#total <= this.#limit) break
+        if (other.isSettled) other.drop()
+      }
     }
+    if (body.size > this.#eventBytes || this.#total > this.#limit) body.drop()
   }
 
-  function bytesFor({ ref }: AssetCreated, body: KeptBody): Uint8Array {
-    const bytes = body.bytes()
-    if (bytes) return bytes
+  #notKept({ ref }: AssetCreated): never {
     throw new ByrefError(
       'asset_unsupported',
-      `The body of ${ref} is not kept for its event (limits.eventBytes is ${eventBytes}): ${advice}.`,
+      `The body of ${ref} is not kept for its event (limits.eventBytes is ${this.#eventBytes}): ${this.#advice}.`,
     )
   }
+}
 
-  return {
-    keep() {
-      const entry: Entry = { chunks: [], size: 0, settled: false }
-      entries.add(entry)
-      return {
-        add(chunk, owned = false) {
-          if (!entry.chunks) return
-          entry.chunks.push(owned ? chunk : copyBytes(chunk))
-          entry.size += chunk.byteLength
-          total += chunk.byteLength
-          if (entry.size <= eventBytes) makeRoom()
-          if (entry.size > eventBytes || total > limit) release(entry)
-        },
-        settle() {
-          entry.settled = true
-        },
-        drop: () => release(entry),
-        bytes() {
-          if (entry.chunks && entry.chunks.length > 1) entry.chunks = [Buffer.concat(entry.chunks)]
-          return entry.chunks && (entry.chunks[0] ?? new Uint8Array())
-        },
-      }
-    },
+/** A body that is kept for its event. */
+export class KeptBody {
+  readonly #onResize: (change: number) => void
+  #chunks: Uint8Array[] | null = []
+  size = 0
+  /** The event was delivered: the body is dropped when others need its room. */
+  isSettled = false
 
-    withBody(payload, body) {
-      collected.register(payload, body)
-      return Object.defineProperties(payload, {
-        base64: { get: () => base64Of(bytesFor(payload, body)), enumerable: false },
-        dataUrl: { get: () => dataUrlOf(bytesFor(payload, body), payload.mime), enumerable: false },
-      })
-    },
+  constructor(onResize: (change: number) => void) {
+    this.#onResize = onResize
+  }
+
+  get isDropped(): boolean {
+    return this.#chunks === null
+  }
+
+  /** Adds bytes: a copy, unless they are `owned` and nobody writes to them. */
+  add(chunk: Uint8Array, owned = false): void {
+    if (!this.#chunks) return
+    this.#chunks.push(owned ? chunk : copyBytes(chunk))
+    this.size += chunk.byteLength
+    this.#onResize(chunk.byteLength)
+  }
+
+  /** There will be no event, or nobody has it any more. */
+  drop(): void {
+    const { size } = this
+    this.size = 0
+    this.#chunks = null
+    this.#onResize(-size)
+  }
+
+  /** The whole body; null if it is not kept. */
+  bytes(): Uint8Array | null {
+    if (this.#chunks && this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks && (this.#chunks[0] ?? new Uint8Array())
   }
 }

@@ -12,15 +12,15 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, StoreOpened } from './asset-store.ts'
 import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
-import { plain, readBytes, streamOf } from './bodies/body.ts'
-import { byteRange } from './bodies/byte-range.ts'
+import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
 import { documentForm } from './documents/document-form.ts'
+import type { AssetText } from './documents/document-text.ts'
 import { tableFacts } from './tables/table-facts.ts'
 import { valueAsFile } from './value-as-file.ts'
 
-/** The half of {@link Assets} that reads. */
+/** The reading methods of {@link Assets}. */
 export type AssetReader = Pick<
   Assets,
   | 'get'
@@ -37,79 +37,46 @@ export type AssetReader = Pick<
   | 'meta'
 >
 
-/** Signed URLs of S3 live no longer: 7 days, in seconds. */
+/** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
 
 /** Reads in one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator } = core
 
-  function locate(ref: AssetRefInput, options?: NamespaceOption): AssetPlace {
-    return locator.locate(ref, options, scope.namespace)
-  }
-
-  /** The record, and the body as it is stored: none for a field, and for content whose stored form only byref reads. */
-  async function openStored(
-    place: AssetPlace,
-    range: OpenOptions = {},
-  ): Promise<{ record: AssetRecord; stored: StoreOpened | null }> {
-    if (!isWhole(place)) return { record: await recordAt(core, place), stored: null }
-    const { start, end, signal } = range
-    const { assetId, namespace } = place
-    const opened = await store.open(assetId, { namespace, start, end, signal })
-    if (!opened) throw assetNotFound(assetId)
-    const { record } = opened
-    if (!record.attributes.marked) return { record, stored: opened }
-    await opened.stream.cancel()
-    return { record, stored: null }
-  }
-
-  async function openWhole({ assetId, namespace }: AssetPlace): Promise<StoreOpened> {
-    const opened = await store.open(assetId, { namespace })
-    if (!opened) throw assetNotFound(assetId)
-    return opened
-  }
-
-  async function read(ref: AssetRefInput, options?: NamespaceOption, { asText = false } = {}) {
-    const place = locate(ref, options)
-    const { record, stored } = await openStored(place)
-    if (!stored) return valueBody(core, record, place.fieldPath)
-    const { stream } = stored
-    if (asText && !fitsText(record.size)) {
-      await stream.cancel()
-      throw tooLong(record)
-    }
-    return { bytes: plain(await readBytes(stream)), mime: record.mime }
-  }
+  const locate = (ref: AssetRefInput, options?: NamespaceOption): AssetPlace =>
+    locator.locate(ref, options, scope.namespace)
+  const recordOf = (ref: AssetRefInput, options?: NamespaceOption): Promise<AssetRecord> =>
+    recordAt(core, locate(ref, options))
 
   return {
-    get: (ref, options) => read(ref, options),
+    get: async (ref, options) => readPlace(core, locate(ref, options)),
 
     async open(ref, options = {}) {
       const place = locate(ref, options)
-      const { record, stored } = await openStored(place, options)
+      const { record, stored } = await openStored(core, place, options)
       const info = infoOf(record, locator)
-      if (!stored) {
-        const { bytes, mime } = await valueBody(core, record, place.fieldPath)
-        return { info, mime, ...openBytes(bytes, options.start, options.end) }
+      if (stored) {
+        const { start, end, stream } = stored
+        return { info, mime: record.mime, size: record.size, start, end, stream }
       }
-      const { start, end, stream } = stored
-      return { info, mime: record.mime, size: record.size, start, end, stream }
+      const { bytes, mime } = await valueBody(core, record, place.fieldPath)
+      const range = byteRange(bytes.byteLength, options.start, options.end)
+      const stream = streamOf(bytes.subarray(range.start, range.end))
+      return { info, mime, size: bytes.byteLength, ...range, stream }
     },
 
     async getBase64(ref, options) {
-      const { bytes, mime } = await read(ref, options, { asText: true })
+      const { bytes, mime } = await readPlace(core, locate(ref, options), { asText: true })
       return { base64: base64Of(bytes), mime }
     },
 
     async getDataUrl(ref, options) {
-      const { bytes, mime } = await read(ref, options, { asText: true })
+      const { bytes, mime } = await readPlace(core, locate(ref, options), { asText: true })
       return dataUrlOf(bytes, mime)
     },
 
-    async info(ref, options) {
-      return infoOf(await recordAt(core, locate(ref, options)), locator)
-    },
+    info: async (ref, options) => infoOf(await recordOf(ref, options), locator),
 
     async urlFor(ref, options = {}) {
       const { inline, expiresIn } = options
@@ -132,11 +99,10 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async delete(ref, options) {
       const { assetId, namespace, fieldPath } = locate(ref, options)
-      if (fieldPath) {
-        if (!(await store.info(assetId, { namespace }))) return false
-        throw new ByrefError('asset_invalid', 'Assets never change: a field cannot be deleted.')
-      }
-      return store.delete(assetId, { namespace })
+      if (!fieldPath) return store.delete(assetId, { namespace })
+      if (!(await store.info(assetId, { namespace }))) return false
+      const message = 'Assets never change: a field cannot be deleted. Delete the whole asset.'
+      throw new ByrefError('asset_invalid', message)
     },
 
     async resolve(ref, options) {
@@ -144,30 +110,14 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return valueAt(core, await recordAt(core, place), place.fieldPath)
     },
 
-    async text(ref, options) {
-      const place = locate(ref, options)
-      const record = await recordAt(core, place)
-      const whole = isWhole(place) && !record.attributes.marked
-      const known = whole ? documentForm(record.mime) : null
-      const { bytes, mime } = known ? { bytes: null, mime: record.mime } : await read(ref, options)
-      const form = known ?? documentForm(mime)
-      if (!form) return { text: textOf(bytes ?? new Uint8Array(), mime), pages: [1] }
-      const { documentText } = await import('./documents/document-text.ts')
-      const { assetId, namespace, digest, name } = record
-      const id = [namespace, assetId, digest, 'text', ...(whole ? [] : (place.fieldPath ?? []))]
-      const open = async () => (bytes ? streamOf(bytes) : (await openWhole(place)).stream)
-      const key = store.readsOnce ? null : JSON.stringify(id)
-      const source = { form, name: name ?? assetId, key, open }
-      return documentText(source, { cache: core.cache, limits: core.config.limits })
-    },
+    text: async (ref, options) => textAt(core, locate(ref, options)),
 
     async rows(ref, options = {}) {
       const place = locate(ref, options)
       const record = await recordAt(core, place)
-      const { listRows, noRows } = await import('./tables/table-rows.ts')
+      const { listRows, noRows, tableRows } = await import('./tables/table-rows.ts')
       const table = tableFacts(record)
       if (table && isRows(place.fieldPath)) {
-        const { tableRows } = await import('./tables/table-content.ts')
         return tableRows(record, table, { ...core, signal: options.signal })
       }
       const name = locator.refOf(record.assetId, record.namespace, place.fieldPath)
@@ -177,11 +127,62 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
     },
 
     async meta(ref, options) {
-      const record = await recordAt(core, locate(ref, options))
+      const record = await recordOf(ref, options)
       const meta = record.attributes.meta as AssetMeta | undefined
-      return meta ? { ...meta, asset_id: record.assetId } : fileMeta(record)
+      if (meta) return { ...meta, asset_id: record.assetId }
+      return assetOf(record, "<class 'Uint8Array'>")
     },
   }
+}
+
+/** The record, and the body as it is stored. No body for a field, and for content whose stored form only byref reads. */
+async function openStored(
+  core: AssetsCore,
+  place: AssetPlace,
+  { start, end, signal }: OpenOptions = {},
+): Promise<{ record: AssetRecord; stored: StoreOpened | null }> {
+  if (!isWhole(place)) return { record: await recordAt(core, place), stored: null }
+  const { assetId, namespace } = place
+  const opened = await core.store.open(assetId, { namespace, start, end, signal })
+  if (!opened) throw assetNotFound(assetId)
+  const { record } = opened
+  if (!record.attributes.marked) return { record, stored: opened }
+  await opened.stream.cancel()
+  return { record, stored: null }
+}
+
+async function readPlace(core: AssetsCore, place: AssetPlace, { asText = false } = {}) {
+  const { record, stored } = await openStored(core, place)
+  if (!stored) return valueBody(core, record, place.fieldPath)
+  if (asText && !fitsText(record.size)) {
+    await stored.stream.cancel()
+    throw tooLong(record)
+  }
+  return { bytes: plain(await readBytes(stored.stream)), mime: record.mime }
+}
+
+async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
+  const record = await recordAt(core, place)
+  const whole = isWhole(place) && !record.attributes.marked
+  const known = whole ? documentForm(record.mime) : null
+  const { bytes, mime } = known ? { bytes: null, mime: record.mime } : await readPlace(core, place)
+  const form = known ?? documentForm(mime)
+  if (!form) return { text: textOf(bytes ?? new Uint8Array(), mime), pages: [1] }
+  const { documentText } = await import('./documents/document-text.ts')
+  const { assetId, namespace, digest, name } = record
+  const id = [namespace, assetId, digest, 'text', ...(whole ? [] : (place.fieldPath ?? []))]
+  const source = {
+    form,
+    name: name ?? assetId,
+    key: core.store.readsOnce ? null : JSON.stringify(id),
+    async open() {
+      if (bytes) return streamOf(bytes)
+      const opened = await core.store.open(assetId, { namespace })
+      if (!opened) throw assetNotFound(assetId)
+      return opened.stream
+    },
+  }
+  return documentText(source, { cache: core.cache, limits: core.config.limits })
 }
 
 /** @throws ByrefError `asset_unsupported` for bytes that are not text */
@@ -193,7 +194,7 @@ function textOf(bytes: Uint8Array, mime: string): string {
   }
 }
 
-/** Whether a path below a table stands for all of its rows. */
+/** Whether a path in a table stands for all of its rows. */
 function isRows(path: readonly FieldKey[] | undefined): boolean {
   return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }
@@ -204,24 +205,18 @@ function checkExpiresIn(seconds: number | undefined): void {
   }
   throw new ByrefError(
     'bad_request',
-    `expiresIn is ${seconds}; give whole seconds, from 1 to ${MAX_URL_S} (7 days).`,
+    `expiresIn is ${seconds}: use whole seconds from 1 to ${MAX_URL_S} (7 days).`,
   )
 }
 
 function tooLong({ assetId, size }: AssetRecord): ByrefError {
   return new ByrefError(
     'asset_too_large',
-    `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many for one text; read it by open().`,
+    `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many for one string; read it with open().`,
   )
 }
 
-function openBytes(bytes: Uint8Array, start?: number, end?: number) {
-  const range = byteRange(bytes.byteLength, start, end)
-  const stream = streamOf(bytes.subarray(range.start, range.end))
-  return { size: bytes.byteLength, ...range, stream }
-}
-
-/** What is read where a reference names the asset itself (spec R3). */
+/** The path that a reference without a path stands for. */
 const CONTENT: readonly FieldKey[] = ['content']
 
 /**
@@ -236,8 +231,8 @@ async function recordAt({ store }: AssetsCore, place: AssetPlace): Promise<Asset
 }
 
 /**
- * The value at a path in an asset: of a field, or of the content where none is named. A path that leads nowhere reads no
- * bytes but those that it leads through.
+ * The value at a path in an asset; without a path, the content. A path that leads nowhere reads only the bytes that it
+ * leads through.
  *
  * @throws ByrefError `field_not_found`, and what {@link readContent} throws
  */
@@ -265,7 +260,7 @@ function isWhole({ fieldPath }: AssetPlace): boolean {
   return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
 }
 
-/** A value as a body: a field's, or the whole content's, where only byref can read its stored form. */
+/** The value at a path as a body. */
 async function valueBody(
   core: AssetsCore,
   record: AssetRecord,
@@ -276,13 +271,8 @@ async function valueBody(
   return valueAsFile(await valueAt(core, record, fieldPath), { refOf })
 }
 
-/** The meta of a file, which has none of its own. */
-function fileMeta(record: AssetRecord): AssetMeta {
-  return assetOf(record, "<class 'Uint8Array'>") as unknown as AssetMeta
-}
-
-/** The asset as structured-assets.md has it, in its order of keys. */
-function assetOf(record: AssetRecord, content: unknown): Record<string, unknown> {
+/** The asset in its order of keys: the meta of a file, which has none of its own. */
+function assetOf(record: AssetRecord, content: string | null): AssetMeta {
   const { asset_type, description, content_type } = record.attributes
   return {
     ...(asset_type !== undefined && { asset_type }),

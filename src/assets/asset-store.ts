@@ -1,18 +1,18 @@
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 
-/** What a body is to a person: decided by its MIME type. */
+/** How a body is presented to a person, by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 
-/** What a store takes as a body. A stream is consumed; bytes are the caller's and are copied or written, never kept. */
+/** A body to save. A stream is consumed. Bytes stay the caller's: a store copies or writes them and never keeps them. */
 export type AssetBody = Uint8Array | ReadableStream<Uint8Array>
 
 /**
- * The smallest store: three methods. Any object that has them can hold assets; names, metas and
- * namespaces are then kept by byref (see `withRecords`). `body` is then always a `Uint8Array`.
+ * The smallest store: three methods. Any object that has them can hold assets; byref then keeps names, metas and
+ * namespaces (see `withRecords`), and `body` is always a `Uint8Array`.
  */
 export interface AssetStore {
-  /** Keeps the bytes and gives back an id that the store chose. */
+  /** Keeps the bytes and returns an id that the store chose. */
   save(
     body: Uint8Array,
     mime: string,
@@ -27,33 +27,33 @@ export interface AssetStore {
 }
 
 /**
- * A store that keeps whole records and never needs a whole body in memory. Rules that every implementation follows and
+ * A store that keeps whole records and never needs a whole body in memory. Every implementation follows these rules, which
  * `testAssetStore` checks:
  *
- * - An asset is its record and its bodies. It is visible, in every method, only when all of it is there, and it is
- *   durable (as far as the store can be) when `save` resolves. A failed save leaves nothing visible.
- * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`, also when the asset's
- *   time is over, until a sweep has freed it.
+ * - An asset is its record and its bodies. Every method sees it only when it is complete. It is durable, as far as the
+ *   store can be, when `save` resolves. A failed save leaves nothing visible.
+ * - Assets never change. An id is used once: a second `save` with it rejects with `asset_exists`, also for an expired
+ *   asset until a sweep has removed it.
  * - `save` rejects malformed ids and namespaces with `invalid_reference`, malformed MIME types with `asset_invalid`.
  * - Bodies are content-addressed: within one namespace equal bytes are kept once, under any number of assets, and a
  *   body goes with the last asset that needs it.
- * - A namespace is a wall: no id, digest or path of one is found from another. `null` is a namespace of its own.
- * - An asset past its `expiresAt` is unknown from that moment; `sweep` frees it.
+ * - Namespaces are isolated: no id, digest or path of one is visible from another. `null` is a namespace of its own.
+ * - An asset past its `expiresAt` is unknown; `sweep` removes it.
  * - Missing is `null` (`info`, `open`, `object`) or `false` (`delete`); `get` and `urlFor` reject with `asset_not_found`.
- *   A full disk is `storage_full`; everything else that the medium refuses is `storage_failed` with its `cause`. What
- *   the caller's own stream failed with is thrown as it is.
+ *   A full disk is `storage_full`; any other failure of the medium is `storage_failed` with its `cause`. An error of the
+ *   caller's own stream is thrown unchanged.
  */
 export interface FullAssetStore extends AssetStore {
   readonly full: true
   /** The backend's name, for messages and `assetConfig`. */
   readonly backend: string
-  /** Whether `StoreSaveOptions.objects` is accepted: live objects, kept by reference as long as the process lives. */
+  /** Whether `StoreSaveOptions.objects` is accepted: live objects, kept by reference while the process lives. */
   readonly keepsObjects: boolean
-  /** Whether a body can be read once only, by `get`, `open` or an inline `urlFor`; reads that `keep` do not count. */
+  /** Whether a body can be read only once, by `get`, `open` or an inline `urlFor`. Reads with `keep` do not count. */
   readonly readsOnce: boolean
-  /** Opens the store: folders, connections, leftovers of a crash. Every method does this first; call it to fail early. */
+  /** Opens the store. Every method does this first; call it to see errors early. */
   ready(): Promise<void>
-  /** Keeps a body and the record that names it. The stream is read to its end, or cancelled when the save fails. */
+  /** Keeps a body and its record. The stream is read to its end, or cancelled if the save fails. */
   save(
     body: AssetBody,
     mime: string,
@@ -61,43 +61,43 @@ export interface FullAssetStore extends AssetStore {
   ): Promise<{ assetId: string; info: AssetRecord }>
   /** The record, or null. Never reads a body. */
   info(assetId: string, options?: StoreOptions): Promise<AssetRecord | null>
-  /** The body, or part of it, as a stream that touches the medium only when it is read; null for an unknown id. */
+  /** The body, or a range of it, as a stream that opens the medium when it is read; null for an unknown id. */
   open(assetId: string, options?: StoreOpenOptions): Promise<StoreOpened | null>
-  /** A live object that `save` was given, by its index; null where the asset or the object is unknown. */
+  /** A live object that was passed to `save`, by its index; null if the asset or the object is unknown. */
   object(assetId: string, index: number, options?: StoreOptions): Promise<{ value: unknown } | null>
   /**
-   * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the page before. A limit or a
-   * cursor that is none is a `bad_request`.
+   * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the previous page. An invalid limit
+   * or cursor is a `bad_request`.
    */
   list(options?: StoreListOptions): Promise<{ records: AssetRecord[]; next: string | null }>
-  /** Removes the asset, and the bodies that nothing else needs; false if there was none. */
+  /** Removes the asset, and the bodies that nothing else needs; false if there was no such asset. */
   delete(assetId: string, options?: StoreOptions): Promise<boolean>
-  /** What a namespace holds: assets whose time is not over, and the bytes of their distinct bodies. */
+  /** What a namespace holds: assets that have not expired, and the bytes of their distinct bodies. */
   usage(options?: StoreOptions): Promise<StoreUsage>
-  /** Names of the namespaces that hold an asset whose time is not over; `null` is the one without a name. */
+  /** Names of the namespaces that hold an asset that has not expired; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
   /**
-   * Frees expired assets and what crashes left. Safe beside any other method, in any process; frees nothing where another host
-   * does it just now.
+   * Removes expired assets and leftovers of crashes. Safe beside any other method, in any process. Does nothing while another
+   * host sweeps.
    */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
-  /** Runs `work` while no other host does work of this name in the store; null where one does. */
+  /** Runs `work` while no other host runs work of this name in the store; null if one does. */
   exclusive?<T>(name: string, work: () => Promise<T>): Promise<T | null>
   /**
-   * Stores without records of their own: what an `ASSET_CREATED` event said, so that the asset is known again after a
-   * restart, in its namespace and in no other.
+   * For stores without records of their own: takes the content of an `ASSET_CREATED` event, so that the asset is known again
+   * after a restart, only in its namespace.
    */
   remember?(asset: RememberedAsset, options?: StoreOptions): void
-  /** Ends what the store has open; nothing can be asked of it afterwards. */
+  /** Closes the store, which cannot be used afterwards. */
   close?(): Promise<void>
   /**
-   * Reads every body again and compares it with its digest. Yields one entry for each body of an asset, for each record
-   * that cannot be read, and for each body that nobody has needed for a day.
+   * Reads every body and compares it with its digest. Yields one entry for each body of an asset, for each record that cannot
+   * be read, and for each body that no asset has needed for a day.
    */
   verify(options?: StoreOptions & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
 }
 
-/** What an event told of an asset. */
+/** What an event contains about an asset. */
 export interface RememberedAsset {
   assetId: string
   mime: string
@@ -108,38 +108,38 @@ export interface RememberedAsset {
   expiresAt?: string
 }
 
-/** Which namespace; absent and null are the one without a name. */
+/** The namespace; absent and null mean the one without a name. */
 export interface StoreOptions {
   namespace?: string | null
 }
 
-/** What a record says beside the body. All of it is optional. */
+/** What a record contains beside the body. */
 export interface StoreSaveOptions extends StoreOptions {
-  /** Taken as given; absent, the store makes one. */
+  /** Default: the store creates an id. */
   assetId?: string
   name?: string | null
   /** ISO 8601, in any zone; anything else is `asset_invalid`. Default: now. */
   createdAt?: string
   /** ISO 8601, in any zone; from then on the asset is unknown. */
   expiresAt?: string | null
-  /** JSON that the layer above keeps with the asset: description, meta, who made it. */
+  /** JSON that the caller keeps with the asset: description, meta, who made it. */
   attributes?: AssetAttributes
   /** Further bodies that the asset needs, named by their SHA-256: binary leaves of structured content. */
   parts?: StorePart[]
-  /** Live objects that the asset needs; refused unless the store `keepsObjects`. */
+  /** Live objects that the asset needs; rejected unless the store `keepsObjects`. */
   objects?: readonly unknown[]
-  /** The bytes are given away: nobody writes to them again, so that a store may keep them without a copy. */
+  /** Nobody writes to the bytes again, so that a store may keep them without a copy. */
   owned?: boolean
   /**
-   * What the namespace may hold with this asset; more is refused with `quota_exceeded`, exactly, where the store's index
-   * is exact.
+   * Maximum that the namespace may hold together with this asset; more is rejected with `quota_exceeded`. Exact if the
+   * store's index is exact.
    */
   quota?: StoreQuota
-  /** Ends the save, also while its stream is silent. */
+  /** Aborts the save, also while its stream is silent. */
   signal?: AbortSignal
 }
 
-/** A further body of an asset. `digest` is what names it within the asset; bytes of another are `asset_invalid`. */
+/** A further body of an asset. `digest` names it within the asset and must match its bytes. */
 export interface StorePart {
   digest: string
   bytes: Uint8Array
@@ -161,16 +161,16 @@ export interface AssetAttributes {
   tool?: string
   toolCallId?: string
   origin?: string
-  /** Where it was made with trust on (docs/trust.md). */
+  /** Present if the asset was made with trust on (docs/trust.md). */
   label?: WrittenLabel
   [key: string]: unknown
 }
 
-/** Everything that a store knows of an asset. Plain JSON, stored with `version`; unknown keys survive. */
+/** Everything that a store knows of an asset. Plain JSON with a `version`; unknown keys are kept. */
 export interface AssetRecord {
   version: 1
   assetId: string
-  /** Null where there are no namespaces. */
+  /** Null without namespaces. */
   namespace: string | null
   mime: string
   kind: AssetKind
@@ -186,15 +186,15 @@ export interface AssetRecord {
   parts: { digest: string; size: number }[]
 }
 
-/** Which bytes: `start` inclusive, `end` exclusive; negative `start` counts from the end. */
+/** A range of bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */
 export interface StoreOpenOptions extends StoreOptions {
   start?: number
   end?: number
   /** The digest of a part instead of the body. */
   part?: string
-  /** A read of byref's own: it does not count where bodies can be read once only. */
+  /** A read by byref itself. It does not use up the one read of stores that give bodies once. */
   keep?: boolean
-  /** Ends the stream, also while the medium is silent. */
+  /** Aborts the stream, also while the medium is silent. */
   signal?: AbortSignal
 }
 
@@ -210,17 +210,17 @@ export interface StoreOpened {
 export interface StoreUrlOptions extends StoreOptions {
   /** Always a data URL. */
   inline?: boolean
-  /** Seconds that a signed URL lives; stores without such URLs ignore it. */
+  /** Lifetime of a signed URL in seconds; ignored by stores without such URLs. */
   expiresIn?: number
 }
 
-/** A page of {@link FullAssetStore.list}; at most 1,000 records, 200 unless told. */
+/** A page of {@link FullAssetStore.list}: at most 1,000 records. Default: 200. */
 export interface StoreListOptions extends StoreOptions {
   limit?: number
   cursor?: string | null
 }
 
-/** What a namespace may hold; `Infinity` where there is no limit. */
+/** Maximum that a namespace may hold; `Infinity` for no limit. */
 export interface StoreQuota {
   assets: number
   bytes: number
@@ -234,14 +234,14 @@ export interface StoreUsage {
 
 /** Options of {@link FullAssetStore.sweep}. */
 export interface StoreSweepOptions {
-  /** Leftovers of a writer that cannot be asked whether it lives are kept this long. Default, and least: 24 hours. */
+  /** Age in milliseconds from which leftovers of other writers are removed. Default and minimum: 24 hours. */
   graceMs?: number
   /** Milliseconds since 1970. */
   now?: number
   signal?: AbortSignal
 }
 
-/** What a sweep freed. */
+/** What a sweep removed. */
 export interface StoreSwept {
   assets: number
   bodies: number
@@ -250,8 +250,8 @@ export interface StoreSwept {
 }
 
 /**
- * One finding of {@link FullAssetStore.verify}: `problem` is null, or what is wrong. `assetId` is null for a body without
- * an asset.
+ * One result of {@link FullAssetStore.verify}: `problem` is null or what is wrong. `assetId` is null for a body without an
+ * asset.
  */
 export interface StoreVerified {
   namespace: string | null
@@ -259,7 +259,7 @@ export interface StoreVerified {
   digest: string | null
   size: number
   problem: null | 'body_missing' | 'body_damaged' | 'body_unused'
-  /** Where an unused body is: a path, or a key in a bucket. */
+  /** The path of an unused body, or its key in a bucket. */
   path?: string
 }
 
@@ -275,7 +275,7 @@ const NAMESPACE: OptionTable<StoreOptions> = { namespace: is.nullable(is.string)
 export const RANGE = is.all(is.number, 'start', 'end')
 const QUOTA: OptionTable<StoreQuota> = is.all(is.required(is.wholeNumber), 'assets', 'bytes')
 
-/** The options of a store's methods, checked by every store of byref. What is malformed has an error of its own. */
+/** The options of a store's methods, checked by every store of byref. */
 export const STORE_METHODS: MethodTables<FullAssetStore> = {
   save: {
     2: {

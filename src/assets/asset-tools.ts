@@ -10,10 +10,15 @@ import { isJsonType } from './bodies/mime-type.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { documentForm } from './documents/document-form.ts'
-import { type DocumentPage, readDocumentPage } from './documents/document-page.ts'
-import { jsonLine } from './tables/json-line.ts'
+import { jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
-import { readTextPage, type TextPage, type TextRange } from './text-page.ts'
+import {
+  type DocumentPage,
+  readDocumentPage,
+  readTextPage,
+  type TextPage,
+  type TextRange,
+} from './text-page.ts'
 import { valueAsFile } from './value-as-file.ts'
 
 /** A tool as agents take it: these need only the assets of the call. */
@@ -90,7 +95,7 @@ async function saveText(
   return assets.saveAsset(asset)
 }
 
-/** `fetch_asset` (binary-assets.md): the body of an asset, of a field in it, or of a part of either. */
+/** `fetch_asset`: the body of an asset or of a field in it, or a range of the body. */
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
   description:
@@ -125,7 +130,7 @@ export const fetchAssetTool: AssetTool = {
   },
 }
 
-/** `search_asset` (spec X7): where an asset has a text or matches an expression. */
+/** `search_asset`: where an asset contains a text or matches a regular expression. */
 export const searchAssetTool: AssetTool = {
   id: 'search_asset',
   description: 'Finds text or a regex in the lines or fields of an asset',
@@ -165,7 +170,7 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
   return { assetRef: ref, mimeType: mime, size, kind }
 }
 
-/** How a body is read when nobody says: lines as text, and so what is structured; files as data (binary-assets.md). */
+/** The default format: text for lines and for structured content, data for files. */
 async function usualFormat(
   assets: Assets,
   ref: AssetRefInput,

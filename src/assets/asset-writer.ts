@@ -1,14 +1,13 @@
 import { ByrefError } from '../core/errors.ts'
-import type { AssetCreated } from '../core/events/events.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { assetMeta } from '../core/messages/asset-meta.ts'
-import { createdPayload, type KeptBody } from './asset-events.ts'
+import { createdPayload } from './asset-events.ts'
 import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
+  AssetFailure,
   AssetScope,
-  Assets,
   SaveAssetOptions,
   SaveOptions,
   StructuredAssetInput,
@@ -23,18 +22,12 @@ import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
 import { type NewBody, storeBody } from './store-body.ts'
 
-/** The half of {@link Assets} that saves. */
-export interface AssetWriter extends Pick<Assets, 'save' | 'saveAsset' | 'reportError'> {
-  /** Saves JSON that is made as it is read, under an id and with a meta that are known before. */
-  saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo>
-}
-
-/** A structured asset, taken apart. */
+/** A structured asset in its stored form. */
 export interface EncodedAsset {
-  /** Absent, the store chooses; the meta's own `asset_id` does not matter. */
+  /** Absent, the store chooses. The `asset_id` of the meta is ignored. */
   assetId?: string
   name: string | null
-  /** What the body is. Default: JSON, as `encodeContent` makes it. */
+  /** The type of the body. Default: JSON, as `encodeContent` makes it. */
   mime?: string
   body: AssetBody
   attributes: AssetAttributes
@@ -42,56 +35,64 @@ export interface EncodedAsset {
   objects?: unknown[]
 }
 
-/** Saves in one scope, and tells `onEvent`. */
-export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWriter {
-  const { store, locator, config, payloads } = core
+/** Saves in one scope and reports to `onEvent`. */
+export class AssetWriter {
+  readonly #core: AssetsCore
+  readonly #scope: AssetScope
 
-  function makerOf(options: AssetMaker): AssetMaker {
-    const { by = 'system', tool, toolCallId, origin } = { ...scope, ...defined(options) }
-    return defined({ by, tool, toolCallId, origin })
+  constructor(core: AssetsCore, scope: AssetScope) {
+    this.#core = core
+    this.#scope = scope
   }
 
-  /** Stores a body with its record, and tells of it. */
-  async function saveBody(
-    body: Omit<NewBody, 'kept'>,
-    about: StoreSaveOptions,
-    options: SaveAssetOptions,
+  async save(
+    input: BodyInput,
+    mime?: string | null,
+    options: SaveOptions = {},
   ): Promise<AssetInfo> {
-    const { signal } = options
-    const maker = makerOf(options)
-    const expiresAt = timeOf(options.expiresAt)
-    const label = scope.label?.()
-    const attributes = { ...about.attributes, ...maker, ...(label ? { label } : {}) }
-    const kept = scope.onEvent ? payloads.keep() : null
-    const stored = { ...about, expiresAt, signal, attributes }
-    const info = infoOf(await storeBody(core, { ...body, kept }, stored), locator)
-    if (kept)
-      await tellOf(
-        createdPayload(info, maker, about.attributes?.meta as AssetMeta | undefined),
-        kept,
-      )
-    return info
+    return this.#saveFile(input, { ...options, claim: mime })
   }
 
-  async function tellOf(created: AssetCreated, kept: KeptBody): Promise<void> {
+  async saveAsset(asset: StructuredAssetInput, options: SaveAssetOptions = {}): Promise<AssetInfo> {
+    checkContentType(asset)
+    const file = fileOf(asset)
+    if (file) {
+      const { asset_id = '', asset_name: name, asset_type: assetType, description } = asset
+      const isText = typeof asset.content === 'string'
+      const meta = assetMeta({ ...asset, asset_id, ...(isText && { content: STRING }) })
+      const about = { name, assetType, description, meta, assetId: asset.asset_id }
+      return this.#saveFile(file.input, { ...options, ...file, ...about })
+    }
+    const { store, config } = this.#core
+    const encoded = await encodeAsset(asset, config.limits.depth)
+    if (!store.keepsObjects) refuseObjects(encoded, store.backend)
+    return this.saveEncoded(encoded, options)
+  }
+
+  /** Saves JSON, or a stream of it, whose id and meta are known. */
+  async saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
+    const { assetId, name, body, parts, objects } = asset
+    const attributes = { ...asset.attributes, structured: true }
+    const type = attributes.content_type ?? 'application/json'
+    const jsonType = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
+    const size = body instanceof Uint8Array ? body.byteLength : 0
     try {
-      const payload = payloads.withBody(created, kept)
-      await scope.onEvent?.({ type: 'ASSET_CREATED', payload })
-    } finally {
-      kept.settle()
+      const about = { ...this.#placeOf(options, assetId), name, parts, objects, attributes }
+      const typeOf = () => asset.mime ?? jsonType
+      return await this.#saveBody({ body, size, typeOf }, about, options)
+    } catch (error) {
+      cancelBody(body, error)
+      throw error
     }
   }
 
-  function idAndNamespace(
-    options: SaveAssetOptions,
-    assetId?: string,
-  ): Pick<StoreSaveOptions, 'assetId' | 'namespace'> {
-    const namespace = locator.namespaceFor(options, scope.namespace)
-    return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
+  async reportError({ code, message, mime, ...options }: AssetFailure): Promise<void> {
+    const { by = 'system', ...maker } = this.#makerOf(options)
+    const payload = defined({ code, message, mime, by, ...maker })
+    await this.#scope.onEvent?.({ type: 'ASSET_ERROR', payload })
   }
 
-  /** Saves a file. */
-  async function saveFile(
+  async #saveFile(
     input: BodyInput,
     { type, claim, meta, ...options }: SaveOptions & FileAbout,
   ): Promise<AssetInfo> {
@@ -99,77 +100,67 @@ export function createAssetWriter(core: AssetsCore, scope: AssetScope): AssetWri
     try {
       const name = options.name ?? ownName
       const claimed = claim ?? (mime !== null && parseMimeType(mime) ? mime : null)
-      const where = idAndNamespace(options, options.assetId)
       const { description, assetType: asset_type } = options
       const typeOf = (head: Uint8Array, complete: boolean) =>
         type ?? sniff(head, { claim: claimed, name, complete })
       const attributes = defined({ description, asset_type, meta })
-      return await saveBody({ ...taken, typeOf }, { ...where, name, attributes }, options)
+      const about = { ...this.#placeOf(options, options.assetId), name, attributes }
+      return await this.#saveBody({ ...taken, typeOf }, about, options)
     } catch (error) {
       cancelBody(taken.body, error)
       throw error
     }
   }
 
-  async function saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
-    const { assetId, name, body, attributes, parts, objects } = asset
-    const type = attributes.content_type ?? 'application/json'
-    const jsonType = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
-    const mime = asset.mime ?? jsonType
-    const size = body instanceof Uint8Array ? body.byteLength : 0
+  /** Stores a body with its record and reports it. */
+  async #saveBody(
+    body: Omit<NewBody, 'kept'>,
+    about: StoreSaveOptions,
+    options: SaveAssetOptions,
+  ): Promise<AssetInfo> {
+    const { payloads, locator } = this.#core
+    const { onEvent } = this.#scope
+    const maker = this.#makerOf(options)
+    const label = this.#scope.label?.()
+    const attributes = { ...about.attributes, ...maker, ...(label ? { label } : {}) }
+    const kept = onEvent ? payloads.keep() : null
+    const { signal } = options
+    const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }
+    const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
+    if (!kept) return info
     try {
-      const where = idAndNamespace(options, assetId)
-      const about = {
-        ...where,
-        name,
-        parts,
-        objects,
-        attributes: { ...attributes, structured: true },
-      }
-      return await saveBody({ body, size, typeOf: () => mime }, about, options)
-    } catch (error) {
-      cancelBody(body, error)
-      throw error
+      const meta = about.attributes?.meta as AssetMeta | undefined
+      const payload = payloads.withBody(createdPayload(info, maker, meta), kept)
+      await onEvent?.({ type: 'ASSET_CREATED', payload })
+    } finally {
+      kept.isSettled = true
     }
+    return info
   }
 
-  return {
-    save: async (input, mime, options = {}) => saveFile(input, { ...options, claim: mime }),
+  #makerOf(options: AssetMaker): AssetMaker {
+    const { by = 'system', tool, toolCallId, origin } = { ...this.#scope, ...defined(options) }
+    return defined({ by, tool, toolCallId, origin })
+  }
 
-    async saveAsset(asset, options = {}) {
-      checkContentType(asset)
-      const file = fileOf(asset)
-      if (file) {
-        const { asset_id = '', asset_name: name, asset_type: assetType, description } = asset
-        const isText = typeof asset.content === 'string'
-        const meta = assetMeta({ ...asset, asset_id, ...(isText && { content: STRING }) })
-        const about = { name, assetType, description, meta, assetId: asset.asset_id }
-        return saveFile(file.input, { ...options, ...file, ...about })
-      }
-      const encoded = await encodeAsset(asset, config.limits.depth)
-      if (!store.keepsObjects) refuseObjects(encoded, store.backend)
-      return saveEncoded(encoded, options)
-    },
-
-    saveEncoded,
-
-    async reportError({ code, message, mime, ...options }) {
-      const { by = 'system', ...maker } = makerOf(options)
-      const payload = defined({ code, message, mime, by, ...maker })
-      await scope.onEvent?.({ type: 'ASSET_ERROR', payload })
-    },
+  #placeOf(
+    options: SaveAssetOptions,
+    assetId: string | undefined,
+  ): Pick<StoreSaveOptions, 'assetId' | 'namespace'> {
+    const namespace = this.#core.locator.namespaceFor(options, this.#scope.namespace)
+    return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
   }
 }
 
-/** In a meta what stands for the content of a text file: its body is in no event. */
+/** Stands for the content of a text file in its meta, because events do not contain bodies. */
 const STRING = "<class 'str'>"
 
 /** What is known of a file before it is saved. */
 interface FileAbout {
-  /** What it is; absent where its bytes say so. */
+  /** Its type; absent if its bytes tell the type. */
   type?: string
   claim?: string | null
-  /** What a model is told of it. */
+  /** What a model sees of it. */
   meta?: AssetMeta
 }
 
@@ -196,7 +187,7 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
   return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
 }
 
-/** The asset as it is at the call, taken apart. */
+/** Encodes an asset as it is at the time of the call. */
 async function encodeAsset(
   asset: StructuredAssetInput,
   depth: number,

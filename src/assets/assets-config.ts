@@ -12,7 +12,7 @@ import {
 } from './stores/passthrough.ts'
 import { createS3AssetStore, S3_STORE_OPTIONS, type S3AssetStoreOptions } from './stores/s3.ts'
 
-/** How assets are kept, and our limits. */
+/** How assets are stored, and their limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'
@@ -21,29 +21,29 @@ export interface AssetsConfig {
   passthrough?: PassthroughStoreOptions
   namespacing?: {
     /**
-     * `none`: there are no namespaces. `context`: every call needs one. `optional`: a call may have one. Default: `none`; of
-     * an agent, `optional`.
+     * `none`: there are no namespaces. `context`: every call needs one. `optional`: a call may have one. Default: `none`, for
+     * agents `optional`.
      */
     mode?: NamespaceMode
     /** Whether references name their namespace. Default: false. */
     includeInRef?: boolean
   }
-  /** Above this, a body goes to the model by URL or smaller. Default: 100,000. */
+  /** Larger bodies are sent to the model by URL, or reduced. Default: 100,000. */
   inlineThresholdBytes?: number
   /** Whether references become parts for the model. Default: true. */
   resolveInLLM?: boolean
-  /** Whether DuckDB (`@duckdb/node-api`) makes tables of large files, where it is installed. Default: true. */
+  /** Whether DuckDB (`@duckdb/node-api`), if it is installed, imports large CSV files. Default: true. */
   duckdb?: boolean
   limits?: AssetLimits
 }
 
-/** What is refused, each with an error of its own. */
+/** Limits. Exceeding one is an error with the code in parentheses. */
 export interface AssetLimits {
   /** Bytes of one body (`asset_too_large`). Default: 4 GiB. */
   bodyBytes?: number
   /** Assets in one result (`too_many_assets`). Default: 10,000. */
   items?: number
-  /** Those among them of less than 1 kB: each costs more than it holds (`too_many_assets`). Default: 1,000. */
+  /** Assets of less than 1 kB in one result: each costs more than it holds (`too_many_assets`). Default: 1,000. */
   smallItems?: number
   /** Levels of one result, of structured content, or of JSON that becomes a value (`too_deep`). Default: 1,000. */
   depth?: number
@@ -53,13 +53,13 @@ export interface AssetLimits {
   quotaBytes?: number
   /** Assets in one namespace (`quota_exceeded`). Default: none. */
   quotaAssets?: number
-  /** Bytes of text or JSON that a reference may become in memory (`asset_too_large`). Default: 256 MiB. */
+  /** Bytes of text or JSON that become a value in memory (`asset_too_large`). Default: 256 MiB. */
   valueBytes?: number
   /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
   cacheBytes?: number
   /**
-   * Bytes of a new body that is readable through its event (`payload.base64`) as long as somebody has the event. All
-   * such bodies together are at most `resultBytes`. Nothing is kept where nobody listens. Default: 32 MiB.
+   * Bytes of a new body that is readable through its event (`payload.base64`) while somebody has the event. All such bodies
+   * together are at most `resultBytes`. Nothing is kept without a listener. Default: 32 MiB.
    */
   eventBytes?: number
 }
@@ -67,7 +67,7 @@ export interface AssetLimits {
 /** {@link AssetsConfig} with every default filled in. */
 export interface ResolvedAssetsConfig {
   backend: string
-  /** Whether a body can be read once only, so that the model is given markers and no bytes. */
+  /** Whether a body can be read only once, so that the model gets markers instead of bytes. */
   readsOnce: boolean
   namespacing: { mode: NamespaceMode; includeInRef: boolean }
   inlineThresholdBytes: number
@@ -128,7 +128,7 @@ export function resolveAssetsConfig(
 /**
  * The store that the configuration names.
  *
- * @throws ByrefError `config_invalid` for options of a backend where none is named: in memory, data would be lost at a restart
+ * @throws ByrefError `config_invalid` for options of a backend without `backend`: in memory, data would be lost at a restart
  */
 export function createConfiguredStore({ backend, ...of }: AssetsConfig): FullAssetStore {
   const given = (['fs', 's3', 'passthrough'] as const).find((name) => of[name] !== undefined)

@@ -15,11 +15,11 @@ export interface SaveOptions extends AssetMaker, NamespaceOption {
   name?: string | null
   description?: string
   assetType?: string
-  /** An id of the caller's choice; taken ones are refused with `asset_exists`. */
+  /** An id of the caller's choice. An id that is taken is rejected with `asset_exists`. */
   assetId?: string
-  /** From then on the asset is unknown. */
+  /** The asset expires at this time. */
   expiresAt?: Date | string | null
-  /** The bytes are given away: nobody writes to them again, so that they need no copy. */
+  /** Nobody writes to the bytes again, so that they need no copy. */
   owned?: boolean
   signal?: AbortSignal
 }
@@ -41,11 +41,11 @@ export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
   signal?: AbortSignal
 }
 
-/** What a query may take. */
+/** Limits of a query. */
 export interface QueryLimits {
-  /** Rows of the result. */
+  /** Maximum number of rows of the result. */
   rows: number
-  /** Until the last of them. */
+  /** Maximum time until the last row, in milliseconds. */
   timeoutMs: number
 }
 
@@ -53,44 +53,46 @@ export interface QueryLimits {
 export interface TableQuery {
   /** One SELECT; tables by their references in double quotes, or by the names of `tables`. */
   sql: string
-  /** References by the names that the query has for them. */
+  /** References by the names that the query uses for them. */
   tables?: Readonly<Record<string, string>>
 }
 
 /** Options of {@link Assets.query}. */
 export interface QueryOptions extends SaveAssetOptions, Partial<QueryLimits> {
-  /** What the result is called. */
+  /** The name of the result. */
   name?: string
 }
 
-/** Options of {@link Assets.importFile}. An abort leaves neither the file nor a table. */
+/** Options of {@link Assets.importFile}. An aborted import leaves neither the file nor a table. */
 export interface ImportOptions extends SaveOptions {
-  /** The file's name; its extension helps to tell a table. */
+  /** The file's name; its extension helps to recognize a table. */
   name: string
   mime?: string | null
-  /** Told how far the making of a table is: of `size` bytes of the file, `bytes` were read (`reading`), or read once more,
-   * because later rows have other types than the first (`writing`). */
+  /**
+   * Reports progress: `bytes` of `size` bytes of the file were read (`reading`), or were read once more because later rows
+   * have other types than the first rows (`writing`).
+   */
   onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
 }
 
-/** What became of a file. */
+/** The result of {@link Assets.importFile}. */
 export interface ImportedFile {
-  /** The file as it came. */
+  /** The original file. */
   asset: AssetInfo
-  /** Its table; of a workbook the first sheet's. Null where the file is not a table. */
+  /** Its table, or that of the first sheet of a workbook. Null if the file is not a table. */
   table: AssetInfo | null
-  /** Of a workbook with several sheets: an asset that names the table of each. */
+  /** For a workbook with several sheets, an asset that names the table of each sheet. */
   workbook: AssetInfo | null
 }
 
-/** Which bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */
+/** A range of bytes: `start` inclusive, `end` exclusive; a negative `start` counts from the end. */
 export interface OpenOptions extends NamespaceOption {
   start?: number
   end?: number
   signal?: AbortSignal
 }
 
-/** An open body: bytes `start` (inclusive) to `end` (exclusive) of `size`. Nothing is read before the stream is. */
+/** An open body: bytes `start` (inclusive) to `end` (exclusive) of `size`. Nothing is read until the stream is read. */
 export interface OpenedAsset {
   info: AssetInfo
   mime: string
@@ -103,14 +105,14 @@ export interface OpenedAsset {
 
 /**
  * Assets by reference. Every method takes a bare id, an asset URL or a reference object, and rejects with
- * `asset_not_found` for what is unknown in the namespace of the call (`invalid_reference` where it is malformed).
- * A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, the rest as JSON.
+ * `asset_not_found` for an asset that is unknown in the namespace of the call, and with `invalid_reference` for a malformed
+ * reference. A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, other
+ * values as JSON.
  */
 export interface Assets {
   /**
-   * Saves a file. Its type is what its bytes say, else `mime` (absent: that of the Blob or the Response), else what its name
-   * says. Bytes are copied at the call unless they are `owned`; a stream is read to its end, or cancelled when the save
-   * fails.
+   * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else from its
+   * name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save fails.
    *
    * @throws ByrefError `asset_invalid` for anything but a body (text too), a malformed type or time, and a stream that
    * somebody else reads or has read; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
@@ -118,9 +120,9 @@ export interface Assets {
    */
   save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
   /**
-   * Saves structured content: JSON with bytes at its leaves; in the memory store also live objects. It is taken as it is
-   * at the call. With a MIME type, bytes and Blobs are saved as the file that they are, and text of a `text/…` type as
-   * text, whatever it looks like.
+   * Saves structured content as it is at the time of the call: JSON with bytes at its leaves; in the memory store also live
+   * objects. With a MIME type, bytes and Blobs are saved as files, and text of a `text/…` type as text, whatever it looks
+   * like.
    *
    * @throws ByrefError as `save`, also with an empty `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
    */
@@ -132,7 +134,7 @@ export interface Assets {
    */
   importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**
-   * The whole body in memory, as the caller's own, and its type; of structured content its JSON, of a table its Parquet.
+   * The whole body, which the caller may change, and its type. Structured content gives JSON; a table gives Parquet.
    *
    * @throws ByrefError `field_not_found` for a path that leads nowhere; `asset_unsupported` for a field that no file can
    * hold, such as a list with bytes in it; `asset_too_large` where a field is asked for and the content is larger than
@@ -147,16 +149,16 @@ export interface Assets {
   /** `get`, as `data:<mime>;base64,…`. */
   getDataUrl(ref: AssetRefInput, options?: NamespaceOption): Promise<string>
   /**
-   * The body as a stream, or the bytes of it from `start` to `end`. Whoever does not read the stream cancels it.
+   * The body as a stream, or its bytes from `start` to `end`. Cancel a stream that you do not read.
    *
    * @throws ByrefError as `get`; `range_not_satisfiable` for bytes that do not exist
    */
   open(ref: AssetRefInput, options?: OpenOptions): Promise<OpenedAsset>
-  /** What is known of the asset; a field path is ignored, also one that leads nowhere. Never reads a body. */
+  /** What is known of the asset. A field path is ignored. Never reads a body. */
   info(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo>
   /**
-   * Where the body can be fetched: by the store's own URL if it has one, else, or if `inline`, a data URL. `expiresIn` is
-   * in whole seconds, at most 7 days, for URLs that are signed; the default is the store's.
+   * A URL of the body: the store's own URL, or a data URL if the store has none or with `inline`. `expiresIn` is the
+   * lifetime of signed URLs in whole seconds, at most 7 days; the default is the store's.
    *
    * @throws ByrefError `bad_request` for another `expiresIn`
    */
@@ -164,21 +166,21 @@ export interface Assets {
     ref: AssetRefInput,
     options?: NamespaceOption & { inline?: boolean; expiresIn?: number },
   ): Promise<string>
-  /** Newest first, at most 1,000 at once, 200 unless told; `next` is the `cursor` of the next page, null at the end. */
+  /** Newest first, at most 1,000 at once (default: 200). `next` is the `cursor` of the next page, null at the end. */
   list(
     options?: NamespaceOption & { limit?: number; cursor?: string | null },
   ): Promise<{ assets: AssetInfo[]; next: string | null }>
-  /** Removes the asset; false if there was none. */
+  /** Removes the asset; false if there was no such asset. */
   delete(ref: AssetRefInput, options?: NamespaceOption): Promise<boolean>
   /**
-   * The value at the reference's field path; a reference without one gives the content: text for text types, a value for
-   * JSON and structured content, else bytes. The caller may change what it gets. Numbers of a JSON file become those of
-   * JavaScript: integers beyond 2^53 are rounded (`get` gives the file as it is); bigints of structured content are kept.
+   * The value at the reference's field path. Without a path, the content: text for text types, a value for JSON and
+   * structured content, else bytes. The caller may change the value. Numbers of a JSON file become JavaScript numbers, so
+   * integers beyond 2^53 are rounded (`get` gives the file itself); bigints of structured content are kept.
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /**
-   * The text of an asset: of a PDF, DOCX or XLSX its words, page by page; of text and structured content as `get` gives
-   * it. A document is read once, by an optional package (docs/assets.md).
+   * The text of an asset: of a PDF, DOCX or XLSX its words, page by page; otherwise the same as `get`. A document is read
+   * once, by an optional package (docs/assets.md).
    *
    * @throws ByrefError `asset_unsupported` for what has no text, or cannot be read; `asset_too_large` for a document with
    * more text than `limits.valueBytes`; `dependency_missing` without the package
@@ -191,7 +193,7 @@ export interface Assets {
    */
   rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
   /**
-   * Asks tables by SQL (DuckDB's, an optional package): one SELECT over the tables that it names by their references in
+   * Queries tables with SQL (by DuckDB, an optional package): one SELECT over tables that it names by their references in
    * double quotes, or by the names of `tables`. The result is a table.
    *
    * @throws ByrefError `invalid_arguments` for SQL that is wrong or reaches for anything else; `result_too_large` above
@@ -201,29 +203,29 @@ export interface Assets {
   /** The asset's meta. Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**
-   * Removes expired assets, what crashes left, and the assets of the namespace that nothing names any more: mark and
-   * sweep, safe while others write.
+   * Removes expired assets, leftovers of crashes, and the assets of the namespace that nothing refers to any more: mark and
+   * sweep, safe during writes.
    */
   sweep(options?: NamespaceOption & SweepOptions): Promise<SweepResult>
-  /** Reads every body of the namespace again and compares it with its digest. Yields one finding for each. */
+  /** Reads every body of the namespace and compares it with its digest. Yields one result for each. */
   verify(options?: NamespaceOption & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
   /** What the namespace holds: assets, and the bytes of their distinct bodies, parts of structured content included. */
   usage(options?: NamespaceOption): Promise<StoreUsage>
   /**
-   * For a store of your own that keeps no records: what an `ASSET_CREATED` event in the log said, so that its asset is
-   * known again after a restart, in its namespace and in no other. Other stores know already. Agents do this with the
-   * log of a conversation that goes on.
+   * For your own store without records: takes the content of an `ASSET_CREATED` event, so that its asset is known again
+   * after a restart, only in its namespace. Other stores ignore it. Agents call it with the log of a conversation that
+   * continues.
    */
   remember(created: AssetCreated, options?: NamespaceOption): void
-  /** Tells `onEvent` of a body that could not become an asset. */
+  /** Reports a body that could not become an asset to `onEvent`. */
   reportError(error: AssetFailure): Promise<void>
   /**
-   * The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is told before the outer one.
+   * The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is called before the outer one.
    *
    * @throws ByrefError `config_invalid` for a namespace in mode `none`
    */
   scoped(scope: AssetScope): Assets
-  /** Opens the store, so that what is wrong with it shows early. */
+  /** Opens the store, so that errors show early. */
   ready(): Promise<void>
   readonly config: ResolvedAssetsConfig
 }
@@ -237,15 +239,15 @@ export interface AssetFailure extends AssetMaker {
 
 /** Defaults for every call of a view. */
 export interface AssetScope extends AssetMaker, NamespaceOption {
-  /** Told of every new asset; awaited, so that it can be logged before its reference is used. */
+  /** Receives every new asset. It is awaited, so that the asset can be logged before its reference is used. */
   onEvent?: (event: AssetEvent) => unknown
-  /** The label of what is saved (docs/trust.md), asked for as it is: its record keeps it, wherever the asset goes. */
+  /** The current label of what is saved (docs/trust.md). The record keeps it. */
   label?: () => WrittenLabel
 }
 
 /** Options of {@link createAssets}. */
 export interface CreateAssetsOptions extends AssetScope {
   config?: AssetsConfig
-  /** A store of your own, or one of ours, instead of what `config.backend` names. */
+  /** A store to use instead of the one that `config.backend` names. */
   store?: AssetStore
 }

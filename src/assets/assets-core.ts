@@ -3,7 +3,7 @@ import type { AssetInfo } from './asset-info.ts'
 import type { AssetLocator } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
-import type { ContentCache } from './content-cache.ts'
+import type { ContentCache } from './content-access.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
 /** What all views of one `createAssets` share. */

@@ -1,22 +1,20 @@
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
-import { createAssetPayloads } from './asset-events.ts'
-import type { AssetInfo } from './asset-info.ts'
-import { createAssetLocator, type NamespaceOption } from './asset-locator.ts'
+import { AssetPayloads } from './asset-events.ts'
+import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
-import { type AssetWriter, createAssetWriter } from './asset-writer.ts'
+import { AssetWriter } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type { AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
-import { createContentCache } from './content-cache.ts'
+import { createContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
-import type { TableSources } from './tables/query-tables.ts'
 
 /**
  * Assets over a store: saving, reading, references, namespaces, limits and events.
@@ -31,28 +29,33 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
   const core: AssetsCore = {
     store,
     config,
-    locator: createAssetLocator(config.namespacing),
+    locator: new AssetLocator(config.namespacing),
     cache: createContentCache(config.limits.cacheBytes),
-    payloads: createAssetPayloads(config.limits, store),
+    payloads: new AssetPayloads(config.limits, store),
     quota: quotaOf(config.limits),
   }
   return viewOf(core, scope)
 }
 
+/** Defaults of {@link Assets.query}. */
+const ROWS = 100_000
+const TIMEOUT_MS = 30_000
+
 function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   core.locator.checkScope(scope.namespace)
-  const { save, saveAsset, saveEncoded, reportError } = createAssetWriter(core, scope)
   const namespaceFor = (options?: NamespaceOption) =>
     core.locator.namespaceFor(options, scope.namespace)
-  const openAgain = async ({ assetId }: AssetInfo, options: NamespaceOption) => {
-    const opened = await core.store.open(assetId, { namespace: namespaceFor(options), keep: true })
-    if (!opened) throw assetNotFound(assetId)
-    return opened.stream
-  }
   const reader = createAssetReader(core, scope)
+  const writer = new AssetWriter(core, scope)
   const importer = createImporter({
-    ...{ save, saveAsset, saveEncoded, open: openAgain },
+    writer,
     duckdb: core.config.duckdb,
+    async open({ assetId }, options) {
+      const where = { namespace: namespaceFor(options), keep: true }
+      const opened = await core.store.open(assetId, where)
+      if (!opened) throw assetNotFound(assetId)
+      return opened.stream
+    },
     remove: ({ ref }, options) => reader.delete(ref, options),
     async find(assetId, options) {
       const record = await core.store.info(assetId, { namespace: namespaceFor(options) })
@@ -61,11 +64,21 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   })
   const assets: Assets = {
     ...reader,
-    save,
-    saveAsset,
-    reportError,
+    save: (body, mime, options) => writer.save(body, mime, options),
+    saveAsset: (asset, options) => writer.saveAsset(asset, options),
+    reportError: (error) => writer.reportError(error),
     importFile: importer.importFile,
-    query: createQuery({ ...reader, saveEncoded, importSaved: importer.importSaved }),
+    async query(query, options = {}) {
+      const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
+      const { namespace, signal } = options
+      const { queryTables } = await import('./tables/query-tables.ts')
+      const { saveTable } = await import('./tables/save-table.ts')
+      const sources = { ...reader, importSaved: importer.importSaved }
+      const limits = { rows, timeoutMs }
+      const result = await queryTables(sources, query, { limits, namespace, signal })
+      const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
+      return saveTable(writer, result.table, { ...about, references: result.sources })
+    },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {
       const where = namespaceFor({ namespace })
@@ -88,33 +101,16 @@ function quotaOf({ quotaAssets: assets, quotaBytes: bytes }: Required<AssetLimit
   return assets === Infinity && bytes === Infinity ? undefined : { assets, bytes }
 }
 
-/** The inner scope's settings over the outer's; both are told of events, the inner one first. */
+/** The inner scope's settings override those of the outer. Both receive events, the inner scope first. */
 function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
-  const { onEvent: told, namespace, ...settings } = inner
+  const { onEvent, namespace, ...settings } = inner
   const both = async (event: AssetEvent) => {
-    await told?.(event)
+    await onEvent?.(event)
     await outer.onEvent?.(event)
   }
   return {
     ...outer,
     ...defined({ ...settings, namespace: namespace ?? undefined }),
-    onEvent: told && outer.onEvent ? both : (told ?? outer.onEvent),
-  }
-}
-
-const ROWS = 100_000
-const TIMEOUT_MS = 30_000
-
-/** `query`: what answers is loaded with the first question. */
-function createQuery(assets: TableSources & Pick<AssetWriter, 'saveEncoded'>): Assets['query'] {
-  return async (query, options = {}) => {
-    const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
-    const { namespace, signal } = options
-    const { queryTables } = await import('./tables/query-tables.ts')
-    const { saveTable } = await import('./tables/save-table.ts')
-    const scope = { limits: { rows, timeoutMs }, namespace, signal }
-    const { table, sources } = await queryTables(assets, query, scope)
-    const about = { ...saving, name, description: query.sql.slice(0, 500) }
-    return saveTable(assets.saveEncoded, table, { ...about, source: null, references: sources })
+    onEvent: onEvent && outer.onEvent ? both : (onEvent ?? outer.onEvent),
   }
 }

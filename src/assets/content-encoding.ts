@@ -5,7 +5,7 @@ import { nodeBuiltin } from '../node-builtin.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
-import { MARK, type Mark, TYPED_ARRAYS } from './content-marks.ts'
+import { MARK, type Mark, TYPED_ARRAYS } from './content-decoding.ts'
 import { beyondNode } from './json-text.ts'
 
 const { randomBytes } = nodeBuiltin('node:crypto')

@@ -1,13 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import type { KeptBody } from './asset-events.ts'
-import type {
-  AssetBody,
-  AssetRecord,
-  FullAssetStore,
-  StorePart,
-  StoreQuota,
-  StoreSaveOptions,
-} from './asset-store.ts'
+import type { AssetBody, AssetRecord, StoreSaveOptions } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { cancelBody, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
@@ -15,13 +8,13 @@ import { quotaExceeded } from './records/quota.ts'
 
 /** A body on its way into a store. */
 export interface NewBody {
-  /** Bytes are owned: nobody else writes to them. */
+  /** Nobody else writes to bytes. */
   body: AssetBody
-  /** How many bytes it has at least; 0 where only reading it tells. */
+  /** Its minimum size in bytes; 0 if only reading it tells. */
   size: number
-  /** Its MIME type, told from its beginning. */
+  /** Its MIME type, by its first bytes. */
   typeOf(head: Uint8Array, complete: boolean): string | Promise<string>
-  /** Where it is kept for its event; null when nobody listens. */
+  /** Where it is kept for its event; null if nobody listens. */
   kept: KeptBody | null
 }
 
@@ -38,17 +31,43 @@ export async function storeBody(
 ): Promise<AssetRecord> {
   const { parts = [], namespace = null, signal } = options
   const { bodyBytes } = config.limits
+  let inParts = 0
+  let flown = 0
+  /** Bytes that the namespace has room for, as last asked. The store decides in the end. */
+  let left = -1
   let cancel = (reason: unknown): void => cancelBody(body, reason)
+
+  /** Ends a stream as soon as the namespace has no room for it. */
+  async function checkRoom(bytes: number): Promise<void> {
+    if (!quota || bytes <= left) return
+    const held = await store.usage({ namespace })
+    left = held.assets < quota.assets ? quota.bytes - held.bytes : -1
+    if (bytes > left) throw quotaExceeded(quota)
+  }
+
+  async function onChunk(chunk: Uint8Array): Promise<void> {
+    flown += chunk.byteLength
+    checkSize(flown, bodyBytes)
+    await checkRoom(flown + inParts)
+    kept?.add(chunk)
+  }
+
   try {
     signal?.throwIfAborted()
-    const inParts = sizeOfParts(parts, bodyBytes)
+    for (const { bytes } of parts) {
+      checkSize(bytes.byteLength, bodyBytes)
+      inParts += bytes.byteLength
+    }
     checkSize(size, bodyBytes)
-    const room = quota ? createRoom(store, namespace, quota) : null
-    if (!(body instanceof Uint8Array)) await room?.check(size + inParts)
-    const onChunk = createMeter(room, { bodyBytes, inParts, kept })
-    const watched = watch(body, { onChunk, kept, signal })
-    cancel = watched.cancel
-    const { head, complete, body: whole } = await peek(watched.body, SNIFF_BYTES)
+    let watched = body
+    if (body instanceof Uint8Array) kept?.add(body, true)
+    else {
+      await checkRoom(size + inParts)
+      const metered = meterStream(body, { onChunk, signal })
+      watched = metered.stream
+      cancel = metered.cancel
+    }
+    const { head, complete, body: whole } = await peek(watched, SNIFF_BYTES)
     const mime = await typeOf(head, complete)
     const { info } = await store.save(whole, mime, { ...options, owned: true, quota })
     return info
@@ -57,62 +76,6 @@ export async function storeBody(
     cancel(error)
     throw error
   }
-}
-
-/** The body on its way, and how to end it. Bytes are counted already. */
-function watch(
-  body: AssetBody,
-  options: { onChunk: OnChunk; kept: KeptBody | null; signal?: AbortSignal },
-): { body: AssetBody; cancel: (reason: unknown) => void } {
-  if (body instanceof Uint8Array) {
-    options.kept?.add(body, true)
-    return { body, cancel() {} }
-  }
-  const { stream, cancel } = meterStream(body, options)
-  return { body: stream, cancel }
-}
-
-/** What a namespace has room for, so that a stream ends as soon as it cannot be kept. The store decides in the end. */
-interface Room {
-  /** @throws ByrefError `quota_exceeded` */
-  check(bytes: number): Promise<void>
-}
-
-function createRoom(store: FullAssetStore, namespace: string | null, quota: StoreQuota): Room {
-  let left = -1
-  return {
-    async check(bytes) {
-      if (bytes <= left) return
-      const held = await store.usage({ namespace })
-      left = held.assets < quota.assets ? quota.bytes - held.bytes : -1
-      if (bytes > left) throw quotaExceeded(quota)
-    },
-  }
-}
-
-type OnChunk = (chunk: Uint8Array) => Promise<void>
-
-/** Counts a stream as it flows, and keeps it for its event. */
-function createMeter(
-  room: Room | null,
-  { bodyBytes, inParts, kept }: { bodyBytes: number; inParts: number; kept: KeptBody | null },
-): OnChunk {
-  let flown = 0
-  return async (chunk) => {
-    flown += chunk.byteLength
-    checkSize(flown, bodyBytes)
-    await room?.check(flown + inParts)
-    kept?.add(chunk)
-  }
-}
-
-function sizeOfParts(parts: readonly StorePart[], limit: number): number {
-  let sum = 0
-  for (const { bytes } of parts) {
-    checkSize(bytes.byteLength, limit)
-    sum += bytes.byteLength
-  }
-  return sum
 }
 
 function checkSize(size: number, limit: number): void {

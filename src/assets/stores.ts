@@ -60,6 +60,6 @@ export {
 } from './stores/passthrough.ts'
 export { type RebuiltRecords, rebuildRecords } from './stores/rebuild-records.ts'
 export type { SweepOptions, SweepResult } from './sweep-assets.ts'
-export type { ColumnType, TableColumn } from './tables/table-column.ts'
 export { TableError } from './tables/table-error.ts'
+export type { ColumnType, TableColumn } from './tables/table-facts.ts'
 export type { TableRow, TableRows } from './tables/table-rows.ts'

@@ -18,24 +18,24 @@ export interface SweepOptions {
     | ((assetId: string) => boolean | Promise<boolean>)
   /** Assets younger than this stay, named or not: they may be about to be. Default: 24 hours. */
   graceMs?: number
-  /** Removes nothing, and tells what nothing names. Expired assets are not seen then: `expired` is 0. */
+  /** Removes nothing and reports what would be removed. `expired` is then 0. */
   dryRun?: boolean
   signal?: AbortSignal
-  /** Told of every asset that was looked at. */
+  /** Called for every asset that is checked. */
   onProgress?: (done: number, total: number) => void
 }
 
-/** What a sweep removed, or would have. */
+/** What a sweep removed or, with `dryRun`, would remove. */
 export interface SweepResult {
   /** Ids of the assets that nothing named. */
   deleted: string[]
-  /** Assets whose time was over. */
+  /** Number of expired assets. */
   expired: number
-  /** Assets that stay. */
+  /** Number of assets that stay. */
   kept: number
-  /** What killed writers had left. */
+  /** Number of leftovers of killed writers. */
   leftovers: number
-  /** Another host sweeps the namespace just now: nothing was looked at here. */
+  /** Another host is sweeping the namespace; nothing was done here. */
   elsewhere?: true
 }
 
@@ -77,16 +77,21 @@ async function sweepHere(
   }
   if (referenced === undefined) return result
 
-  const live = liveSet(records, createReferenceReader(store, signal))
+  const live = new LiveSet(store, records, signal)
   const isYoung = (record: AssetRecord) => now - Date.parse(record.createdAt) < graceMs
   await live.add([...records.values()].filter(isYoung).map(({ assetId }) => assetId))
   const isReferenced = await readMarks(referenced, live, records)
-  const lookForNew = newcomers(store, { namespace, since: now, live })
+  const seen = new Set<string>()
   const candidates = [...records.keys()].filter((id) => !live.has(id))
   for (const [i, id] of candidates.entries()) {
     signal?.throwIfAborted()
     onProgress?.(i + 1, candidates.length)
-    await lookForNew()
+    // Before each removal, or a new reference would come too late.
+    for await (const record of recordsOf(store, namespace)) {
+      if (Date.parse(record.createdAt) < now) break
+      if (!seen.has(record.assetId)) await live.addReferencesOf(record)
+      seen.add(record.assetId)
+    }
     if (live.has(id)) continue
     if (await isReferenced(id)) {
       await live.add([id])
@@ -98,36 +103,7 @@ async function sweepHere(
   return result
 }
 
-/** Ids that stay, and everything that their assets refer to, near and far. */
-interface LiveSet {
-  has(assetId: string): boolean
-  add(ids: Iterable<string>): Promise<void>
-  /** Keeps what an asset refers to that is none of those swept. */
-  addReferencesOf(record: AssetRecord): Promise<void>
-}
-
-function liveSet(
-  records: ReadonlyMap<string, AssetRecord>,
-  referencesOf: ReferenceReader,
-): LiveSet {
-  const found = new Set<string>()
-  async function add(ids: Iterable<string>): Promise<void> {
-    const open = [...ids]
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      if (found.has(id)) continue
-      found.add(id)
-      const record = records.get(id)
-      if (record) for (const named of await referencesOf(record)) open.push(named)
-    }
-  }
-  return {
-    has: (assetId) => found.has(assetId),
-    add,
-    addReferencesOf: async (record) => add(await referencesOf(record)),
-  }
-}
-
-/** Marks what is referenced; gives the question to be asked again before an asset goes. */
+/** Marks what is referenced. Returns the function to ask again right before an asset is removed. */
 async function readMarks(
   referenced: NonNullable<SweepOptions['referenced']>,
   live: LiveSet,
@@ -156,22 +132,6 @@ function idOf(ref: AssetRefInput): string | null {
   }
 }
 
-/** Keeps what assets refer to that were saved since. Looks before each removal, or a new reference would come too late. */
-function newcomers(
-  store: FullAssetStore,
-  at: { namespace: string | null; since: number; live: LiveSet },
-): () => Promise<void> {
-  const seen = new Set<string>()
-  return async () => {
-    for await (const record of recordsOf(store, at.namespace)) {
-      if (Date.parse(record.createdAt) < at.since) break
-      if (seen.has(record.assetId)) continue
-      seen.add(record.assetId)
-      await at.live.addReferencesOf(record)
-    }
-  }
-}
-
 async function* recordsOf(
   store: FullAssetStore,
   namespace: string | null,
@@ -184,44 +144,71 @@ async function* recordsOf(
   } while (cursor !== null)
 }
 
-/** Ids of the assets that an asset's content refers to. */
-type ReferenceReader = (record: AssetRecord) => Promise<Iterable<string>>
-
-/** Types of files that may have references in their text. */
+/** MIME types of files whose text may contain references. */
 const TEXT = /^(text\/|application\/(json|xml|x-ndjson|javascript)|[^;]+\+(json|xml)(;|$))/
-/** No reference is longer: what a chunk ends with may be the beginning of one. */
+/** No reference is longer: the end of a chunk may be the beginning of one. */
 const LONGEST = 4 * 1024
 
-/**
- * Reads what assets refer to: structured content says it in its record; a file that is text is read, chunk by chunk,
- * once for each body.
- */
-function createReferenceReader(store: FullAssetStore, signal?: AbortSignal): ReferenceReader {
-  const byDigest = new Map<string, Promise<Set<string>>>()
-  return async (record) => {
+/** Ids of assets that stay, with everything that their assets refer to, directly or not. */
+class LiveSet {
+  readonly #store: FullAssetStore
+  readonly #records: ReadonlyMap<string, AssetRecord>
+  readonly #signal: AbortSignal | undefined
+  readonly #found = new Set<string>()
+  /** References in the text of files, by the digest of the body: each body is read once. */
+  readonly #byDigest = new Map<string, Promise<Set<string>>>()
+
+  constructor(
+    store: FullAssetStore,
+    records: ReadonlyMap<string, AssetRecord>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#store = store
+    this.#records = records
+    this.#signal = signal
+  }
+
+  has(assetId: string): boolean {
+    return this.#found.has(assetId)
+  }
+
+  async add(ids: Iterable<string>): Promise<void> {
+    const open = [...ids]
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (this.#found.has(id)) continue
+      this.#found.add(id)
+      const record = this.#records.get(id)
+      if (record) for (const named of await this.#referencesOf(record)) open.push(named)
+    }
+  }
+
+  /** Keeps what an asset refers to, although the sweep does not consider the asset itself. */
+  async addReferencesOf(record: AssetRecord): Promise<void> {
+    await this.add(await this.#referencesOf(record))
+  }
+
+  /** The record lists the references of structured content. A text file is read, chunk by chunk. */
+  async #referencesOf(record: AssetRecord): Promise<Iterable<string>> {
     const { references, structured } = record.attributes
     if (structured || references) return references ?? []
     if (!TEXT.test(record.mime)) return []
-    const known = byDigest.get(record.digest) ?? readText(store, record, signal)
-    byDigest.set(record.digest, known)
+    const known = this.#byDigest.get(record.digest) ?? this.#readText(record)
+    this.#byDigest.set(record.digest, known)
     return known
   }
-}
 
-async function readText(
-  store: FullAssetStore,
-  { assetId, namespace }: AssetRecord,
-  signal: AbortSignal | undefined,
-): Promise<Set<string>> {
-  const found = new Set<string>()
-  const opened = await store.open(assetId, { namespace, keep: true, signal })
-  if (!opened) return found
-  const { head, body } = await peek(opened.stream, 2)
-  let rest = ''
-  for await (const text of decodedText(chunksOf(body), markedEncoding(head))) {
-    const chunk = rest + text
-    for (const id of namedAssets(chunk, { bareIds: false })) found.add(id)
-    rest = chunk.slice(-LONGEST)
+  async #readText({ assetId, namespace }: AssetRecord): Promise<Set<string>> {
+    const found = new Set<string>()
+    const options = { namespace, keep: true, signal: this.#signal }
+    const opened = await this.#store.open(assetId, options)
+    if (!opened) return found
+    const { head, body } = await peek(opened.stream, 2)
+    let rest = ''
+    for await (const text of decodedText(chunksOf(body), markedEncoding(head))) {
+      const chunk = rest + text
+      for (const id of namedAssets(chunk, { bareIds: false })) found.add(id)
+      rest = chunk.slice(-LONGEST)
+    }
+    return found
   }
-  return found
 }

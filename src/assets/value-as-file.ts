@@ -94,7 +94,7 @@ function branchOf(value: unknown): Branch | null {
 }
 
 function numbersBranch(view: ArrayBufferView): Branch {
-  const numbers = Array.from(view as unknown as Iterable<number | bigint>)
+  const numbers = Array.from(view as ArrayBufferView & ArrayLike<number | bigint>)
   return new Branch(view, true, numbers.entries())
 }
 

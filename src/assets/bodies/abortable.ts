@@ -1,52 +1,20 @@
 import type { AssetBody } from '../asset-store.ts'
+import { meterStream } from './body.ts'
 
 /**
- * The stream, failing with the signal's reason as soon as it is aborted, also while its source is silent. The source is
- * cancelled then; nobody waits for it, for one that is silent may never say that it has ended. Without a signal, the
- * stream as it is. Nothing is read ahead.
+ * The same stream, which fails with the signal's reason as soon as the signal is aborted, also while its source is silent.
+ * The source is then cancelled. Without a signal, the stream itself.
  */
 export function abortable(
   stream: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
-  onError: (error: unknown) => void = () => {},
 ): ReadableStream<Uint8Array> {
-  if (!signal) return stream
-  const reader = stream.getReader()
-  let abort = () => {}
-  const release = () => signal.removeEventListener('abort', abort)
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        abort = () => {
-          controller.error(signal.reason)
-          reader.cancel(signal.reason).catch(() => {})
-        }
-        if (signal.aborted) abort()
-        else signal.addEventListener('abort', abort, { once: true })
-      },
-      async pull(controller) {
-        const next = await reader.read().catch((error: unknown) => {
-          release()
-          onError(error)
-          throw error
-        })
-        if (signal.aborted) return
-        if (!next.done) return controller.enqueue(next.value)
-        release()
-        controller.close()
-      },
-      async cancel(reason) {
-        release()
-        await reader.cancel(reason)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  return signal ? meterStream(stream, { signal }).stream : stream
 }
 
 /**
- * Runs `save` with a body that ends with the signal. When `save` fails, a stream that is not at its end is cancelled,
- * however far it was read. What the caller's own stream failed with is thrown as it is, whatever `save` made of it.
+ * Runs `save` with a body that the signal ends. If `save` fails, the rest of a stream is cancelled. An error of the
+ * caller's own stream is thrown unchanged, whatever `save` made of it.
  */
 export async function consume<T>(
   body: AssetBody,
@@ -60,9 +28,10 @@ export async function consume<T>(
   const ended = new AbortController()
   const either = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
   let failure: { error: unknown } | undefined
-  const source = abortable(body, either, (error) => {
+  const onError = (error: unknown): void => {
     failure = { error }
-  })
+  }
+  const { stream: source } = meterStream(body, { signal: either, onError })
   try {
     signal?.throwIfAborted()
     return await save(source)
@@ -73,7 +42,7 @@ export async function consume<T>(
   }
 }
 
-/** What is waited for, or the signal's reason where that comes first: nobody waits any longer then. */
+/** Waits for a promise, or rejects with the signal's reason if the signal is aborted first. */
 export async function orAborted<T>(waiting: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return waiting
   const { promise: aborted, reject } = Promise.withResolvers<never>()

@@ -1,36 +1,36 @@
 import type { AssetBody } from '../asset-store.ts'
 
 /**
- * A place for bytes: four functions, and a fifth where bodies have URLs. It knows neither assets nor digests: whoever puts a body makes its key, and a key is
- * used for one body only, once. So nothing is ever written over, and no two processes can mean different bytes by one key.
- * `testBodyStore` of `byref/testing` is this contract as tests.
+ * Stores bytes under keys. It knows neither assets nor digests. The caller chooses the key, and a key is used for one body
+ * only, once: nothing is ever overwritten, and no two processes can mean different bytes by one key. `testBodyStore` of
+ * `byref/testing` tests this contract.
  *
- * - A key is lower-case letters, digits, `-`, `_` and `.`, in steps divided by `/`: `_/1fxa/1fxa…0b.png`. None begins a
- *   step with a dot.
- * - Whatever fails is a ByrefError: `storage_full` where there is no room, `config_invalid` for what its owner must put
- *   right, else `storage_failed` with its `cause`.
+ * - A key consists of lower-case letters, digits, `-`, `_` and `.`, in segments separated by `/`: `_/1fxa/1fxa…0b.png`. No
+ *   segment begins with a dot.
+ * - Every failure is a ByrefError: `storage_full` without space, `config_invalid` for what the owner must fix, else
+ *   `storage_failed` with its `cause`.
  */
 export interface BodyStore {
   /** For messages and `assetConfig`, such as `fs`. */
   readonly name: string
   /**
-   * Keeps a body. It is durable, as far as the store can be, when this resolves. Bytes are the store's own from now on.
-   * A stream is read to its end; what it fails with, or the signal's reason, rejects this, and then the body may be listed
-   * for a while, or not.
+   * Keeps a body. It is durable, as far as the store can be, when this resolves. The caller does not write to the bytes any
+   * more. A stream is read to its end; its error, or the signal's reason, rejects this. The body may then be listed for a
+   * while.
    */
   put(key: string, body: AssetBody, options: BodyPutOptions): Promise<void>
   /**
-   * Bytes `start` (inclusive) to `end` (exclusive), never empty, as a stream that is the caller's to cancel; null where
-   * there is no such body. One that has fewer bytes ends early.
+   * Bytes `start` (inclusive) to `end` (exclusive), never empty, as a stream that the caller cancels; null if there is no
+   * such body. The stream of a body with fewer bytes ends early.
    */
   open(key: string, range: BodyRange): Promise<ReadableStream<Uint8Array> | null>
-  /** Removes a body; no error if there is none. */
+  /** Removes a body; no error if there is no such body. */
   delete(key: string): Promise<void>
-  /** The bodies whose keys start with `prefix`, a whole number of steps or empty, in any order. */
+  /** The bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
   list(prefix: string): AsyncIterable<ListedBody>
-  /** Where anybody can fetch a body for `expiresIn` seconds or longer; absent, bodies travel as data URLs. */
+  /** A URL that is valid for `expiresIn` seconds or longer. Absent, bodies travel as data URLs. */
   urlFor?(key: string, options: { mime: string; expiresIn: number }): Promise<string>
-  /** Fails where the store cannot be used: with wrong keys, without its bucket. Writes nothing. */
+  /** Rejects if the store cannot be used, for example without its bucket. Writes nothing. */
   check?(): Promise<void>
 }
 
@@ -38,16 +38,16 @@ export interface BodyStore {
 export interface BodyPutOptions {
   /** For stores that serve what they keep. */
   mime: string
-  /** Ends the put, also while its stream is silent. */
+  /** Aborts the put, also while its stream is silent. */
   signal?: AbortSignal
 }
 
-/** Which bytes of a body that has `size` in all. */
+/** A range of a body that has `size` bytes. */
 export interface BodyRange {
   start: number
   end: number
   size: number
-  /** Nobody waits for the body any more. */
+  /** Aborted when nobody waits for the body any more. */
   signal?: AbortSignal
 }
 
@@ -55,6 +55,6 @@ export interface BodyRange {
 export interface ListedBody {
   key: string
   size: number
-  /** When it was put, in milliseconds since 1970 by the store's own clock. */
+  /** When it was put, in milliseconds since 1970, by the store's clock. */
   putAt: number
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inParallel } from '../in-parallel.ts'
-import { meterStream, peek, readBytes, streamFrom } from './body.ts'
-import { byteRange } from './byte-range.ts'
+import { byteRange, meterStream, peek, readBytes, streamFrom } from './body.ts'
 
 function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
   const left = [...chunks]

@@ -3,54 +3,66 @@ import type { AssetBody } from '../asset-store.ts'
 
 const CHUNK = 256 * 1024
 
-/** Whether a view is of bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not of numbers. */
+/** Whether a view holds bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not numbers. */
 export function isByteView(view: ArrayBufferView): boolean {
   const isArray = view instanceof Uint8Array || view instanceof Uint8ClampedArray
   return isArray || view instanceof DataView
 }
 
-/** A copy that shares no memory. `slice` would not do: that of a Buffer is a view. */
+/** A copy that shares no memory, unlike `slice` of a Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** A stream over bytes, chunk by chunk, copied as it is read, so that no reader can change the source. */
-export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let at = 0
-  return new ReadableStream(
+/**
+ * A stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the reader
+ * cancels the stream.
+ */
+export function pullStream<T extends Uint8Array>(
+  next: () => T | null | Promise<T | null>,
+  cancel: (reason: unknown) => unknown = () => {},
+): ReadableStream<T> {
+  return new ReadableStream<T>(
     {
-      pull(controller) {
-        if (at >= bytes.byteLength) return controller.close()
-        controller.enqueue(copyBytes(bytes.subarray(at, at + CHUNK)))
-        at += CHUNK
+      async pull(controller) {
+        const chunk = await next()
+        if (chunk) controller.enqueue(chunk)
+        else controller.close()
+      },
+      async cancel(reason) {
+        await cancel(reason)
       },
     },
     { highWaterMark: 0 },
   )
 }
 
-/** A stream that yields what `chunks` yields, started by the first read and returned when it is cancelled. */
+/** A stream over bytes. Chunks are copies, so that no reader can change the source. */
+export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  return pullStream(() => {
+    if (at >= bytes.byteLength) return null
+    at += CHUNK
+    return copyBytes(bytes.subarray(at - CHUNK, at))
+  })
+}
+
+/** A stream of what `chunks` yields. The generator starts with the first read and returns when the stream is cancelled. */
 export function streamFrom(
   chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let source: AsyncGenerator<Uint8Array<ArrayBuffer>> | undefined
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        source ??= chunks()
-        const { value, done } = await source.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel() {
-        await source?.return(undefined)
-      },
+  return pullStream(
+    async () => {
+      source ??= chunks()
+      const { value, done } = await source.next()
+      return done ? null : value
     },
-    { highWaterMark: 0 },
+    () => source?.return(undefined),
   )
 }
 
-/** The whole of a body in memory; for bodies that are small or asked for as a whole. The result may be the input. */
+/** All bytes of a body, in memory. The result may be the input. */
 export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []
@@ -59,7 +71,7 @@ export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
 }
 
-/** The same memory as a plain array: users compare and clone what they get. */
+/** The same memory as a plain `Uint8Array`, because users compare and clone what they get. */
 export function plain(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array
     ? bytes
@@ -78,14 +90,14 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
 /** The beginning of a body. */
 export interface Peeked {
   head: Uint8Array
-  /** Whether the head is all of it. */
+  /** Whether the head is the whole body. */
   complete: boolean
-  /** The body as it was, head included. */
+  /** The whole body, head included. */
   body: AssetBody
 }
 
 /**
- * The first bytes of a body, up to `length`. What goes wrong on the way cancels the stream.
+ * Reads the first bytes of a body, up to `length`. An error cancels the stream.
  *
  * @throws ByrefError `asset_invalid` for a stream of anything but bytes, or that somebody else reads
  */
@@ -120,73 +132,79 @@ function streamAfter(
   chunks: Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const chunk = chunks.shift()
-        if (chunk) return controller.enqueue(chunk)
-        const next = await reader.read()
-        if (next.done) controller.close()
-        else controller.enqueue(asBytes(next.value))
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
+  return pullStream(
+    async () => chunks.shift() ?? nextOf(reader),
+    (reason) => reader.cancel(reason),
   )
 }
 
-/** A stream that is watched on its way. */
+/** The next chunk of a reader; null at the end. */
+async function nextOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
+  const { value, done } = await reader.read()
+  return done ? null : asBytes(value)
+}
+
+/** A stream that is watched while it is read. */
 export interface MeteredStream {
   stream: ReadableStream<Uint8Array>
   /** Ends the source, whoever reads the stream. */
   cancel(reason: unknown): void
 }
 
+/** Options of {@link meterStream}. */
+export interface MeterOptions {
+  /** Called with each chunk before the reader gets it. What it throws ends the stream and its source. */
+  onChunk?(chunk: Uint8Array): Promise<void> | void
+  /** Called with what the source failed with. */
+  onError?(error: unknown): void
+  /** Ends the stream and its source, also while the source is silent. */
+  signal?: AbortSignal
+}
+
 /**
- * The stream as it is, after `onChunk` has seen each of its chunks. What `onChunk` throws ends it and its source, and so
- * does the signal, also while the source is silent.
+ * The same stream, watched.
  *
- * @throws ByrefError `asset_invalid` for a stream that somebody else reads
+ * @throws ByrefError `asset_invalid` for a stream that has a reader already
  */
 export function meterStream(
   source: ReadableStream<Uint8Array>,
-  options: { onChunk(chunk: Uint8Array): Promise<void> | void; signal?: AbortSignal },
+  { onChunk, onError, signal }: MeterOptions,
 ): MeteredStream {
-  const { onChunk, signal } = options
   const reader = readerOf(source)
   const stop = (): void => cancel(signal?.reason)
+  const release = (): void => signal?.removeEventListener('abort', stop)
   const cancel = (reason: unknown): void => {
-    signal?.removeEventListener('abort', stop)
+    release()
+    // Not awaited: a silent source may never report that it has ended.
     reader.cancel(reason).catch(() => {})
   }
   signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
 
-  async function next(): Promise<Uint8Array | null> {
-    signal?.throwIfAborted()
-    const { value, done } = await reader.read()
-    signal?.throwIfAborted()
-    if (done) return null
-    const chunk = asBytes(value)
-    await onChunk(chunk)
-    return chunk
+  async function read(): Promise<Uint8Array | null> {
+    try {
+      return await nextOf(reader)
+    } catch (error) {
+      onError?.(error)
+      throw error
+    }
   }
 
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const chunk = await next().catch((error) => {
-          cancel(error)
-          throw error
-        })
-        if (chunk) return controller.enqueue(chunk)
-        signal?.removeEventListener('abort', stop)
-        controller.close()
-      },
-      cancel,
-    },
-    { highWaterMark: 0 },
-  )
-  return { stream, cancel }
+  async function next(): Promise<Uint8Array | null> {
+    try {
+      signal?.throwIfAborted()
+      const chunk = await read()
+      signal?.throwIfAborted()
+      if (chunk) await onChunk?.(chunk)
+      else release()
+      return chunk
+    } catch (error) {
+      cancel(error)
+      throw error
+    }
+  }
+
+  return { stream: pullStream(next, cancel), cancel }
 }
 
 /** Ends a stream that nobody has begun to read. */
@@ -196,7 +214,10 @@ export function cancelBody(body: unknown, reason: unknown): void {
 
 function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> {
   if (!stream.locked) return stream.getReader()
-  throw new ByrefError('asset_invalid', 'The stream is being read by somebody else.')
+  throw new ByrefError(
+    'asset_invalid',
+    'Somebody else is reading the stream: pass a stream without a reader.',
+  )
 }
 
 /**
@@ -221,4 +242,30 @@ export function asBytes(value: unknown): Uint8Array {
 
 function nameOf(value: unknown): string {
   return value === null ? 'null' : typeof value
+}
+
+/** Bytes `start` (inclusive) to `end` (exclusive). */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/**
+ * The requested range within `size` bytes. A negative `start` counts from the end; `end` is exclusive and at most `size`.
+ * The range of an empty body is empty.
+ *
+ * @throws ByrefError `range_not_satisfiable` if the range contains no byte
+ */
+export function byteRange(size: number, start = 0, end = size): ByteRange {
+  const from = start < 0 ? Math.max(0, size + start) : start
+  const to = Math.min(end, size)
+  const whole = Number.isInteger(start) && (Number.isInteger(end) || end === Infinity)
+  const empty = from === 0 && to === 0 && size === 0
+  if (!whole || (from >= to && !empty)) {
+    throw new ByrefError(
+      'range_not_satisfiable',
+      `Bytes ${start} to ${end} do not exist: the body has ${size} bytes.`,
+    )
+  }
+  return { start: from, end: to }
 }

@@ -1,6 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { joinLines, linesOf } from './base64-lines.ts'
 import { parseMimeType } from './mime-type.ts'
 
 const { constants } = nodeBuiltin('node:buffer')
@@ -65,7 +64,10 @@ export function parseDataUrl(text: string): DataUrl | null {
   return url && (url.base64 ? isInLines(url.data) : isUrlText(url.data)) ? url : null
 }
 
-/** The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the header. */
+/**
+ * The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the
+ * header.
+ */
 export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer> | null {
   if (!base64) return percentDecode(data)
   const text = data.includes('%') ? Buffer.from(percentDecode(data)).toString() : data
@@ -142,4 +144,56 @@ function tooLarge(size: number): ByrefError {
     'asset_too_large',
     `A body of ${size} bytes is too large to be base64 in one string; read it with open(ref).`,
   )
+}
+
+/** Nobody breaks base64 into shorter lines. */
+export const MIN_LINE = 20
+
+/** Base64 that was broken into lines of one length, as one line; null where the lines are no such lines. */
+function joinLines(text: string): string | null {
+  const lines = linesOf(text)
+  const width = lines[0]?.length ?? 0
+  const last = lines.length - 1
+  const isRegular = lines.every(({ length }, i) => (i < last ? length === width : length <= width))
+  return isRegular && (last === 0 || width >= MIN_LINE) ? lines.join('') : null
+}
+
+/** The lines without what indents them, and without empty ones around them. */
+function linesOf(text: string): string[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim())
+}
+
+/** In characters. The smallest GIF takes 36. */
+const MIN_LENGTH = 32
+
+/**
+ * How files begin in base64, by the signatures of their formats. Each is at least three bytes long: other text that
+ * begins so by chance, and is base64 to its end, is rarer than one in ten million.
+ */
+const STARTS = [
+  // PNG, JPEG, GIF, TIFF, Photoshop
+  'iVBORw0KGgo|/9j/|R0lGOD[dl]h|SUkqA|TU0AK|OEJQU',
+  // WebP, WAV and AVI by their RIFF; MP4, MOV, M4A, AVIF and HEIC by their `ftyp`
+  'UklGR.{6}(?:XRUJQ|XQVZF|BVkkg)|AAAA.[GWm2]Z0eXB',
+  // WebM and Matroska, MP3 with ID3 tags, FLAC, Ogg
+  'GkXfo|SUQz[AB]|ZkxhQ|T2dnU',
+  // PDF; ZIP, and with it DOCX, XLSX, PPTX and EPUB; gzip, Zstandard, xz, 7z
+  'JVBERi0|UEsDB|H4sI|KLUv/|/Td6WF|N3q8ryc',
+  // Parquet, Arrow, SQLite, WOFF, WebAssembly
+  'UEFSM|QVJST1cx|U1FMaXRlIGZvcm1hdCAz|d09GR|d09GM|AGFzb',
+]
+const START = new RegExp(`^(?:${STARTS.join('|')})`)
+
+/** Whether text is the base64 of a file, plain or URL-safe: it begins with the signature of a known format, and decodes. */
+export function isBase64File(text: string): boolean {
+  return startsAsFile(text) && decodeBase64(text) !== null
+}
+
+/** Whether text begins as the base64 of a file does: cheap, for the many texts that do not. */
+export function startsAsFile(text: string): boolean {
+  if (text.length < MIN_LENGTH) return false
+  return START.test(text.slice(0, 32).trimStart().replaceAll('-', '+').replaceAll('_', '/'))
 }

@@ -7,21 +7,17 @@ export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex')
 }
 
-/** SHA-256 and length of what passes by. */
-export interface Digester {
-  update(chunk: Uint8Array): void
-  finish(): { digest: string; size: number }
-}
+/** Computes SHA-256 and length chunk by chunk. */
+export class Digester {
+  readonly #hash = createHash('sha256')
+  #size = 0
 
-/** Starts a {@link Digester}. */
-export function createDigester(): Digester {
-  const state = createHash('sha256')
-  let size = 0
-  return {
-    update(chunk) {
-      state.update(chunk)
-      size += chunk.byteLength
-    },
-    finish: () => ({ digest: state.digest('hex'), size }),
+  update(chunk: Uint8Array): void {
+    this.#hash.update(chunk)
+    this.#size += chunk.byteLength
+  }
+
+  finish(): { digest: string; size: number } {
+    return { digest: this.#hash.digest('hex'), size: this.#size }
   }
 }

@@ -1,15 +1,11 @@
+import type { FileHandle } from 'node:fs/promises'
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'
-import { closeFile, openFile, statFile, syncData, writeFile } from './file-descriptor.ts'
-import { writeBehind } from './write-behind.ts'
 
-const { unlink } = nodeBuiltin('node:fs/promises')
-
-const MIB = 1024 * 1024
-/** Bytes of a stream that are written at once. */
-const BLOCK = MIB / 4
+const { access, open, unlink } = nodeBuiltin('node:fs/promises')
+const { pipeline } = nodeBuiltin('node:stream/promises')
 
 /** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
 export function osCode(error: unknown): string | null {
@@ -17,54 +13,63 @@ export function osCode(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null
 }
 
-/** What the operating system refused, as an error that a caller can act on; anything else as it is. */
-export function storageError(error: unknown, doing: string): unknown {
-  const code = osCode(error)
-  if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) return error
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new ByrefError('storage_full', `The disk is full: ${doing} failed. Free some space.`, {
-      cause: error,
-    })
-  }
-  return new ByrefError('storage_failed', `${doing} failed: ${reasonOf(error)}.`, { cause: error })
-}
-
-/** Runs `run`; what the operating system refuses there is thrown as a {@link storageError}. */
+/** Runs `run`. Errors of the operating system become a ByrefError, `storage_full` or `storage_failed`. */
 export async function withStorageErrors<T>(doing: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
-    throw storageError(error, doing)
+    const code = osCode(error)
+    if (code === null || error instanceof ByrefError || !/^E[A-Z0-9]+$/.test(code)) throw error
+    const options = { cause: error }
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      throw new ByrefError(
+        'storage_full',
+        `${doing} failed: the disk is full. Free some space.`,
+        options,
+      )
+    }
+    // `EROFS: read-only file system, open '/data/x'`
+    const reason = error instanceof Error && /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1]
+    throw new ByrefError('storage_failed', `${doing} failed: ${reason || code}.`, options)
   }
 }
 
-/** A new file, to be written; its descriptor. */
-export function createFile(path: string): Promise<number> {
-  return openFile(path, 'wx')
+/** Creates a file to be written. */
+export function createFile(path: string): Promise<FileHandle> {
+  return open(path, 'wx')
 }
 
-/** Writes a new file and closes it when the disk has its bytes. Nothing stays of it when that fails. */
+/** Writes a new file and closes it once its bytes are on the disk. Removes the file if that fails. */
 export async function writeDurable(
-  { fd, path }: { fd: number; path: string },
+  file: FileHandle,
+  path: string,
   body: AssetBody,
   signal?: AbortSignal,
 ): Promise<void> {
   try {
-    await writeAll(fd, body, signal)
-    await syncData(fd)
-    // A stream that was silent for days: a sweep took the file for left.
-    if (!(body instanceof Uint8Array) && (await statFile(fd)).nlink === 0) {
-      throw new ByrefError(
-        'storage_failed',
-        'The body took so long that it was swept; save it again.',
-      )
+    if (body instanceof Uint8Array) {
+      await file.writeFile(body, { signal })
+      await file.datasync()
+      return
     }
+    await pipeline(copiesOf(body), file.createWriteStream({ flush: true }), { signal })
+    // While a stream was silent for days, a sweep may have removed the file.
+    await access(path).catch((cause: unknown) => {
+      const message = 'The upload took so long that a sweep removed its body; save it again.'
+      throw new ByrefError('storage_failed', message, { cause })
+    })
   } catch (error) {
     await removeFile(path).catch(() => {})
+    signal?.throwIfAborted()
     throw error
   } finally {
-    await closeFile(fd)
+    await file.close()
   }
+}
+
+/** Copies, because a source may reuse its memory while a chunk waits to be written. */
+async function* copiesOf(body: AssetBody): AsyncGenerator<Buffer> {
+  for await (const chunk of chunksOf(body)) yield Buffer.from(chunk)
 }
 
 /** Removes a file; false if there was none. */
@@ -73,33 +78,12 @@ export async function removeFile(path: string): Promise<boolean> {
     await unlink(path)
     return true
   } catch (error) {
-    if (/^(ENOENT|ENOTDIR)$/.test(osCode(error) ?? '')) return false
+    if (isMissing(error)) return false
     throw error
   }
 }
 
-async function writeAll(fd: number, body: AssetBody, signal?: AbortSignal): Promise<void> {
-  if (body instanceof Uint8Array) return writeBytes(fd, body, signal)
-  const blocks = writeBehind(BLOCK, (block) => writeBytes(fd, block, signal))
-  try {
-    for await (const chunk of chunksOf(body)) await blocks.add(chunk)
-    await blocks.end()
-  } finally {
-    await blocks.settled()
-  }
-}
-
-async function writeBytes(fd: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-  for (let at = 0; at < bytes.byteLength; ) {
-    signal?.throwIfAborted()
-    const length = Math.min(MIB, bytes.byteLength - at)
-    at += await writeFile(fd, bytes, { at, length })
-  }
-}
-
-/** In the operating system's own words, such as `read-only file system`. */
-function reasonOf(error: unknown): string {
-  // `EROFS: read-only file system, open '/data/x'`
-  const words = error instanceof Error && /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1]
-  return words || 'the operating system refused it'
+/** Whether an error says that there is no such file or folder. */
+export function isMissing(error: unknown): boolean {
+  return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
 }

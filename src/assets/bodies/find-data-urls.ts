@@ -1,5 +1,4 @@
-import { MIN_LINE } from './base64-lines.ts'
-import { type DataUrl, dataUrlHeader } from './data-url.ts'
+import { type DataUrl, dataUrlHeader, MIN_LINE } from './data-url.ts'
 
 /** Where a data URL stands in a text. */
 export interface DataUrlMatch extends DataUrl {

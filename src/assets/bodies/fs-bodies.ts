@@ -2,9 +2,16 @@ import type { FileHandle } from 'node:fs/promises'
 import { checkOptions, is } from '../../core/check-options.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { pullStream } from './body.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
-import { createFile, osCode, removeFile, withStorageErrors, writeDurable } from './durable.ts'
-import { closeFile, openFile, syncAll } from './file-descriptor.ts'
+import {
+  createFile,
+  isMissing,
+  osCode,
+  removeFile,
+  withStorageErrors,
+  writeDurable,
+} from './durable.ts'
 
 const { mkdir, open, readdir, stat } = nodeBuiltin('node:fs/promises')
 const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
@@ -18,19 +25,19 @@ export interface FsBodiesOptions {
 const READ_SIZE = 256 * 1024
 
 /**
- * Bodies as files below a folder, each under its key. A body is on the disk, with its name, when `put` resolves; many that
- * come at once share the syncs of their folder. Nothing is made before the first `put`: a folder on a full or read-only disk can
- * be read. Any number of processes may share it.
+ * Bodies as files below a folder, each under its key. When `put` resolves, a body and its name are on the disk. Concurrent
+ * puts share the syncs of their folder. Nothing is created before the first `put`, so a folder on a full or read-only disk
+ * can be read. Any number of processes may share the folder.
  */
 export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodyStore {
   checkOptions('fsBodies', options, { baseUrl: is.string })
   const root = resolve(folder)
   const baseUrl = options.baseUrl?.replace(/\/+$/, '')
-  const folders = createFolderMaker()
+  const folders = new FolderMaker()
   const pathOf = (key: string) => join(root, key)
 
-  /** Somebody may have removed the folder since it was made. */
-  async function create(path: string): Promise<number> {
+  /** Tries twice: somebody may have removed the folder since it was made. */
+  async function create(path: string): Promise<FileHandle> {
     await folders.ensure(dirname(path))
     try {
       return await createFile(path)
@@ -42,32 +49,32 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
     return createFile(path)
   }
 
-  /** Each folder once, for all that ask at once. */
-  const syncTogether = together<string>((paths) => {
+  /** Syncs each folder once for all that wait for it. */
+  const folderSyncs = new Batches<string>((paths) => {
     const syncs = new Map([...new Set(paths)].map((path) => [path, syncFolder(path)]))
     return Promise.allSettled(paths.map((path) => syncs.get(path)))
   })
 
-  /** Files that come at once, and then their folders. */
-  const putTogether = together<{ path: string; body: Uint8Array }>(async (files) => {
+  /** Writes files that come at once, and then syncs their folders. */
+  const puts = new Batches<{ path: string; body: Uint8Array }>(async (files) => {
     const writing = files.map(async ({ path, body }) => {
-      await writeDurable({ fd: await create(path), path }, body)
+      await writeDurable(await create(path), path, body)
     })
     await Promise.allSettled(writing)
     return Promise.allSettled(
       files.map(async ({ path }, i) => {
         await writing[i]
-        await syncTogether(dirname(path))
+        await folderSyncs.add(dirname(path))
       }),
     )
   })
 
   async function* filesIn(path: string): AsyncGenerator<ListedBody> {
-    for (const entry of await entriesOf(path)) {
+    for (const entry of (await orNull(readdir(path, { withFileTypes: true }))) ?? []) {
       const below = join(path, entry.name)
       if (entry.isDirectory()) yield* filesIn(below)
       else {
-        const found = await statOf(below)
+        const found = await orNull(stat(below))
         const key = relative(root, below).split(sep).join('/')
         if (found) yield { key, size: found.size, putAt: found.mtimeMs }
       }
@@ -80,14 +87,14 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
     put: (key, body, { signal }) =>
       withStorageErrors('Saving an asset', async () => {
         const path = pathOf(key)
-        if (body instanceof Uint8Array) return putTogether({ path, body })
-        await writeDurable({ fd: await create(path), path }, body, signal)
-        await syncTogether(dirname(path))
+        if (body instanceof Uint8Array) return puts.add({ path, body })
+        await writeDurable(await create(path), path, body, signal)
+        await folderSyncs.add(dirname(path))
       }),
 
     open: (key, range) =>
       withStorageErrors('Reading an asset', async () => {
-        const file = await openIfThere(pathOf(key))
+        const file = await orNull(open(pathOf(key), 'r'))
         return file && streamFile(file, range)
       }),
 
@@ -107,167 +114,134 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
 function streamFile(file: FileHandle, { start, end }: BodyRange): ReadableStream<Uint8Array> {
   let at = start
   async function next(): Promise<Uint8Array | null> {
-    const buffer = new Uint8Array(Math.min(READ_SIZE, end - at))
-    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, at)
-    at += bytesRead
-    if (bytesRead === 0) await file.close()
-    return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
+    try {
+      const buffer = new Uint8Array(Math.min(READ_SIZE, end - at))
+      const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, at)
+      at += bytesRead
+      if (bytesRead > 0) return buffer.subarray(0, bytesRead)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+    await file.close()
+    return null
   }
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await withStorageErrors('Reading an asset', next)
-          if (chunk) controller.enqueue(chunk)
-          else controller.close()
-        } catch (error) {
-          await file.close()
-          throw error
-        }
-      },
-      cancel: () => file.close(),
-    },
-    { highWaterMark: 0 },
+  return pullStream(
+    () => withStorageErrors('Reading an asset', next),
+    () => file.close(),
   )
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+async function orNull<T>(found: Promise<T>): Promise<T | null> {
   try {
-    return await open(path, 'r')
+    return await found
   } catch (error) {
     if (isMissing(error)) return null
     throw error
   }
 }
 
-async function entriesOf(path: string) {
-  try {
-    return await readdir(path, { withFileTypes: true })
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
-}
-
-async function statOf(path: string) {
-  try {
-    return await stat(path)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
-}
-
-const MAX_KNOWN_FOLDERS = 20_000
-
-/** Waits until the disk has the names in a folder. */
+/** Waits until the names in a folder are on the disk. */
 async function syncFolder(path: string): Promise<void> {
-  let folder: number
+  let folder: FileHandle
   try {
-    folder = await openFile(path, 'r')
+    folder = await open(path, 'r')
   } catch (error) {
-    // Windows cannot open a folder, and needs no sync of one; a folder that we may not read is not ours.
+    // Windows cannot open a folder and needs no sync of it. A folder that we may not read is not ours.
     if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
     throw error
   }
   try {
-    await syncAll(folder)
+    await folder.sync()
   } catch (error) {
     if (osCode(error) !== 'EINVAL' && osCode(error) !== 'EPERM') throw error
   } finally {
-    await closeFile(folder)
+    await folder.close()
   }
 }
 
-/** Makes folders, each looked after once. */
-interface FolderMaker {
-  /** Makes a folder and those above it, and waits until the disk has their names. */
-  ensure(path: string): Promise<void>
-  /** Somebody removed folders: each is looked after again. */
-  forget(): void
-}
+const MAX_KNOWN_FOLDERS = 20_000
 
-/** A maker whose list of folders is bounded. */
-function createFolderMaker(): FolderMaker {
-  const made = new Map<string, Promise<void>>()
+/** Creates folders and remembers which ones it has created. */
+class FolderMaker {
+  readonly #made = new Map<string, Promise<void>>()
 
-  async function make(path: string): Promise<void> {
+  /** Creates a folder and its parents, and waits until their names are on the disk. */
+  ensure(path: string): Promise<void> {
+    const known = this.#made.get(path)
+    if (known) return known
+    if (this.#made.size > MAX_KNOWN_FOLDERS) this.#made.clear()
+    const making = this.#make(path)
+    this.#made.set(path, making)
+    making.catch(() => this.#made.delete(path))
+    return making
+  }
+
+  /** Somebody removed folders: `ensure` looks at each of them again. */
+  forget(): void {
+    this.#made.clear()
+  }
+
+  async #make(path: string): Promise<void> {
     const parent = dirname(path)
     try {
       await mkdir(path)
     } catch (error) {
       if (osCode(error) === 'ENOENT' && parent !== path) {
-        // It was never made, or somebody removed it.
-        made.delete(parent)
-        await ensure(parent)
-        return make(path)
+        this.#made.delete(parent)
+        await this.ensure(parent)
+        return this.#make(path)
       }
       if (osCode(error) !== 'EEXIST') throw error
     }
     await syncFolder(parent)
   }
-
-  function ensure(path: string): Promise<void> {
-    const known = made.get(path)
-    if (known) return known
-    if (made.size > MAX_KNOWN_FOLDERS) made.clear()
-    const making = make(path)
-    made.set(path, making)
-    making.catch(() => made.delete(path))
-    return making
-  }
-
-  return { ensure, forget: () => made.clear() }
 }
 
 interface Waiting<T> {
   item: T
-  done(): void
-  failed(error: unknown): void
+  resolve(): void
+  reject(error: unknown): void
 }
 
-/**
- * Gathers what comes while `run` is under way, and gives it to the next: many that come at once share what they have in
- * common. `run` gives what became of each.
- */
-function together<T>(
-  run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>,
-): (item: T) => Promise<void> {
-  let waiting: Waiting<T>[] = []
-  let isRunning = false
+/** Collects items while a batch is being processed; the next batch takes all of them. */
+class Batches<T> {
+  readonly #run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>
+  #waiting: Waiting<T>[] = []
+  #isRunning = false
 
-  async function work(): Promise<void> {
-    while (waiting.length > 0) {
-      const group = waiting
-      waiting = []
-      await settle(group)
-    }
-    isRunning = false
+  /** `run` processes a batch and returns the outcome of each item. */
+  constructor(run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>) {
+    this.#run = run
   }
 
-  /** Never rejects: whoever waits in the group hears what went wrong, and the next group has its turn. */
-  async function settle(group: typeof waiting): Promise<void> {
-    try {
-      const results = await run(group.map(({ item }) => item))
-      for (const [i, { done, failed }] of group.entries()) {
-        const result = results[i]
-        if (result?.status === 'rejected') failed(result.reason)
-        else done()
-      }
-    } catch (error) {
-      for (const { failed } of group) failed(error)
-    }
-  }
-
-  return (item) =>
-    new Promise((done, failed) => {
-      waiting.push({ item, done, failed })
-      if (isRunning) return
-      isRunning = true
-      queueMicrotask(() => inBackground('Writing bodies', work()))
+  /** Resolves when the batch of the item was processed. */
+  add(item: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (this.#isRunning) return
+      this.#isRunning = true
+      queueMicrotask(() => inBackground('Writing bodies', this.#work()))
     })
+  }
+
+  async #work(): Promise<void> {
+    for (let batch = this.#taken(); batch.length > 0; batch = this.#taken()) {
+      try {
+        const results = await this.#run(batch.map(({ item }) => item))
+        for (const [i, { resolve, reject }] of batch.entries()) {
+          const result = results[i]
+          if (result?.status === 'rejected') reject(result.reason)
+          else resolve()
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    this.#isRunning = false
+  }
+
+  #taken(): Waiting<T>[] {
+    return this.#waiting.splice(0)
+  }
 }

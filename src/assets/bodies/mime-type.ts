@@ -9,8 +9,8 @@ export interface MimeType {
 
 const TOKEN = "[A-Za-z0-9!#$&^_.+'*%`|~-]+"
 const QUOTED = '"(?:[^"\\\\\\u0000-\\u001f\\u007f]|\\\\[^\\u0000-\\u001f\\u007f])*"'
-const ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`)
-const PARAMETER = new RegExp(`^[ \\t]*${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*$`)
+const PARAMETER = `\\s*;\\s*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?`
+const MIME_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
 /** Longer than any type in use; keeps hostile types short. */
 const MAX_LENGTH = 255
@@ -46,14 +46,9 @@ export const ALIASES: Record<string, string> = {
 /** The type without its parameters, or null when it is no MIME type. Never throws. */
 export function parseMimeType(value: string): MimeType | null {
   if (value.length > MAX_LENGTH || /[\r\n]/.test(value)) return null
-  const trimmed = value.trim()
-  const semicolon = trimmed.indexOf(';')
-  const essence = (semicolon < 0 ? trimmed : trimmed.slice(0, semicolon)).trim()
-  if (!ESSENCE.test(essence)) return null
-  const parameters = semicolon < 0 ? '' : trimmed.slice(semicolon + 1).trim()
-  for (const parameter of splitParameters(parameters)) {
-    if (!PARAMETER.test(parameter)) return null
-  }
+  const [, essence, rest = ''] = MIME_TYPE.exec(value.trim()) ?? []
+  if (essence === undefined) return null
+  const parameters = rest.trim().replace(/^;/, '').trim()
   return { essence: essence.toLowerCase(), parameters }
 }
 
@@ -98,20 +93,32 @@ export function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
-function splitParameters(text: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  let quoted = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]
-    if (quoted && char === '\\') i++
-    else if (char === '"') quoted = !quoted
-    else if (char === ';' && !quoted) {
-      parts.push(text.slice(start, i))
-      start = i + 1
-    }
-  }
-  const last = text.slice(start)
-  if (last.trim() !== '') parts.push(last)
-  return parts.filter((part) => part.trim() !== '')
+/** Source code whose extension is registered for something that nobody means by it. */
+const SOURCE_CODE = /\.([cm]?tsx?|rs)$/i
+
+/** The usual file extension, without a dot; `bin` where there is none. */
+export async function extensionOf(type: string): Promise<string> {
+  const essence = essenceOf(type)
+  if (essence === 'audio/mp4') return 'm4a'
+  if (essence === 'application/x-ndjson') return 'ndjson'
+  if (essence === 'image/vnd.microsoft.icon') return 'ico'
+  return (await knownTypes()).getExtension(essence) ?? 'bin'
+}
+
+/** The type that a file's name suggests, or null. */
+export async function mimeTypeOfName(name: string): Promise<string | null> {
+  if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
+  if (SOURCE_CODE.test(name)) return 'text/plain'
+  // Without a dot the whole name would count as extension.
+  if (!name.includes('.')) return null
+  const type = (await knownTypes()).getType(name)
+  return type === null ? null : (ALIASES[type] ?? type)
+}
+
+let loaded: Promise<typeof import('mime')> | undefined
+
+/** The tables of types, once. */
+async function knownTypes() {
+  loaded ??= import('mime')
+  return (await loaded).default
 }

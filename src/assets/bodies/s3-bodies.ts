@@ -1,9 +1,11 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { inTime } from '../in-time.ts'
 import { orAborted } from './abortable.ts'
+import type { ByteRange } from './body.ts'
+import { pullStream } from './body.ts'
 import type { BodyStore } from './body-store.ts'
-import type { ByteRange } from './byte-range.ts'
 import {
   CONNECTOR_OPTIONS,
   createS3Connector,
@@ -114,20 +116,13 @@ function streamResumed(
     return stream
   }
   const chunks = readResumed(openNext, { ...options, signal: ended.signal })
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel(reason) {
-        ended.abort(reason)
-        await unread?.cancel(reason)
-        await chunks.return(undefined)
-      },
+  return pullStream(
+    async () => (await chunks.next()).value ?? null,
+    async (reason) => {
+      ended.abort(reason)
+      await unread?.cancel(reason)
+      await chunks.return(undefined)
     },
-    { highWaterMark: 0 },
   )
 }
 
@@ -167,7 +162,10 @@ async function* withoutPauses(
   const reader = stream.getReader()
   try {
     for (;;) {
-      const next = await orAborted(inTime(reader.read(), timeoutMs), signal)
+      const next = await orAborted(
+        inTime('Reading the body', timeoutMs, () => reader.read()),
+        signal,
+      )
       if (next.done) return
       yield next.value
     }
@@ -175,13 +173,6 @@ async function* withoutPauses(
     // Not awaited: a stream that stalls may never say that it has ended.
     reader.cancel().catch(() => {})
   }
-}
-
-async function inTime<T>(waiting: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const error = () => reject(new ByrefError('storage_failed', `Nothing came for ${timeoutMs} ms.`))
-  const timer = setTimeout(error, timeoutMs)
-  return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
 }
 
 /** Whatever a connector threw, as an error of byref. */
@@ -192,24 +183,25 @@ function asStorageError(error: unknown): ByrefError {
   })
 }
 
-/** The connector, with errors of byref. */
+/** The connector with errors of byref. */
 function checkedConnector(connector: S3Connector): S3Connector {
-  function safe<A, R>(run: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
-    return async (argument) => {
+  const safe =
+    <A, R>(run: (argument: A) => Promise<R>) =>
+    async (argument: A): Promise<R> => {
       try {
-        return await run(argument)
+        return await run.call(connector, argument)
       } catch (error) {
         throw asStorageError(error)
       }
     }
-  }
+  const { check, put, putStream, get, list, signedUrl } = connector
   return {
-    check: safe(connector.check),
-    put: safe(connector.put),
-    putStream: safe(connector.putStream),
-    get: safe(connector.get),
+    check: safe(check),
+    put: safe(put),
+    putStream: safe(putStream),
+    get: safe(get),
     delete: safe(connector.delete),
-    list: safe(connector.list),
-    signedUrl: safe(connector.signedUrl),
+    list: safe(list),
+    signedUrl: safe(signedUrl),
   }
 }

@@ -1,26 +1,26 @@
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { mimeTypeOfName } from './file-extension.ts'
-import { essenceOf, normalizeMimeType } from './mime-type.ts'
+import { JsonWalker } from '../json/json-walker.ts'
+import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
 import { markedEncoding } from './text-encoding.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
 
-/** What is known of a body besides its first bytes. */
+/** What is known of a body beside its first bytes. */
 export interface SniffHints {
-  /** The type that somebody claims; refused when it is no MIME type. */
+  /** The type that the caller claims; rejected if it is not a MIME type. */
   claim?: string | null
-  /** The file's name; its extension counts where neither bytes nor claim say more. */
+  /** The file's name. Its extension counts if neither the bytes nor the claim tell the type. */
   name?: string | null
   /** Whether `head` is the whole body. */
   complete?: boolean
 }
 
-/** How many first bytes decide: enough for a DOCX whose parts come late, and little enough to hold for every upload. */
+/** Number of first bytes that decide: enough for a DOCX whose parts come late, and little enough for every upload. */
 export const SNIFF_BYTES = 64 * 1024
 
 const UNKNOWN = 'application/octet-stream'
 
-/** Claims that are finer names for what the bytes say, by what the bytes say. */
+/** Claims that are more specific than the detected type, by detected type. */
 const FINER: Record<string, RegExp> = {
   'application/zip':
     /^application\/(vnd\.(openxmlformats|oasis|ms-|android|google-earth\.kmz|apple)|epub|java-archive|x-xpinstall|.*\+zip$)/,
@@ -38,8 +38,8 @@ const FINER: Record<string, RegExp> = {
 }
 
 /**
- * The type of a body: what its bytes say, unless the claim is a finer name for the same thing; then the claim, then the
- * name's extension, then `application/octet-stream`.
+ * The type of a body: the type that its bytes show, or a claim that is more specific; else the claim; else the type of the
+ * name's extension; else `application/octet-stream`.
  *
  * @throws ByrefError `asset_invalid` when the claim is no MIME type
  */
@@ -117,8 +117,8 @@ async function detectMarkup(text: string): Promise<string | null> {
 }
 
 /**
- * Whether the claim says less than the file's name: "bytes", "text", what some systems call every table, or a type that
- * was made from the extension of source code.
+ * Whether the claim says less than the file's name: "bytes", "text", the type that some systems use for every table, or a
+ * type that was derived from the extension of source code.
  */
 function isVague(claim: string, named: string): boolean {
   const essence = essenceOf(claim)
@@ -130,45 +130,14 @@ function isVague(claim: string, named: string): boolean {
   return essence === 'application/vnd.ms-excel' && named !== essence && named.startsWith('text/')
 }
 
-/**
- * Whether text can be the beginning of one JSON value or, when it is complete, is one. One pass, no recursion, so that
- * hostile depth costs nothing.
- */
+/** Whether text can be the beginning of one JSON value or, when it is complete, is one. */
 function isJsonStart(text: string, complete: boolean): boolean {
   if (complete) return isJson(text)
-  const closers: string[] = []
-  let expect: 'value' | 'key' | 'colon' | 'separator' | 'end' = 'value'
-  let first = false
-  TOKEN.lastIndex = 0
-  for (;;) {
-    const at = TOKEN.lastIndex
-    const token = TOKEN.exec(text)?.[1]
-    if (token === undefined) return isTruncated(text.slice(at))
-    const char = token[0] as string
-    if (char === '}' || char === ']') {
-      const empty = first && (expect === 'value' || expect === 'key')
-      if (closers.pop() !== char || !(expect === 'separator' || empty)) return false
-      expect = closers.length > 0 ? 'separator' : 'end'
-    } else if (expect === 'value') {
-      if (char === '{' || char === '[') {
-        closers.push(char === '{' ? '}' : ']')
-        expect = char === '{' ? 'key' : 'value'
-        first = true
-        continue
-      }
-      if (char === ',' || char === ':') return false
-      expect = closers.length > 0 ? 'separator' : 'end'
-    } else if (expect === 'key') {
-      if (char !== '"') return false
-      expect = 'colon'
-    } else if (expect === 'colon') {
-      if (char !== ':') return false
-      expect = 'value'
-    } else {
-      if (expect === 'end' || char !== ',') return false
-      expect = closers.at(-1) === '}' ? 'key' : 'value'
-    }
-    first = false
+  try {
+    new JsonWalker({}).write(text)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -179,18 +148,6 @@ function isNdjsonStart(text: string, complete: boolean): boolean {
   if (complete && last.trim() !== '') lines.push(last)
   const values = lines.filter((line) => line.trim() !== '')
   return values.length >= 2 && values.every((line) => /^\s*[[{]/.test(line) && isJson(line))
-}
-
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: JSON strings exclude exactly these
-const TOKEN =
-  /[ \t\r\n]*([{}[\]:,]|"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=[\s,\]}])|true|false|null)/y
-
-const CUT =
-  /^[ \t\r\n]*("(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*(?:\\(?:u[0-9a-fA-F]{0,3})?)?|-?[0-9.eE+-]*|t|tr|tru|f|fa|fal|fals|n|nu|nul)$/
-// biome-ignore-end lint/suspicious/noControlCharactersInRegex: JSON strings exclude exactly these
-
-function isTruncated(rest: string): boolean {
-  return CUT.test(rest)
 }
 
 function isJson(text: string): boolean {

@@ -1,7 +1,6 @@
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { isBase64File } from '../bodies/base64-file.ts'
-import { decodeBase64, readDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, isBase64File, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -12,7 +11,7 @@ export interface AssetShape {
   /** The type that the object claims. */
   mime: string | null
   name: string | null
-  /** Keys that the reference replaces, the claim's not among them; all others stay. */
+  /** Keys that the reference replaces, without the key of the claim. All other keys stay. */
   keys: string[]
   /** The key of the claim. */
   typeKey: string | null
@@ -20,32 +19,32 @@ export interface AssetShape {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Keys under which some shape has its bytes. */
+/** Keys under which shapes have their bytes. */
 const DATA_KEYS: ReadonlySet<string> = new Set(
   `dataBase64 dataUrl data blob b64_json base64 bytes image
   result file_data base64Data uint8ArrayData bytesBase64Encoded imageBytes videoBytes`.split(/\s+/),
 )
-/** Keys that hold base64 at times, where a type beside them says so. */
+/** Keys that may hold base64 if there is a type beside them. */
 const BASE64_KEYS = ['data', 'base64', 'b64', 'image', 'audio', 'video', 'file', 'blob', 'bytes']
-/** Such keys that hold plain text more often. */
+/** Keys of the same kind that more often hold plain text. */
 const CONTENT_KEYS = ['content', 'contents', 'body', 'payload', 'buffer', 'binary', 'raw']
 const CLAIMED_KEYS = [...BASE64_KEYS, ...CONTENT_KEYS]
 const MAYBE_KEYS: ReadonlySet<string> = new Set(CLAIMED_KEYS)
-/** In characters: shorter base64 is left where it stands, unless its key leaves no doubt. */
+/** In characters. Shorter base64 stays in place, unless its key leaves no doubt. */
 const MIN_CLAIMED = 24
 
-/** Whether an object with this field may stand for a body: cheap, for the many that do not. */
+/** Whether an object with this field may stand for a body: a cheap test. */
 export function mayHoldBody(key: unknown, value: unknown): boolean {
   if (DATA_KEYS.has(key as string)) return true
   return MAYBE_KEYS.has(key as string) && typeof value === 'string' && value.length >= MIN_CLAIMED
 }
 
 const COPY_KEYS = 'dataUrl dataBase64 base64 b64_json base64Data bytesBase64Encoded'.split(' ')
-/** Keys that say by their names what lies under them. */
+/** Keys whose names tell that they hold a body. */
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
 /** `mimeType`, `media_type`, `Content-Type`, `fileType`, `mime` … */
 const TYPE_KEY = /^(?:(?:mime|media|content|file)[-_ ]?type|mime)$/i
-/** Keys that name a MIME type at times, and other things at others. */
+/** Keys that may hold a MIME type, or something else. */
 const MAYBE_TYPE_KEYS = ['type', 'format']
 const MIME_TYPE = /^(?:image|audio|video|application|font|model|text)\/[\w.+-]+(?:;|$)/i
 /** Types whose bodies are text. */
@@ -58,12 +57,12 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
 
-/** Whether this is what an object has under `assetRef` that stands for an asset: what lies beside it is a copy. */
+/** Whether an object's `assetRef` is a reference: a body beside it is then a copy. */
 export function carriesRef(assetRef: unknown): boolean {
   return typeof assetRef === 'string' && isAssetRef(assetRef)
 }
 
-/** Keys under which an object has its body once more, as text. */
+/** Keys under which an object repeats its body as text. */
 export function copiedKeys(fields: Fields): string[] {
   return COPY_KEYS.filter((key) => {
     const value = fields[key]
@@ -75,7 +74,7 @@ export function copiedKeys(fields: Fields): string[] {
 /**
  * The body that an object stands for, or null. `parentKey` is the key that the object was found under.
  *
- * - binary-assets.md: `{ mimeType, dataBase64 }`, `{ dataUrl }`
+ * - byref: `{ mimeType, dataBase64 }`, `{ dataUrl }`
  * - MCP: `{ type: 'image' | 'audio', data, mimeType }`, `{ uri, mimeType, blob }`; without `mimeType`, a `blob` that is
  *   base64 beyond doubt
  * - OpenAI: `{ b64_json }`, `input_audio: { data, format }`, `{ type: 'image_generation_call', result }`,
@@ -124,7 +123,7 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
   if (found) return found
   const { type, data } = fields
   if (type === 'Buffer' && isByteList(data)) {
-    return { body: { type: 'bytes', bytes: Uint8Array.from(data) }, keys: ['type', 'data'] }
+    return { body: { type: 'binary', input: Uint8Array.from(data) }, keys: ['type', 'data'] }
   }
   if (type === 'image' && 'image' in fields && (claim !== null || isFile(fields.image))) {
     return under(fields, 'image')
@@ -134,7 +133,7 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
     : (findData(fields, parentKey) ?? findClaimed(fields, claim))
 }
 
-/** Base64 beside a type, where nothing else says that it is base64. */
+/** Base64 beside a type, if nothing else tells that it is base64. */
 function findClaimed(fields: Fields, claim: string): Found | null {
   const isText = TEXT_TYPE.test(claim)
   const key = CLAIMED_KEYS.find((one) => {
@@ -239,13 +238,13 @@ function isFile(value: unknown): boolean {
   return typeof value === 'string' && isBase64File(value)
 }
 
-/** Whether text is base64 where nothing says so but its form: no name, and no hash. */
+/** Whether text can only be base64, by its form: not a name, and not a hash. */
 function isSurelyBase64(text: unknown): boolean {
   if (typeof text !== 'string' || text.length < 64) return false
   return text.length % 4 === 0 && !/^[0-9a-f]*$/i.test(text) && decodeBase64(text) !== null
 }
 
-/** Whether text is the base64 of text that can be read. Words that look like base64 decode to anything but that. */
+/** Whether text is the base64 of readable text. Words that look like base64 decode to something else. */
 function isEncodedText(text: string): boolean {
   const bytes = decodeBase64(text)
   return bytes !== null && isUtf8(bytes) && !CONTROL.test(Buffer.from(bytes).toString())

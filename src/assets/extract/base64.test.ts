@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../agent/fixtures/random.ts'
-import { isBase64File } from '../bodies/base64-file.ts'
+import { isBase64File } from '../bodies/data-url.ts'
 import { extract, PNG, png, ref } from './fixtures/extracted.ts'
 
 const FILES = join(import.meta.dirname, '../bodies/fixtures')

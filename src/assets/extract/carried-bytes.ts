@@ -1,5 +1,4 @@
-import { isBase64File } from '../bodies/base64-file.ts'
-import { decodeBase64, parseDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, isBase64File, parseDataUrl } from '../bodies/data-url.ts'
 import { carriesRef, copiedKeys, type Fields, shapeOf } from './asset-shapes.ts'
 import { binaryBody } from './found-body.ts'
 import {

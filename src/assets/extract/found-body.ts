@@ -1,23 +1,15 @@
-import type { Readable as NodeReadable } from 'node:stream'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { typeString } from '../../core/messages/asset-meta.ts'
-import { nodeBuiltin } from '../../node-builtin.ts'
-import { cancelBody, isByteView } from '../bodies/body.ts'
-import { type BodyInput, takeNodeStream, takeResponse, unread } from '../bodies/body-input.ts'
+import { asBytes, cancelBody, isByteView } from '../bodies/body.ts'
+import { type BodyInput, isNodeStream, takeBody } from '../bodies/body-input.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl, readDataUrl } from '../bodies/data-url.ts'
 
-const { Readable } = nodeBuiltin('node:stream')
-
-/** A body that was found in a value, not decoded yet. */
+/** A body that was found in a value and is not decoded yet. */
 export type FoundBody =
   | { type: 'base64'; text: string }
   | { type: 'data-url'; text: string }
-  | { type: 'bytes'; bytes: Uint8Array }
-  | { type: 'blob'; blob: Blob }
-  | { type: 'stream'; stream: ReadableStream<Uint8Array> }
-  | { type: 'response'; response: Response }
-  | { type: 'node-stream'; stream: NodeReadable }
-  /** Too many numbers for a list: they become structured content, of which each has an address. */
+  | { type: 'binary'; input: BodyInput }
+  /** Too many numbers for a list: they become structured content, where each has a reference. */
   | { type: 'numbers'; view: ArrayBufferView }
   /** What a getter or a Proxy threw in place of a value. */
   | { type: 'unreadable'; error: unknown }
@@ -27,7 +19,7 @@ export interface LoadedBody {
   input: BodyInput
   mime: string | null
   name: string | null
-  /** Whether the bytes were made here, so that nobody else holds them. */
+  /** Whether nobody else writes to the bytes. */
   owned: boolean
 }
 
@@ -40,113 +32,80 @@ export interface LoadedContent {
 /**
  * Decodes a body that was found.
  *
- * @throws ByrefError `asset_invalid` when it does not decode, was read before, or cannot be read at all
+ * @throws ByrefError `asset_invalid` if it does not decode, was read before, or cannot be read at all
  */
 export function loadBody(
   body: FoundBody | { type: 'data-url'; url: DataUrl },
 ): LoadedBody | LoadedContent {
   switch (body.type) {
-    case 'base64':
-      return loadBase64(body.text)
-    case 'data-url':
-      return loadDataUrl('url' in body ? body.url : readDataUrl(body.text))
-    case 'bytes':
-      return { ...UNKNOWN, input: body.bytes }
-    case 'blob': {
-      const name = body.blob instanceof File ? body.blob.name : null
-      return { ...UNKNOWN, input: body.blob, mime: body.blob.type || null, name }
+    case 'base64': {
+      const bytes = decodeBase64(body.text)
+      if (!bytes) throw undecodable('base64')
+      return { input: bytes, mime: null, name: null, owned: true }
     }
-    case 'stream':
-      return { ...UNKNOWN, input: unread(body.stream) }
-    case 'node-stream':
-      return { ...UNKNOWN, input: takeNodeStream(body.stream) }
-    case 'response': {
-      const { body: input, mime, name } = takeResponse(body.response)
-      return { input, mime, name, owned: false }
+    case 'data-url': {
+      const url = 'url' in body ? body.url : readDataUrl(body.text)
+      const bytes = url && decodeDataUrl(url)
+      if (!bytes) throw undecodable('the data URL')
+      return { input: bytes, mime: url.mime ?? 'text/plain', name: null, owned: true }
+    }
+    case 'binary': {
+      const { input } = body
+      if (streamIn(body) === null) return { input, mime: null, name: null, owned: false }
+      const { body: stream, mime, name } = takeBody(input)
+      return { input: stream, mime, name, owned: true }
     }
     case 'numbers':
       return { content: body.view, contentType: typeString(body.view) }
-    case 'unreadable':
-      throw unreadable(body.error)
+    case 'unreadable': {
+      const message = `The value cannot be read: ${errorMessage(body.error)}`
+      throw new ByrefError('asset_invalid', message, { cause: body.error })
+    }
   }
 }
-
-const UNKNOWN = { mime: null, name: null, owned: false }
 
 /**
- * A body that is a value by itself: bytes (a Buffer, a `Uint8ClampedArray`, a `DataView` too), a Blob, a Response, a
- * stream of the web or of Node. Null for all else, typed arrays of numbers among it.
+ * A body that is a value by itself: bytes (also a Buffer, a `Uint8ClampedArray` or a `DataView`), a Blob, a Response, a web
+ * stream or a Node stream. Null for anything else, also for typed arrays of numbers.
  */
 export function binaryBody(value: object): FoundBody | null {
-  if (ArrayBuffer.isView(value)) return isByteView(value) ? bytesBody(value) : null
+  if (ArrayBuffer.isView(value)) {
+    return isByteView(value) ? { type: 'binary', input: asBytes(value) } : null
+  }
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
-    return { type: 'bytes', bytes: new Uint8Array(value) }
+    return { type: 'binary', input: asBytes(value) }
   }
-  if (value instanceof Blob) return { type: 'blob', blob: value }
-  if (value instanceof Response) return { type: 'response', response: value }
-  if (value instanceof ReadableStream) return { type: 'stream', stream: value }
-  return value instanceof Readable ? { type: 'node-stream', stream: value } : null
+  const isInput =
+    value instanceof Blob || value instanceof Response || value instanceof ReadableStream
+  return isInput || isNodeStream(value) ? { type: 'binary', input: value } : null
 }
 
-function bytesBody({ buffer, byteOffset, byteLength }: ArrayBufferView): FoundBody {
-  return { type: 'bytes', bytes: new Uint8Array(buffer, byteOffset, byteLength) }
-}
-
-/** Bytes of the body, as its encoding, its Blob or its `content-length` says; 0 where only reading it tells. */
+/** Bytes of the body, by its encoding, its Blob or its `content-length`; 0 if only reading it tells. */
 export function sizeOf(body: FoundBody): number {
-  switch (body.type) {
-    case 'base64':
-    case 'data-url':
-      return body.text.length * 0.75
-    case 'bytes':
-      return body.bytes.byteLength
-    case 'numbers':
-      return body.view.byteLength
-    case 'blob':
-      return body.blob.size
-    case 'response':
-      return Number(body.response.headers.get('content-length')) || 0
-    default:
-      return 0
-  }
+  if (body.type === 'base64' || body.type === 'data-url') return body.text.length * 0.75
+  if (body.type === 'numbers') return body.view.byteLength
+  if (body.type === 'unreadable') return 0
+  const { input } = body
+  if (input instanceof Blob) return input.size
+  if (input instanceof Response) return Number(input.headers.get('content-length')) || 0
+  return input instanceof Uint8Array ? input.byteLength : 0
 }
 
-/** What can be read once only, however often it stands in a value; null for all else. */
+/** The stream of a body, which can be read only once; null if the body is no stream. */
 export function streamIn(body: FoundBody): object | null {
-  switch (body.type) {
-    case 'stream':
-    case 'node-stream':
-      return body.stream
-    case 'response':
-      return body.response.body ?? body.response
-    default:
-      return null
-  }
+  if (body.type !== 'binary') return null
+  const { input } = body
+  if (input instanceof Response) return input.body ?? input
+  return input instanceof ReadableStream || isNodeStream(input) ? input : null
 }
 
 /** Ends a stream that nobody will read. */
 export function cancelFound(body: FoundBody, reason: unknown): void {
-  if (body.type === 'node-stream') body.stream.destroy()
-  else cancelBody(streamIn(body), reason)
-}
-
-function loadBase64(text: string): LoadedBody {
-  const bytes = decodeBase64(text)
-  if (!bytes) throw undecodable('base64')
-  return { input: bytes, mime: null, name: null, owned: true }
-}
-
-function loadDataUrl(url: DataUrl | null): LoadedBody {
-  const bytes = url && decodeDataUrl(url)
-  if (!bytes) throw undecodable('the data URL')
-  return { input: bytes, mime: url.mime ?? 'text/plain', name: null, owned: true }
+  const stream = streamIn(body)
+  if (isNodeStream(stream)) stream.destroy()
+  else cancelBody(stream, reason)
 }
 
 function undecodable(what: string): ByrefError {
   return new ByrefError('asset_invalid', `The body does not decode: ${what} is broken.`)
-}
-
-function unreadable(error: unknown): ByrefError {
-  const message = `The value cannot be read: ${errorMessage(error)}`
-  return new ByrefError('asset_invalid', message, { cause: error })
 }

@@ -1,5 +1,4 @@
-import { startsAsFile } from '../bodies/base64-file.ts'
-import { mayHoldDataUrl } from '../bodies/data-url.ts'
+import { mayHoldDataUrl, startsAsFile } from '../bodies/data-url.ts'
 import { mayHoldBody } from './asset-shapes.ts'
 
 /** Whether text could be a body, or have a data URL in it: cheap, for the many texts that are neither. */

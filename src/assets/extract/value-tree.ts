@@ -2,11 +2,11 @@ import { ByrefError } from '../../core/errors.ts'
 import { putKey } from '../../core/json/json.ts'
 import { pointerStep } from '../../core/refs/json-pointer.ts'
 
-/** What a container held when it was looked at: each item was read once. */
+/** The contents of a container, of which each item was read once. */
 export interface Contents {
-  /** What held them: the container, or what its `toJSON` gave. */
+  /** The container, or what its `toJSON` returned. */
   of: object
-  /** Keys of an object or a Map, in the order of the items; null where their positions are the keys. */
+  /** Keys of an object or a Map, in the order of the items; null if positions are the keys. */
   keys: readonly unknown[] | null
   items: readonly unknown[]
 }
@@ -14,16 +14,16 @@ export interface Contents {
 /** A container in a value that is walked. `Leaf` is what some of its items become. */
 export interface TreeNode<Leaf> extends Contents {
   value: object
-  /** What the container itself becomes; its contents are then what stays beside that. */
+  /** What the container itself becomes. Its contents then stay beside that. */
   own: Leaf | null
   /** By the position of the item. */
   leaves: Map<number, Leaf> | null
   /** Whether its contents are not those of the value. */
   isCut: boolean
-  /** How the walk came here first; null for the list around the value. */
+  /** The parent from which the walk came first; null for the list around the value. */
   parent: TreeNode<Leaf> | null
   position: number
-  /** Other ways that lead here. */
+  /** Other parents. */
   otherParents: TreeNode<Leaf>[] | null
   level: number
 }
@@ -50,10 +50,10 @@ export function createNode<Leaf>(
   }
 }
 
-/** Structured content takes no more values either. */
+/** The limit of structured content too. */
 const MAX_LIST = 20_000_000
 
-/** A list that is longer than any result: most often one of a few items at large indices. */
+/** A list that is too long, most often a sparse one with a few items at large indices. */
 export class ListTooLongError extends ByrefError {
   constructor(length: number) {
     super('result_too_large', `The result has a list of ${length} items; save it as bytes or rows.`)
@@ -103,7 +103,7 @@ export function fieldNamed({ keys, items }: Contents, key: string): unknown {
   return keys ? items[keys.indexOf(key)] : undefined
 }
 
-/** The JSON Pointer (RFC 6901) to an item, by the way that the walk came first. */
+/** The JSON Pointer (RFC 6901) to an item, by the first path of the walk. */
 export function originOf<Leaf>(node: TreeNode<Leaf>, position: number): string {
   let pointer = ''
   let at = position

@@ -1,40 +1,95 @@
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { chunksOf } from '../bodies/body.ts'
-import type { ByteRange } from '../bodies/byte-range.ts'
+import { type ByteRange, chunksOf } from '../bodies/body.ts'
 import type { BodyRanges } from '../content-access.ts'
-import { createJsonScanner, type ScannedEntry } from './json-scanner.ts'
-import { NotJsonError } from './not-json-error.ts'
+import { JsonWalker, NotJsonError, unescaped } from './json-walker.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
-/** A body of JSON. */
-type JsonSource = Pick<BodyRanges, 'open'>
+/** An entry of the outermost container: its key, and the byte offsets of the entry, of its value and behind it. */
+export interface ScannedEntry {
+  /** Null in a list. */
+  key: string | null
+  start: number
+  valueStart: number
+  end: number
+}
 
-/** Where the entries of a value are; of a large one of every `step`-th entry. */
+/** Scans JSON in UTF-8 chunk by chunk and reports the entries of the outermost container. */
+export class JsonScanner {
+  /** The kind of the outermost value; null until it is known. */
+  root: 'list' | 'object' | 'scalar' | null = null
+  /** Levels of containers below the outermost one. */
+  depth = 0
+  readonly #walker: JsonWalker
+
+  constructor(onEntry: (entry: ScannedEntry) => void) {
+    let key: string | null = null
+    let start = 0
+    let valueStart = 0
+    const walker = new JsonWalker(
+      {
+        key: (token) => {
+          if (walker.level !== 1) return
+          key = unescaped(Buffer.from(token.raw, 'latin1').toString())
+          start = token.start
+        },
+        scalar: ({ start: at, end }) => {
+          this.root ??= 'scalar'
+          if (walker.level === 1) {
+            onEntry({ key, start: key === null ? at : start, valueStart: at, end })
+          }
+        },
+        begin: (isList, at) => {
+          this.root ??= isList ? 'list' : 'object'
+          this.depth = Math.max(this.depth, walker.level)
+          if (walker.level === 1) valueStart = at
+        },
+        end: (end) => {
+          if (walker.level !== 1) return
+          onEntry({ key, start: key === null ? valueStart : start, valueStart, end })
+        },
+      },
+      { keepsValues: false },
+    )
+    this.#walker = walker
+  }
+
+  /** @throws NotJsonError */
+  write(chunk: Uint8Array): void {
+    const { buffer, byteOffset, byteLength } = chunk
+    this.#walker.write(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'))
+  }
+
+  /** The text has ended. @throws NotJsonError */
+  end(): void {
+    this.#walker.end()
+  }
+}
+
+/** Where the entries of a value are; of a large container only every `step`-th entry. */
 export interface JsonEntries {
   kind: 'list' | 'object' | 'scalar'
   count: number
   step: number
-  /** Of entries 0, `step`, 2 × `step` …; the hashes of keys are left out where there are too many. */
+  /** Entries 0, `step`, 2 × `step` … `hash` is the hash of the key. */
   kept: { start: number; valueStart: number; end: number; hash: number }[]
-  hasHashes: boolean
   /** Behind the last entry. */
   end: number
   /** Levels of containers below. */
   depth: number
 }
 
-/** Entries that are kept of one container. */
+/** Maximum number of entries that are kept of one container. */
 const MAX_KEPT = { list: 65_536, object: 262_144 }
-/** Bytes of memory for each of them, about. */
+/** Approximate memory of a kept entry, in bytes. */
 export const KEPT_BYTES = 64
-/** Bytes that are scanned without a look at the time. */
+/** Bytes that are scanned between two looks at the clock. */
 const SLICE = 64 * 1024
-/** Milliseconds of work before others have their turn. */
+/** Milliseconds of work before other tasks of the event loop run. */
 const TURN_MS = 8
 
-/** Lets others have their turn where the work has taken long. */
+/** Yields to the event loop when the work has taken long. */
 export function createPauses(): () => Promise<void> | undefined {
   let since = performance.now()
   return () => {
@@ -46,142 +101,129 @@ export function createPauses(): () => Promise<void> | undefined {
 }
 
 /**
- * Reads through one value, and keeps where its entries are. Nobody else waits longer than some milliseconds meanwhile.
+ * Reads through one value and keeps where its entries are. Yields to the event loop every few milliseconds.
  *
- * @throws NotJsonError where the range is no JSON
+ * @throws NotJsonError if the range is not JSON
  */
-export async function scanEntries(source: JsonSource, range: ByteRange): Promise<JsonEntries> {
-  const found: JsonEntries = {
-    ...{ kind: 'scalar', count: 0, step: 1, kept: [], hasHashes: true },
-    ...{ end: range.end, depth: 0 },
-  }
-  const scanner = createJsonScanner(({ key, start, valueStart, end }) => {
-    found.end = range.start + end
-    if (found.count++ % found.step !== 0) return
-    const hash = key === null ? 0 : hashOf(key)
-    const [at, valueAt] = [range.start + start, range.start + valueStart]
-    found.kept.push({ start: at, valueStart: valueAt, end: found.end, hash })
-    if (found.kept.length <= MAX_KEPT[key === null ? 'list' : 'object']) return
-    found.kept = found.kept.filter((_, i) => i % 2 === 0)
-    found.step *= 2
-    found.hasHashes = false
-  })
-  await feed(source, range, (bytes) => {
-    scanner.write(bytes)
-    return false
+export async function scanEntries(source: BodyRanges, range: ByteRange): Promise<JsonEntries> {
+  let count = 0
+  let step = 1
+  let end = range.end
+  let kept: JsonEntries['kept'] = []
+  const scanner = await scan(source, range, (entry) => {
+    end = entry.end
+    if (count++ % step !== 0) return
+    const { key, start, valueStart } = entry
+    kept.push({ start, valueStart, end, hash: key === null ? 0 : hashOf(key) })
+    if (kept.length <= MAX_KEPT[key === null ? 'list' : 'object']) return
+    kept = kept.filter((_, i) => i % 2 === 0)
+    step *= 2
   })
   scanner.end()
   const { root, depth } = scanner
   if (root === null) throw new NotJsonError()
-  return { ...found, kind: root, depth }
+  return { kind: root, count, step, kept, end, depth }
 }
 
-/** Where the value of an entry is; null for none. Of keys that come twice the last one counts. */
+/** Where the value of an entry is; null if there is no such entry. Of a repeated key the last entry counts. */
 export async function findEntry(
-  source: JsonSource,
+  source: BodyRanges,
   { entries, range, key }: { entries: JsonEntries; range: ByteRange; key: FieldKey },
 ): Promise<ByteRange | null> {
-  const { kind, count, step, kept, hasHashes } = entries
+  const { kind, count, step, kept } = entries
   if (kind === 'scalar') return null
   if (kind === 'list') {
     const index = indexOf(key)
     if (index < 0 || index >= count) return null
-    const at = Math.floor(index / step)
-    const group = { start: kept[at]?.start ?? 0, end: kept[at + 1]?.start ?? range.end }
-    return nthOf(source, group, index % step, kept[at])
+    const first = kept[Math.floor(index / step)] as ByteRange
+    if (index % step === 0) return { start: first.start, end: first.end }
+    const next = kept[Math.floor(index / step) + 1]?.start ?? range.end
+    return nthOf(source, { start: first.start, end: next }, index % step)
   }
   const name = String(key)
-  if (!hasHashes) return lastNamed(source, range, name)
+  if (step > 1) return lastNamed(source, range, name)
   const hash = hashOf(name)
   for (const { start, valueStart, end } of kept.filter((one) => one.hash === hash).reverse()) {
-    const [entry] = await scanSome(source, { start, end: valueStart }, '{', 'null,')
-    if (entry?.key === name) return { start: valueStart, end }
+    if ((await keyIn(source, start, valueStart)) === name) return { start: valueStart, end }
   }
   return null
 }
 
-/** The keys of an object, or a list that is as long: for errors, which name some and count all. */
+/** The key that is written from `start` on; its value begins at `valueStart`. */
+export async function keyIn(
+  source: BodyRanges,
+  start: number,
+  valueStart: number,
+): Promise<string> {
+  const text = Buffer.from(await source.read(start, valueStart)).toString()
+  return JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string
+}
+
+/** An object with the same keys, or a list of the same length: for errors, which name some keys and count all. */
 export async function outlineOf(
-  source: JsonSource,
+  source: BodyRanges,
   { kind, count }: JsonEntries,
   range: ByteRange,
 ): Promise<unknown> {
   if (kind === 'scalar') return ''
   if (kind === 'list') return new Array(count)
   const keys = new Map<string, null>()
-  const scanner = createJsonScanner(({ key }) => {
-    if (key !== null) keys.set(key, null)
-  })
-  await feed(source, range, (bytes) => {
-    scanner.write(bytes)
-    return false
+  await scan(source, range, ({ key }) => {
+    keys.set(String(key), null)
   })
   return Object.fromEntries(keys)
 }
 
-async function nthOf(
-  source: JsonSource,
-  group: ByteRange,
-  nth: number,
-  first: ByteRange | undefined,
-): Promise<ByteRange | null> {
-  if (nth === 0 && first) return { start: first.start, end: first.end }
-  const entries = await scanSome(source, group, '[', '', nth + 1)
-  return entries[nth] ?? null
-}
-
-/** The entries of a part of a container, as `opening` would begin it and `rest` go on, at most `count`. */
-async function scanSome(
-  source: JsonSource,
-  range: ByteRange,
-  opening: string,
-  rest: string,
-  count = 1,
-): Promise<ScannedEntry[]> {
-  const entries: ScannedEntry[] = []
-  const moved = range.start - opening.length
-  const scanner = createJsonScanner(({ key, start, valueStart, end }) => {
-    if (entries.length === count) return
-    entries.push({ key, start: start + moved, valueStart: valueStart + moved, end: end + moved })
-  })
-  scanner.write(Buffer.from(opening))
-  await feed(source, range, (bytes) => {
-    scanner.write(bytes)
-    return entries.length === count
-  })
-  scanner.write(Buffer.from(rest))
-  return entries
+/** The `nth` item of a part of a list. */
+async function nthOf(source: BodyRanges, part: ByteRange, nth: number): Promise<ByteRange | null> {
+  let at = 0
+  let found: ByteRange | null = null
+  const onEntry = ({ start, end }: ScannedEntry): boolean => {
+    if (at++ === nth) found = { start, end }
+    return found !== null
+  }
+  await scan(source, part, onEntry, '[')
+  return found
 }
 
 async function lastNamed(
-  source: JsonSource,
+  source: BodyRanges,
   range: ByteRange,
   name: string,
 ): Promise<ByteRange | null> {
   let found: ByteRange | null = null
-  const scanner = createJsonScanner(({ key, valueStart, end }) => {
-    if (key === name) found = { start: range.start + valueStart, end: range.start + end }
-  })
-  await feed(source, range, (bytes) => {
-    scanner.write(bytes)
-    return false
+  await scan(source, range, ({ key, valueStart, end }) => {
+    if (key === name) found = { start: valueStart, end }
   })
   return found
 }
 
-/** Gives the bytes of a range in small slices until `take` has enough. */
-async function feed(
-  source: JsonSource,
+/**
+ * Scans a range of a body. Stops soon after `onEntry` has returned true. `opening` is what the range lacks at its
+ * start.
+ */
+async function scan(
+  source: BodyRanges,
   range: ByteRange,
-  take: (bytes: Uint8Array) => boolean,
-): Promise<void> {
+  onEntry: (entry: ScannedEntry) => unknown,
+  opening = '',
+): Promise<JsonScanner> {
+  const moved = range.start - opening.length
+  let isDone = false
+  const scanner = new JsonScanner(({ key, start, valueStart, end }) => {
+    const place = { start: start + moved, valueStart: valueStart + moved, end: end + moved }
+    if (onEntry({ key, ...place }) === true) isDone = true
+  })
+  scanner.write(Buffer.from(opening))
   const pause = createPauses()
   for await (const chunk of chunksOf(await source.open(range))) {
     for (let at = 0; at < chunk.length; at += SLICE) {
-      if (take(chunk.subarray(at, at + SLICE))) return
+      scanner.write(chunk.subarray(at, at + SLICE))
+      if (isDone) return scanner
       await pause()
     }
   }
+  return scanner
 }
 
 /** FNV-1a of a key's UTF-16 units. */

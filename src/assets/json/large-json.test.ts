@@ -1,17 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets.ts'
-import type { ContentAccess } from '../content-access.ts'
-import { createContentCache } from '../content-cache.ts'
+import { type ContentAccess, createContentCache } from '../content-access.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
-import { createJsonScanner, type ScannedEntry } from './json-scanner.ts'
+import { JsonScanner, type ScannedEntry } from './json-entries.ts'
+import { NotJsonError } from './json-walker.ts'
 import { openLargeJson } from './large-json.ts'
-import { NotJsonError } from './not-json-error.ts'
 
 /** The scan of a text, in chunks of so many bytes. */
 function scan(text: string | Uint8Array, size = 1 << 20) {
   const entries: ScannedEntry[] = []
-  const scanner = createJsonScanner((entry) => entries.push(entry))
+  const scanner = new JsonScanner((entry) => entries.push(entry))
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += size) scanner.write(bytes.subarray(at, at + size))
   scanner.end()
@@ -65,7 +64,7 @@ const anyJson = fc.letrec<{ value: string }>((tie) => {
   }
 }).value
 
-describe('createJsonScanner', () => {
+describe('JsonScanner', () => {
   it('takes what JSON.parse takes, wherever chunks end', () => {
     fc.assert(
       fc.property(anyJson, fc.integer({ min: 1, max: 7 }), (json, size) => {

@@ -4,19 +4,19 @@ import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 /** Bodies by what names them, and what they cost. */
 type Sized = readonly { digest: string; size: number }[]
 
-/** What assets hold, each by its bodies: their number, and the bytes of the distinct bodies; `more` count too. */
+/** The number of assets, each given by its bodies, and the bytes of all distinct bodies, `more` included. */
 export function usageOf(assets: readonly Sized[], more: Sized = []): StoreUsage {
   const sizes = new Map([...assets, more].flat().map(({ digest, size }) => [digest, size]))
   return { assets: assets.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
 }
 
-/** Whether so much is within the quota. */
+/** Whether a usage is within the quota. */
 export function isWithin(held: StoreUsage, quota: StoreQuota): boolean {
   return held.assets <= quota.assets && held.bytes <= quota.bytes
 }
 
 /**
- * Refuses one more asset; `held` has the bytes of its bodies already.
+ * Rejects one more asset if the quota has no room for it. `held` includes the bytes of its bodies.
  *
  * @throws ByrefError `quota_exceeded`
  */
@@ -24,7 +24,7 @@ export function checkRoom(held: StoreUsage, quota: StoreQuota): void {
   if (!isWithin({ ...held, assets: held.assets + 1 }, quota)) throw quotaExceeded(quota)
 }
 
-/** The error for what would not be. */
+/** The error for an asset that exceeds the quota. */
 export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
   const most = [
     ...(assets === Infinity ? [] : [`${assets} assets (limits.quotaAssets)`]),

@@ -2,73 +2,75 @@ import type { AssetRecord, StoreQuota, StoreUsage } from '../asset-store.ts'
 import type { RecordPlace } from './record-page.ts'
 
 /**
- * Which assets there are, and which bodies they need. An index is exact: each of `add` and `remove` happens whole or not
- * at all, one after the other, whoever else uses the same index, and is durable when it resolves. `testRecordIndex` of
- * `byref/testing` is this contract as tests.
+ * Which assets exist, and which bodies they need. An index is exact: `add` and `remove` are atomic and serialized, also
+ * between processes, and durable when they resolve. `testRecordIndex` of `byref/testing` tests this contract.
  *
- * Within a namespace a digest names one body. A body is forgotten with the last asset that needs it; its bytes are the
- * store's to remove. Records whose time is over stay until they are removed; whoever reads looks at their time.
+ * Within a namespace a digest names one body. A body is forgotten with the last asset that needs it; the store then removes
+ * its bytes. Expired records stay until they are removed; readers check their time.
  *
- * Whatever fails is a ByrefError: `storage_full`, `config_invalid`, or `storage_failed` with its `cause`. After a
- * `storage_failed` of `add` nobody knows whether the record is there.
+ * Every failure is a ByrefError: `storage_full`, `config_invalid`, or `storage_failed` with its `cause`. After a
+ * `storage_failed` of `add` the record may or may not be there.
  */
 export interface RecordIndex {
   /** For messages, such as `sqlite`. */
   readonly name: string
   /** Whether live objects can be kept beside a record. */
   readonly keepsObjects: boolean
-  /** Opens the index, made if it is not there. Gives its own id, another for every index: bodies know by it whose they are. */
+  /** Opens or creates the index. Returns the id of the index, by which bodies know the index that they belong to. */
   open(): Promise<string>
-  /** Those of the digests whose bodies are there already. */
+  /** The bodies of those digests that are there already. */
   bodies(namespace: string | null, digests: readonly string[]): Promise<PlacedBody[]>
   /**
-   * Adds a record with its bodies. Where the namespace has a body of a digest, that one is kept and the new one is
-   * `unused`. A body without a key counts on being there: where one is not, nothing is added and its digest is `missing`.
+   * Adds a record with its bodies. If the namespace has a body of a digest already, that one is kept and the new one is
+   * `unused`. A body without a key must be there already: if it is not, nothing is added and its digest is `missing`.
    *
-   * @throws ByrefError `asset_exists` for an id that is used, also by a record whose time is over; `quota_exceeded`. Of the
-   * refused bodies those go that are not {@link held}.
+   * @throws ByrefError `asset_exists` for an id that is used, also by an expired record; `quota_exceeded`. The caller then
+   * removes those bodies that are not {@link held}.
    */
   add(entry: NewEntry, quota?: StoreQuota): Promise<{ unused: string[]; missing: string[] }>
-  /** A record and its bodies; null if there is none. */
+  /** A record and its bodies; null if there is no such record. */
   get(namespace: string | null, assetId: string): Promise<RecordEntry | null>
-  /** Entries whose time is not over at `now`, newest first, behind the place `after`; `next` is the place of the last, null at the end. */
+  /**
+   * Entries that have not expired at `now`, newest first, after the place `after`. `next` is the place of the last
+   * entry, null at the end.
+   */
   list(
     namespace: string | null,
     page: { after: RecordPlace | null; limit: number; now: number },
   ): Promise<{ entries: RecordEntry[]; next: RecordPlace | null }>
   /**
-   * Removes a record, if its time is not over at `now`; with `expired`, if it is. Gives the bodies that no record needs any
-   * more, or null where nothing was removed.
+   * Removes a record that has not expired at `now`; with `expired`, one that has. Returns the bodies that no record needs any
+   * more, or null if nothing was removed.
    */
   remove(
     namespace: string | null,
     assetId: string,
     when: { now: number; expired?: boolean },
   ): Promise<PlacedBody[] | null>
-  /** What a namespace holds: records whose time is not over at `now`, and the bytes of their distinct bodies. */
+  /** What a namespace holds: records that have not expired at `now`, and the bytes of their distinct bodies. */
   usage(namespace: string | null, now: number): Promise<StoreUsage>
-  /** Namespaces that hold a record whose time is not over at `now`. */
+  /** Namespaces that hold a record that has not expired at `now`. */
   namespaces(now: number): Promise<(string | null)[]>
-  /** At most `limit` records whose time is over at `now`. */
+  /** At most `limit` records that have expired at `now`. */
   expired(now: number, limit: number): Promise<{ namespace: string | null; assetId: string }[]>
-  /** Those of the keys that a body of some record has. */
+  /** Those of the keys that belong to a body of some record. */
   held(keys: readonly string[]): Promise<Set<string>>
   /**
-   * Runs `work` while no other process of the same index does work of this name; gives null, and does nothing, where one
-   * does. Whoever dies in it is in nobody's way. Absent where there are no other hosts.
+   * Runs `work` unless another process of the same index runs work of this name; null if one does. The lock ends with the
+   * process. Absent for indexes of a single host.
    */
   exclusive?<T>(name: string, work: () => Promise<T>): Promise<T | null>
   close(): Promise<void>
 }
 
-/** A body that lies in a body store. */
+/** A body in a body store. */
 export interface PlacedBody {
   digest: string
   size: number
   key: string
 }
 
-/** A record and where its bodies lie, its own first. */
+/** A record and where its bodies are, its own body first. */
 export interface RecordEntry {
   record: AssetRecord
   bodies: PlacedBody[]

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { AssetRecord, StoreListOptions } from '../asset-store.ts'
 
-/** Where a record stands in a listing. */
+/** The position of a record in a listing. */
 export type RecordPlace = Pick<AssetRecord, 'createdAt' | 'assetId'>
 
 const MAX_PAGE = 1000
@@ -14,17 +14,14 @@ export function newestFirst(a: RecordPlace, b: RecordPlace): number {
 }
 
 /**
- * How many records a page has: as many as asked for, 200 unless told, at most 1,000.
+ * The size of a page: 200 by default, at most 1,000.
  *
  * @throws ByrefError `bad_request` for anything but a whole number from 1
  */
 export function pageSize({ limit = 200 }: StoreListOptions): number {
   const size = Math.min(limit, MAX_PAGE)
   if (Number.isInteger(size) && size > 0) return size
-  throw new ByrefError(
-    'bad_request',
-    `A page of ${limit} records cannot be: give 1 to ${MAX_PAGE}.`,
-  )
+  throw new ByrefError('bad_request', `Invalid page size ${limit}: use 1 to ${MAX_PAGE}.`)
 }
 
 /** One page of records that are in memory, copied, and the cursor of the next. */
@@ -44,7 +41,7 @@ export function recordPage(
   }
 }
 
-/** The cursor behind a place. */
+/** The cursor of the page after a place. */
 export function formatCursor({ createdAt, assetId }: RecordPlace): string {
   return `${createdAt} ${assetId}`
 }
@@ -52,6 +49,10 @@ export function formatCursor({ createdAt, assetId }: RecordPlace): string {
 /** @throws ByrefError `bad_request` for what {@link formatCursor} did not make */
 export function parseCursor(cursor: string): RecordPlace {
   const space = cursor.indexOf(' ')
-  if (space < 1) throw new ByrefError('bad_request', `${JSON.stringify(cursor)} is no cursor.`)
+  if (space < 1)
+    throw new ByrefError(
+      'bad_request',
+      `Invalid cursor ${JSON.stringify(cursor)}: use the "next" of the previous page.`,
+    )
   return { createdAt: cursor.slice(0, space), assetId: cursor.slice(space + 1) }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NotJsonError } from '../json/not-json-error.ts'
+import { NotJsonError } from '../json/json-walker.ts'
 import { leafPieces } from './leaf-pieces.ts'
-import { type Piece, pathOf } from './piece.ts'
+import { type Piece, pathOf } from './line-pieces.ts'
 
 type Leaf = [path: (string | number)[], text: string]
 

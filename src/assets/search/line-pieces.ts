@@ -1,4 +1,44 @@
-import type { FieldStep, Piece, PieceReader } from './piece.ts'
+import type { FieldKey } from '../../core/refs/field-key.ts'
+
+/** A step of the path to a leaf, linked to the step above it, so that paths are built only when needed. */
+export interface FieldStep {
+  above: FieldStep | null
+  key: FieldKey
+}
+
+/** A piece of an asset that is searched by itself: a line, or a part of a very long line. */
+export interface Piece {
+  /** Without the line's end. */
+  text: string
+  /** Where matches may start in `text`. The text around is context for `\b` and lookbehind. */
+  from: number
+  /** Where matches may not start any more. */
+  until: number
+  /** The line, from 1; null if `text` is the whole leaf. */
+  line: number | null
+  /** The column of the text's first character, from 1. */
+  column: number
+  /** The leaf that contains the text; null in a text file. */
+  field: FieldStep | null
+  /** Whether the text is the name of the field instead of its value. */
+  isKey: boolean
+  /** The page of a document that it is on, from 1. */
+  page?: number
+}
+
+/** Turns chunks of a text into pieces. */
+export interface PieceReader {
+  read(chunk: string): Piece[]
+  /** What is left at the end of the text. */
+  end(): Piece[]
+}
+
+/** The path of a leaf, from the root of its value. */
+export function pathOf(field: FieldStep | null): FieldKey[] {
+  const path: FieldKey[] = []
+  for (let step = field; step; step = step.above) path.push(step.key)
+  return path.reverse()
+}
 
 /** Characters of a piece that matches may start in; shorter lines are one piece. */
 const WINDOW = 16_000
@@ -7,8 +47,7 @@ const BEFORE = 64
 const BEHIND = 1_000
 
 /**
- * The lines of a text, as long as they are no longer than 17,000 characters, which are held at most; longer ones in parts
- * that see 64 characters back and 1,000 ahead.
+ * The lines of a text. Lines of more than 17,000 characters come in parts that overlap 64 characters back and 1,000 ahead.
  */
 export function linePieces(field: FieldStep | null = null): PieceReader {
   let line = 1

@@ -2,45 +2,44 @@ import type { Worker as Thread } from 'node:worker_threads'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { Piece } from './piece.ts'
+import type { Piece } from './line-pieces.ts'
 
 const { Worker } = nodeBuiltin('node:worker_threads')
 
-/** What is looked for. */
+/** The text or expression to search for. */
 export interface SearchQuery {
   query: string
-  /** Whether it is a regular expression of JavaScript; default: text. */
+  /** Whether it is a JavaScript regular expression. Default: text. */
   regex?: boolean
   /** Default false. */
   caseSensitive?: boolean
 }
 
-/** Where a piece matches first: its index among those that were searched, and the match in its text. */
+/** The first match in a piece: the index of the piece, and the position of the match in its text. */
 export interface PieceMatch {
   index: number
   start: number
   length: number
 }
 
-/** Looks into pieces, in a thread of its own: whatever the expression does, the process goes on. */
+/** Searches pieces in a thread of its own, so that no expression can block the process. */
 export interface Matcher {
   /**
    * The first `most` pieces that match.
    *
-   * @throws ByrefError `tool_timeout` when an expression takes too long; `invalid_arguments` for
-   * one that cannot be worked out
+   * @throws ByrefError `tool_timeout` if an expression takes too long; `invalid_arguments` if it fails
    */
   match(pieces: readonly Piece[], most: number): Promise<PieceMatch[]>
   close(): Promise<void>
 }
 
-/** Milliseconds that an expression may take for one call, which is one block of the asset, and for all of them. */
+/** Maximum time of an expression for one block of the asset, and for all blocks, in milliseconds. */
 const BLOCK_MS = 2_000
 const TOTAL_MS = 60_000
 
 /**
- * What the thread does. As text, so that it runs wherever the package is bundled to. Pieces come as one text with a line
- * for each (none has a line's end in it), and the bounds of those that are parts of a longer line.
+ * The program of the thread. It is text, so that it survives bundling. Pieces arrive as one text with a line for each (no
+ * piece contains a line break), with the bounds of pieces that are parts of a longer line.
  */
 const SOURCE = `
 const { parentPort, workerData: { source, flags } } = require('node:worker_threads')
@@ -61,18 +60,18 @@ parentPort.postMessage(null)
 
 /** Options of {@link createMatcher}. */
 export interface MatcherOptions {
-  /** Ends the thread, whatever it does. */
+  /** Ends the thread. */
   signal?: AbortSignal | undefined
-  /** Milliseconds that an expression has for one call; default 2,000. */
+  /** Maximum time of an expression for one call, in milliseconds. Default: 2,000. */
   blockMs?: number
-  /** Milliseconds that it has for all calls; default 60,000. */
+  /** Maximum time for all calls, in milliseconds. Default: 60,000. */
   totalMs?: number
 }
 
 /**
- * A thread that looks for the query; whoever has it closes it.
+ * Starts a thread that searches for the query. The caller closes it.
  *
- * @throws ByrefError `invalid_arguments` for an expression that is none
+ * @throws ByrefError `invalid_arguments` for an invalid expression
  */
 export async function createMatcher(
   { query, regex = false, caseSensitive = false }: SearchQuery,
@@ -83,7 +82,7 @@ export async function createMatcher(
   const worker = new Worker(SOURCE, { eval: true, workerData, execArgv: [], env: {} })
   const stop = (): void => inBackground('Ending a search', worker.terminate())
   signal?.addEventListener('abort', stop, { once: true })
-  // Text is found in linear time; only expressions can go astray.
+  // Text is found in linear time; only expressions can take too long.
   let left = totalMs
   await answerOf(worker, Infinity, signal)
 
@@ -132,7 +131,7 @@ function answerOf(worker: Thread, ms: number, signal?: AbortSignal): Promise<unk
   })
 }
 
-/** The expression, by the rules of Unicode if it keeps to them. */
+/** The expression, with the `u` flag if it is valid with it. */
 function expressionOf(source: string, caseSensitive: boolean): { source: string; flags: string } {
   const flags = caseSensitive ? 'g' : 'gi'
   for (const all of [`${flags}u`, flags]) {

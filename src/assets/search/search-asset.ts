@@ -6,70 +6,68 @@ import { chunksOf, peek } from '../bodies/body.ts'
 import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
 import { documentForm } from '../documents/document-form.ts'
-import { pageAt } from '../documents/document-page.ts'
-import { NotJsonError } from '../json/not-json-error.ts'
-import { jsonLine } from '../tables/json-line.ts'
+import { NotJsonError } from '../json/json-walker.ts'
+import { jsonLine } from '../tables/table-facts.ts'
 import type { TableRows } from '../tables/table-rows.ts'
+import { pageAt } from '../text-page.ts'
 import { leafPieces } from './leaf-pieces.ts'
-import { linePieces } from './line-pieces.ts'
+import { type FieldStep, linePieces, type Piece, type PieceReader, pathOf } from './line-pieces.ts'
 import { createMatcher, type Matcher, type PieceMatch, type SearchQuery } from './matcher.ts'
-import { type FieldStep, type Piece, type PieceReader, pathOf } from './piece.ts'
 
 /** Options of {@link searchAsset}. */
 export interface SearchOptions extends SearchQuery {
-  /** Hits of one page. */
+  /** Maximum number of hits of a page. */
   limit: number
-  /** Where the page starts: the `cursor` of the page before. */
+  /** Where the page starts: the `cursor` of the previous page. */
   cursor?: string
   signal?: AbortSignal
 }
 
-/** A place where an asset has what was looked for. */
+/** A match in an asset. */
 export interface SearchHit {
-  /** The leaf; absent in a text, where `line` and `column` name the place. */
+  /** The leaf; absent in a text file, where `line` and `column` give the position. */
   ref?: string
-  /** True where the name of the field matches, and not its value. */
+  /** True if the name of the field matches, not its value. */
   key?: true
-  /** The line, from 1; absent where `text` is the whole leaf. */
+  /** The line, from 1; absent if `text` is the whole leaf. */
   line?: number
   /** Where the match starts in its line, from 1, in UTF-16 units. */
   column?: number
-  /** Of a document, from 1; of a workbook the sheet. */
+  /** The page of a document, or the sheet of a workbook, from 1. */
   page?: number
-  /** What stands around the match; `…` marks where it was cut. */
+  /** The text around the match; `…` marks where it was cut. */
   text: string
 }
 
 /** A page of hits, in the order of the asset. */
 export interface SearchPage {
   hits: SearchHit[]
-  /** Hits in all pages; with the last of them. */
+  /** Number of hits in all pages; present on the last page. */
   total?: number
-  /** Where there are more. */
+  /** Present if there are more hits. */
   more?: true
   cursor?: string
 }
 
-/** Characters of a snippet, and how many of them stand before the match. */
+/** Characters of a snippet, and how many of them precede the match. */
 const SNIPPET = 200
 const LEAD = 60
-/** Characters of a page's hits, whatever their number. */
+/** Maximum number of characters of all hits of a page. */
 const PAGE = 16_000
-/** Characters of a reference; of a field with a longer one, that of a container around it is given. */
+/** Maximum length of a reference. A field with a longer one is reported by a container around it. */
 const MAX_REF = 1_000
 /** Bytes that are decoded at once. */
 const BLOCK = 64 * 1024
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/
 
 /**
- * Looks for a text or an expression in an asset, or a field of it: in the lines of a text, which is read as it streams, or
- * of a document; in
- * the leaves of JSON and structured content, and in the names of their fields, each name where it comes first. A line, or a
- * leaf's line, is one hit; one of more than 17,000 characters is searched in parts. Takes time in proportion to the asset,
- * and no more memory than one leaf where the store streams.
+ * Searches an asset, or a field of it, for a text or a regular expression: the lines of a text file or document; the leaves
+ * of JSON and structured content and the names of their fields, each name where it occurs first. Each matching line is one
+ * hit; lines of more than 17,000 characters are searched in parts. Takes time in proportion to the asset, and the memory of
+ * one leaf if the store streams.
  *
- * @throws ByrefError `asset_unsupported` for what is no text, `invalid_arguments` for an expression or a cursor that is
- * none, `tool_timeout` for an expression that takes too long
+ * @throws ByrefError `asset_unsupported` for an asset without text, `invalid_arguments` for an invalid expression or cursor,
+ * `tool_timeout` for an expression that takes too long
  */
 export async function searchAsset(
   assets: Assets,
@@ -89,7 +87,7 @@ export async function searchAsset(
   }
 }
 
-/** Where a page starts: at which piece, after how many hits. */
+/** Where a page starts: the index of a piece, and the number of hits before it. */
 interface PageStart {
   piece: number
   hits: number
@@ -186,14 +184,14 @@ function hitOf(piece: Piece, match: PieceMatch, root: string): SearchHit {
 
 function snippetOf(text: string, { start, length }: PieceMatch): string {
   if (text.length <= SNIPPET) return text
-  // A match that fits is shown whole, with what stands before it, or with more where the text ends.
+  // A match that fits is shown whole, with the text before it.
   const lead = Math.max(0, Math.min(LEAD, SNIPPET - length))
   const from = Math.max(0, Math.min(start - lead, text.length - SNIPPET))
   const shown = text.slice(from, from + SNIPPET).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
   return `${from > 0 ? '…' : ''}${shown}${from + SNIPPET < text.length ? '…' : ''}`
 }
 
-/** The reference to a field below what was searched, or to what is around it where that would be very long. */
+/** The reference to a field below what was searched, or to a container around it if that reference would be too long. */
 function refTo(root: string, field: FieldStep): string {
   const parts = parseAssetRef(root) as AssetRefParts
   const top: readonly FieldKey[] = parts.fieldPath ?? ['content']
@@ -210,7 +208,7 @@ function readCursor(cursor: string | undefined): PageStart {
   if (piece !== undefined) return { piece: Number(piece), hits: Number(hits) }
   throw new ByrefError(
     'invalid_arguments',
-    'cursor is none that a search gave: leave it out to start from the beginning.',
+    'Invalid cursor: use the cursor of a previous search, or leave it out to start from the beginning.',
   )
 }
 

@@ -14,15 +14,14 @@ import {
   type StoreOptions,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { readBytes } from '../bodies/body.ts'
+import { type ByteRange, pullStream, readBytes } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import type { ByteRange } from '../bodies/byte-range.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
-import { createDigester } from '../bodies/digest.ts'
+import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
 import { formatCursor, pageSize, parseCursor } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
-import { createSave } from './save-asset.ts'
+import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
 
@@ -30,11 +29,11 @@ import { verifyStore } from './verify-store.ts'
 export interface StoreParts {
   /** Which assets there are. */
   records: RecordIndex
-  /** Where their bytes lie. Bodies belong to one index; a sweep refuses those of another. */
+  /** Where their bytes are. Bodies belong to one index; a sweep rejects the bodies of another. */
   bodies: BodyStore
   /**
-   * Whether each record is kept among the bodies too, as a file of its own, so that a lost index can be made again
-   * (`rebuildRecords`). Default: false. Not for bodies that are published: records say names and who made what.
+   * Whether each record is also kept among the bodies, as a file of its own, so that `rebuildRecords` can restore a lost
+   * index. Default: false. Not for published bodies: records contain names and who made what.
    */
   recordFiles?: boolean
 }
@@ -54,26 +53,26 @@ export const PARTS: OptionTable<StoreParts> = {
 const HOUR = 60 * 60
 
 /**
- * A store of an index and a place for bytes, in any combination. Bodies are durable before the record that names them is
- * committed, and a record goes before its bodies do: what is cut off in between leaves bodies that no record needs, and
- * a sweep removes those after the grace period. Any number of processes may share both.
+ * A store of any index and any body store. Bodies are durable before the record that names them is committed, and a record
+ * is removed before its bodies. A crash in between leaves bodies that no record needs; a sweep removes them after the grace
+ * period. Any number of processes may share both.
  */
 export function createStore(parts: StoreParts): FullAssetStore {
   checkOptions('createStore', parts, PARTS)
   const { records, bodies } = parts
   let opened: Promise<string> | undefined
 
+  /** Opens the store once, and again after a failure. Resolves with the id of the index. */
   function ready(): Promise<string> {
+    const open = async () => {
+      await bodies.check?.()
+      return records.open()
+    }
     opened ??= open().catch((error) => {
       opened = undefined
       throw error
     })
     return opened
-  }
-
-  async function open(): Promise<string> {
-    await bodies.check?.()
-    return records.open()
   }
 
   async function find(assetId: string, where: StoreOptions = {}): Promise<FoundRecord | null> {
@@ -83,7 +82,6 @@ export function createStore(parts: StoreParts): FullAssetStore {
   }
 
   const streamBody = createBodyReader(bodies, find)
-  const save = createSave(parts)
   const wholeBody = (record: FoundRecord) =>
     readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size }))
 
@@ -99,7 +97,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
     save: (body, mime, options = {}) =>
       consume(body, options.signal, async (source) => {
         if (options.objects?.length && !records.keepsObjects) throw objectsUnsupported(bodies.name)
-        return save(source, mime, { ...options, ready })
+        return saveAsset({ ...parts, ready }, source, mime, options)
       }),
 
     ...recordReader({
@@ -147,8 +145,8 @@ export function createStore(parts: StoreParts): FullAssetStore {
     },
 
     async sweep(options = {}) {
-      const store = { records, bodies, owner: await ready() }
-      const work = () => sweepStore(store, options)
+      const owner = await ready()
+      const work = () => sweepStore({ records, bodies, owner }, options)
       const swept = records.exclusive ? await records.exclusive('sweep', work) : await work()
       return swept ?? { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
     },
@@ -165,13 +163,13 @@ export function createStore(parts: StoreParts): FullAssetStore {
   return checkMethods('store', store, STORE_METHODS)
 }
 
-/** How long the asset lives still, in whole seconds; one at least, for no URL is signed for less. */
+/** Seconds until the asset expires, at least 1: no URL is signed for less. */
 function secondsLeft({ expiresAt }: AssetRecord): number {
   if (expiresAt === null) return Infinity
   return Math.max(1, Math.floor((Date.parse(expiresAt) - Date.now()) / 1000))
 }
 
-/** A record with where its bodies lie. */
+/** A record and where its bodies are. */
 type FoundRecord = AssetRecord & { at: RecordEntry }
 
 /** A part of one of a record's bodies, read when the stream is. */
@@ -181,15 +179,15 @@ type StreamBody = (
 ) => ReadableStream<Uint8Array>
 
 /**
- * Reads the bodies of records; `find` tells whether an asset is still there, and no other under its id. Who reads a whole
- * body gets the one that was saved, or an error at its end. The stream fails with `asset_not_found` when the asset went
- * meanwhile, with `storage_failed` when only the body is missing or damaged.
+ * Reads the bodies of records; `find` tells whether the same asset is still there. Whoever reads a whole body gets what was
+ * saved, or an error at its end. The stream fails with `asset_not_found` if the asset was removed meanwhile, and with
+ * `storage_failed` if only the body is missing or damaged.
  */
 function createBodyReader(
   bodies: BodyStore,
   find: (assetId: string, where: StoreOptions) => Promise<FoundRecord | null>,
 ): StreamBody {
-  /** The error, unless the reason for it is that the asset went. */
+  /** The error, or `asset_not_found` if the asset has been removed. */
   async function unlessGone(error: unknown, record: FoundRecord, key: string): Promise<unknown> {
     const { assetId, namespace } = record
     const current = await find(assetId, { namespace })
@@ -200,7 +198,7 @@ function createBodyReader(
   return (record, { digest, start, end }) => {
     const place = record.at.bodies.find((body) => body.digest === digest)
     const { key = '', size = 0 } = place ?? {}
-    const digester = start === 0 && end === size ? createDigester() : null
+    const digester = start === 0 && end === size ? new Digester() : null
     const ended = new AbortController()
     let left = end - start
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -224,21 +222,15 @@ function createBodyReader(
       return null
     }
 
-    return new ReadableStream(
-      {
-        async pull(controller) {
-          const chunk = await next().catch(async (error: unknown) => {
-            throw await unlessGone(error, record, key)
-          })
-          if (chunk) controller.enqueue(chunk)
-          else controller.close()
-        },
-        async cancel(reason) {
-          ended.abort(reason)
-          await reader?.cancel(reason)
-        },
+    return pullStream(
+      () =>
+        next().catch(async (error: unknown) => {
+          throw await unlessGone(error, record, key)
+        }),
+      async (reason) => {
+        ended.abort(reason)
+        await reader?.cancel(reason)
       },
-      { highWaterMark: 0 },
     )
   }
 }

@@ -12,7 +12,10 @@ const { join } = nodeBuiltin('node:path')
 export interface FsAssetStoreOptions {
   /** The folder that holds everything; made if it is missing. */
   rootDir: string
-  /** Where its folder `bodies` is published, such as `https://cdn.example.com/assets`: `urlFor` then gives URLs below it. */
+  /**
+   * Where its folder `bodies` is published, such as `https://cdn.example.com/assets`: `urlFor` then gives URLs below
+   * it.
+   */
   baseUrl?: string
   /**
    * Whether each record is kept among the bodies too, so that `byref assets rebuild` can make a lost index again. Default:

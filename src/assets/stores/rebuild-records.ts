@@ -4,27 +4,26 @@ import { bodiesOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import { readBytes, streamOf } from '../bodies/body.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
-import { createDigester, sha256 } from '../bodies/digest.ts'
+import { Digester, sha256 } from '../bodies/digest.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { spaceName } from '../space-name.ts'
 import { PARTS } from './create-store.ts'
-import { RECORD_EXTENSION } from './save-asset.ts'
+import { RECORD_EXTENSION, spaceName } from './save-asset.ts'
 import { disownBodies, isOfStore } from './sweep-store.ts'
 
-/** What {@link rebuildRecords} did. */
+/** The result of {@link rebuildRecords}. */
 export interface RebuiltRecords {
-  /** How many assets the index has got. */
+  /** Number of assets that were added to the index. */
   assets: number
-  /** Keys of records that cannot be read, or whose bodies are not all there: those assets are lost. */
+  /** Keys of records that cannot be read or whose bodies are incomplete: those assets are lost. */
   lost: string[]
 }
 
 /**
- * Fills an index that was lost from the records among the bodies, which a store with `recordFiles` keeps. Every body is read
- * again, so that each record gets the bytes that its digests name. The bodies are the new index's then. An asset whose
- * removal was cut off may be there again; what is there already stays. Nobody else may use the bodies meanwhile.
+ * Restores a lost index from the records among the bodies, which a store with `recordFiles` keeps. Every body is read, so
+ * that each record gets the bytes that its digests name. The bodies then belong to the new index. An asset whose removal
+ * was interrupted may reappear; existing records stay. Nobody else may use the bodies meanwhile.
  *
- * @throws ByrefError `config_invalid` where there are bodies and no record among them: they stay the lost index's
+ * @throws ByrefError `config_invalid` if there are bodies but no records among them: they stay with the lost index
  */
 export async function rebuildRecords(
   parts: { records: RecordIndex; bodies: BodyStore },
@@ -94,7 +93,7 @@ async function openWhole(bodies: BodyStore, { key, size }: ListedBody) {
 }
 
 async function digestOf(bodies: BodyStore, body: ListedBody): Promise<string> {
-  const digester = createDigester()
+  const digester = new Digester()
   for await (const chunk of await openWhole(bodies, body)) digester.update(chunk)
   return digester.finish().digest
 }

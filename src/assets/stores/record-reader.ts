@@ -7,7 +7,7 @@ import type {
   StoreUrlOptions,
 } from '../asset-store.ts'
 import { abortable } from '../bodies/abortable.ts'
-import { type ByteRange, byteRange } from '../bodies/byte-range.ts'
+import { type ByteRange, byteRange } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 
 /** How one store reads; {@link recordReader} makes the methods from it. */

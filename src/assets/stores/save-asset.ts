@@ -4,28 +4,27 @@ import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { createDigester, sha256 } from '../bodies/digest.ts'
-import { extensionOf } from '../bodies/file-extension.ts'
+import { Digester, sha256 } from '../bodies/digest.ts'
+import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { spaceName } from '../space-name.ts'
-import { graceOf } from './grace.ts'
+import { graceOf } from './sweep-store.ts'
 
-/** Streams up to this size are hashed before they are written, so that a body that is there already is not. */
+/** Streams up to this size are hashed first, and not written if the store has the body already. */
 const SMALL = 64 * 1024
 const PARTS_AT_ONCE = 16
 const ATTEMPTS = 10
 
-/** After these it is certain that no record was added. */
+/** After these errors no record was added for certain. */
 const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
 
-/** A body of an asset that is being saved; without bytes it came as a stream and is written already. */
+/** A body of an asset that is being saved. Without bytes it came as a stream and is written already. */
 interface StagedBody {
   digest: string
   size: number
   mime: string
   bytes: Uint8Array | null
-  /** Where this save put it; null where it counts on one that is there. */
+  /** Where this save put it; null if the store has the body already. */
   key: string | null
 }
 
@@ -35,163 +34,145 @@ interface SaveParts {
   recordFiles?: boolean
 }
 
-/** How a record lies among the bodies, and what its key ends with. */
+/** The type of records among the bodies, and the extension of their keys. */
 const RECORD_TYPE = 'application/vnd.byref.record+json'
 export const RECORD_EXTENSION = 'record'
 
 /**
- * The `save` of a store; `ready` is awaited when it is certain that something would be saved. With `recordFiles` the record
- * itself is one more body of the asset.
+ * Saves an asset: writes the bodies that are not there yet, and then adds the record. `ready` is awaited after the options
+ * were checked. With `recordFiles` the record itself is one more body of the asset.
  */
-export function createSave({ records, bodies, recordFiles = false }: SaveParts) {
-  async function place(saving: Saving, wanted: StagedBody[]): Promise<void> {
-    await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
-      if (body.bytes === null) throw interrupted()
-      const key = await saving.newKey(body.mime)
-      await bodies.put(key, body.bytes, { mime: body.mime, signal: saving.options.signal })
-      saving.written()
-      body.key = key
-    })
+export async function saveAsset(
+  store: SaveParts & { ready(): Promise<unknown> },
+  source: AssetBody,
+  mime: string,
+  options: StoreSaveOptions,
+): Promise<{ assetId: string; info: AssetRecord }> {
+  checkAbout(mime, options)
+  const parts = distinctParts(options)
+  await store.ready()
+  const saving = new Saving(store, options)
+  let isCertain = true
+  try {
+    const own = await saving.stage(source, mime)
+    const others = parts.filter(({ digest }) => digest !== own.digest)
+    options.signal?.throwIfAborted()
+    isCertain = false
+    const info = await saving.commit(own, others)
+    return { assetId: info.assetId, info }
+  } catch (error) {
+    if (isCertain) await saving.discard()
+    else if (isRefusal(error, options.signal)) await saving.discardUnheld()
+    throw error
+  }
+}
+
+/** One save, and the keys of the bodies that it wrote. */
+class Saving {
+  readonly #records: RecordIndex
+  readonly #bodies: BodyStore
+  readonly #recordFiles: boolean
+  readonly #options: StoreSaveOptions
+  readonly #keys: string[] = []
+  /** When the first body was written that still waits for its record. */
+  #since = Infinity
+
+  constructor({ records, bodies, recordFiles = false }: SaveParts, options: StoreSaveOptions) {
+    this.#records = records
+    this.#bodies = bodies
+    this.#recordFiles = recordFiles
+    this.#options = options
   }
 
-  async function stage(saving: Saving, source: AssetBody, mime: string): Promise<StagedBody> {
-    const { signal, owned } = saving.options
+  /** Hashes a body. A long stream is written at the same time. */
+  async stage(source: AssetBody, mime: string): Promise<StagedBody> {
+    const { signal, owned } = this.#options
     const { head, complete, body } = await peek(source, SMALL, signal)
     if (source instanceof Uint8Array || complete) {
       const isOurs = owned || !(source instanceof Uint8Array)
       const whole = source instanceof Uint8Array ? source : head
       return inMemory(isOurs ? whole : copyBytes(whole), mime)
     }
-    const key = await saving.newKey(mime)
-    const digester = createDigester()
+    const digester = new Digester()
     const hashed = streamFrom(async function* () {
       for await (const chunk of chunksOf(body)) {
         digester.update(chunk)
         yield chunk as Uint8Array<ArrayBuffer>
       }
     })
-    await bodies.put(key, hashed, { mime, signal })
-    saving.written()
+    const key = await this.#put(hashed, mime)
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
-  /** Writes a body that is there already anew, where what is stored is not what was saved. */
-  async function mend(placed: PlacedBody, saved: readonly StagedBody[]): Promise<void> {
-    const { bytes, mime = '' } = saved.find(({ digest }) => digest === placed.digest) ?? {}
-    if (!bytes || (await isStored(bodies, placed.key, bytes))) return
-    await bodies.delete(placed.key)
-    try {
-      await bodies.put(placed.key, copyBytes(bytes), { mime })
-    } catch (error) {
-      // Somebody else may have mended it meanwhile.
-      if (!(await isStored(bodies, placed.key, bytes))) throw error
-    }
-  }
-
   /** Writes what is not there yet, and adds the record. */
-  async function commit(saving: Saving, all: StagedBody[]): Promise<AssetRecord> {
-    const { options } = saving
-    const namespace = options.namespace ?? null
-    const [own] = all
-    const record = newRecord(own as StagedBody, own?.mime ?? '', options)
-    if (recordFiles) all.push(fileOf(record))
+  async commit(own: StagedBody, others: StagedBody[]): Promise<AssetRecord> {
+    const { signal, quota, objects, namespace = null } = this.#options
+    const record = newRecord(own, own.mime, this.#options)
+    const all = [own, ...others, ...(this.#recordFiles ? [fileOf(record)] : [])]
     const inMemory = all.filter(({ key }) => key === null)
-    const known = await records.bodies(
-      namespace,
-      inMemory.map(({ digest }) => digest),
-    )
+    const digests = inMemory.map(({ digest }) => digest)
+    const known = await this.#records.bodies(namespace, digests)
     const isThere = new Set(known.map(({ digest }) => digest))
-    await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => mend(placed, inMemory))
+    await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => this.#mend(placed, inMemory))
     let wanted = inMemory.filter(({ digest }) => !isThere.has(digest))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      await place(saving, wanted)
-      options.signal?.throwIfAborted()
-      saving.checkAge()
-      const entry = { record, bodies: all, objects: options.objects }
-      const { missing, unused } = await records.add(entry, options.quota)
+      await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
+        if (body.bytes === null) throw interrupted()
+        body.key = await this.#put(body.bytes, body.mime)
+      })
+      signal?.throwIfAborted()
+      // By now a sweep may have removed what was written.
+      if (Date.now() - this.#since > graceOf() / 2) throw interrupted()
+      const { missing, unused } = await this.#records.add({ record, bodies: all, objects }, quota)
       if (missing.length === 0) {
-        if (unused.length > 0) await saving.discard(unused)
+        if (unused.length > 0) await this.discard(unused)
         return record
       }
-      // Whoever had them let them go meanwhile.
+      // Their last asset has been removed meanwhile.
       wanted = all.filter(({ digest }) => missing.includes(digest))
     }
     throw interrupted()
   }
 
-  /** After a failed add, the record may still be there: its bodies must stay. */
-  async function unheld({ keys }: Saving): Promise<string[]> {
-    const held = await records.held(keys).catch(() => new Set(keys))
-    return keys.filter((key) => !held.has(key))
+  /** Removes bodies that no record needs. A sweep finds what cannot be removed now. */
+  async discard(keys: readonly string[] = this.#keys): Promise<void> {
+    await Promise.allSettled(keys.map((key) => this.#bodies.delete(key)))
   }
 
-  return async function save(
-    source: AssetBody,
-    mime: string,
-    { ready, ...options }: StoreSaveOptions & { ready(): Promise<unknown> },
-  ): Promise<{ assetId: string; info: AssetRecord }> {
-    checkAbout(mime, options)
-    const parts = distinctParts(options)
-    await ready()
-    const saving = newSaving(bodies, options)
-    let isCertain = true
+  /** Removes bodies unless the record is there after all: nobody knows after a failed `add`. */
+  async discardUnheld(): Promise<void> {
+    const held = await this.#records.held(this.#keys).catch(() => new Set(this.#keys))
+    await this.discard(this.#keys.filter((key) => !held.has(key)))
+  }
+
+  /** Writes a body under a new key. */
+  async #put(body: AssetBody, mime: string): Promise<string> {
+    const { namespace = null, signal } = this.#options
+    const id = newId()
+    // Ids begin with their time: what is saved together lies together, nine hours to a folder.
+    const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
+    const key = `${spaceName(namespace)}/${id.slice(0, 4)}/${id}.${extension}`
+    this.#keys.push(key)
+    await this.#bodies.put(key, body, { mime, signal })
+    this.#since = Math.min(this.#since, Date.now())
+    return key
+  }
+
+  /** Writes a body again if the store has other bytes than were saved. */
+  async #mend(placed: PlacedBody, saved: readonly StagedBody[]): Promise<void> {
+    const { bytes, mime = '' } = saved.find(({ digest }) => digest === placed.digest) ?? {}
+    if (!bytes || (await isStored(this.#bodies, placed.key, bytes))) return
+    await this.#bodies.delete(placed.key)
     try {
-      const own = await stage(saving, source, mime)
-      const others = parts.filter(({ digest }) => digest !== own.digest)
-      options.signal?.throwIfAborted()
-      isCertain = false
-      const info = await commit(saving, [own, ...others])
-      return { assetId: info.assetId, info }
+      await this.#bodies.put(placed.key, copyBytes(bytes), { mime })
     } catch (error) {
-      if (isCertain) await saving.discard()
-      else if (isRefusal(error, options.signal)) await saving.discard(await unheld(saving))
-      throw error
+      // Somebody else may have mended it meanwhile.
+      if (!(await isStored(this.#bodies, placed.key, bytes))) throw error
     }
   }
 }
 
-/** The keys of one save. */
-interface Saving {
-  options: StoreSaveOptions
-  /** All that it made. */
-  keys: readonly string[]
-  newKey(mime: string): Promise<string>
-  /** A body is there, and waits for its record. */
-  written(): void
-  /** @throws ByrefError `storage_failed` where a sweep may take what was written for left */
-  checkAge(): void
-  /** Removes bodies that no record needs; what cannot be removed, a sweep finds. */
-  discard(keys?: readonly string[]): Promise<void>
-}
-
-function newSaving(bodies: BodyStore, options: StoreSaveOptions): Saving {
-  const space = spaceName(options.namespace ?? null)
-  const keys: string[] = []
-  let since = Infinity
-  return {
-    options,
-    keys,
-    async newKey(mime) {
-      const id = newId()
-      // Ids begin with their time: what is saved together lies together, nine hours to a folder.
-      const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
-      const key = `${space}/${id.slice(0, 4)}/${id}.${extension}`
-      keys.push(key)
-      return key
-    },
-    written() {
-      since = Math.min(since, Date.now())
-    },
-    checkAge() {
-      if (Date.now() - since > graceOf() / 2) throw interrupted()
-    },
-    async discard(unused = keys) {
-      await Promise.allSettled(unused.map((key) => bodies.delete(key)))
-    },
-  }
-}
-
-/** Needed as long as its record is; what belongs to the store itself counts for nobody's quota. */
+/** The record as a body. Its size is 0, because it counts for no quota. */
 function fileOf(record: AssetRecord): StagedBody {
   return { ...inMemory(Buffer.from(JSON.stringify(record)), RECORD_TYPE), size: 0 }
 }
@@ -210,7 +191,7 @@ function distinctParts({ parts = [] }: StoreSaveOptions): StagedBody[] {
   return [...new Map(bodies.map((body) => [body.digest, body])).values()]
 }
 
-/** Whether the store has exactly these bytes. One that fails to tell is believed: what it has may be sound. */
+/** Whether the store has exactly these bytes; true if it cannot tell, because what it has may be sound. */
 async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Promise<boolean> {
   const size = bytes.byteLength
   if (size === 0) return true
@@ -241,6 +222,16 @@ function isRefusal(error: unknown, signal?: AbortSignal): boolean {
 function interrupted(): ByrefError {
   return new ByrefError(
     'storage_failed',
-    'The save was held up for so long that its bodies may be gone; save the asset again.',
+    'The save took so long that its bodies may be gone; save the asset again.',
   )
+}
+
+/** The folder of a namespace: readable, and its own by a hash; `_` for none. */
+export function spaceName(namespace: string | null): string {
+  if (namespace === null) return '_'
+  const readable = namespace
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `${readable.slice(0, 24)}-${sha256(namespace).slice(0, 24)}`
 }

@@ -4,11 +4,10 @@ import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
-import { graceOf } from './grace.ts'
 
 const BATCH = 500
 const DELETES_AT_ONCE = 16
-/** Bodies of the store's own: whose the others are, and one that tells what time it is there. */
+/** Keys of the store's own bodies: the owner of the bodies, and a probe for the store's clock. */
 const OWNER = 'owner/'
 const CLOCK = 'clock/'
 
@@ -23,8 +22,8 @@ export async function removeBodies(bodies: BodyStore, freed: readonly PlacedBody
 }
 
 /**
- * Frees expired assets, and bodies that no record needs: saves and deletes that were cut off leave them. Only what is
- * older than the grace period, by the body store's own clock, counts as left.
+ * Removes expired assets, and bodies that no record needs, which interrupted saves and deletes leave. Only bodies that are
+ * older than the grace period, by the body store's clock, are removed.
  *
  * @throws ByrefError `config_invalid` for bodies that belong to another index: none of them is touched
  */
@@ -74,7 +73,7 @@ export async function* unneededBodies(
   }
 }
 
-/** What time it is where the bodies are; ours where that cannot be told. */
+/** The time of the body store; the local time if the store cannot tell. */
 export async function clockOf(bodies: BodyStore): Promise<number> {
   const key = `${CLOCK}${newId()}`
   try {
@@ -89,7 +88,7 @@ export async function clockOf(bodies: BodyStore): Promise<number> {
   return Date.now()
 }
 
-/** An index that is new, or was lost, knows none of the bodies of another: they are no leftovers. */
+/** Rejects bodies of another index: a new or restored index does not know them, so they are no leftovers. */
 async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   const owners: string[] = []
   for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
@@ -106,7 +105,7 @@ async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   )
 }
 
-/** Makes the bodies those of the index that sweeps next. */
+/** Removes the owner of the bodies. The next index that sweeps becomes their owner. */
 export async function disownBodies(bodies: BodyStore): Promise<void> {
   for await (const { key } of bodies.list(OWNER)) await bodies.delete(key)
 }
@@ -120,4 +119,11 @@ async function* batchesOf(listed: AsyncIterable<ListedBody>): AsyncGenerator<Lis
     batch = []
   }
   yield batch
+}
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Leftovers of a writer that may still be running are kept for at least a day, because uploads can be slow. */
+export function graceOf(graceMs: number = DAY): number {
+  return Math.max(graceMs, DAY)
 }

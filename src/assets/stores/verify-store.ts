@@ -1,13 +1,12 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { StoreVerified } from '../asset-store.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { createDigester } from '../bodies/digest.ts'
+import { Digester } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex } from '../records/record-index.ts'
 import type { RecordPlace } from '../records/record-page.ts'
-import { spaceName } from '../space-name.ts'
-import { graceOf } from './grace.ts'
-import { clockOf, unneededBodies } from './sweep-store.ts'
+import { spaceName } from './save-asset.ts'
+import { clockOf, graceOf, unneededBodies } from './sweep-store.ts'
 
 const PAGE = 200
 
@@ -65,7 +64,7 @@ async function problemOf(
   { digest, size, key }: PlacedBody,
 ): Promise<StoreVerified['problem']> {
   if (size === 0) return null
-  const digester = createDigester()
+  const digester = new Digester()
   try {
     const stream = await bodies.open(key, { start: 0, end: size, size })
     if (!stream) return 'body_missing'

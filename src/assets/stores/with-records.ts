@@ -12,9 +12,9 @@ import {
   type AssetBody,
   type AssetRecord,
   type FullAssetStore,
+  type RememberedAsset,
   STORE_METHODS,
   type StoreOptions,
-  type StoreQuota,
   type StoreSaveOptions,
   type StoreVerified,
 } from '../asset-store.ts'
@@ -25,94 +25,24 @@ import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
 import { checkRoom, usageOf } from '../records/quota.ts'
 import { recordPage } from '../records/record-page.ts'
-import type { Bundle } from './bundle.ts'
 import { recordReader } from './record-reader.ts'
-import { type SmallStore, type SmallStoreContent, smallStoreContent } from './small-store.ts'
+import {
+  type Bundle,
+  type SmallStore,
+  type SmallStoreContent,
+  smallStoreContent,
+} from './small-store.ts'
 
 /**
- * A whole store over one of three methods. Names, namespaces and times are kept in this process, and come back after a
- * restart by `remember`; structured content is saved as one bundle, which says its namespace and its end, so that it needs
- * no record. A file that was saved before this process began and is not remembered says neither: without a namespace it
- * is found by its id, whoever saved it. What the small store cannot do is refused with `asset_unsupported`: ids of the
- * caller's choice, live objects, and removing, unless it has a `delete`.
+ * A full store over a store of three methods. Names, namespaces and times are kept in this process, and come back after a
+ * restart by `remember`. Structured content is saved as one bundle that contains its namespace and its expiry, so it needs
+ * no record. A file that was saved before this process started and is not remembered has neither: without a namespace
+ * anybody finds it by its id. What the small store cannot do is rejected with `asset_unsupported`: ids of the caller's
+ * choice, live objects, and removing without a `delete`.
  */
 export function withRecords(store: SmallStore): FullAssetStore {
   const content = smallStoreContent(store)
-  const book = createRecordBook()
-  /** On their way into the small store. */
-  const saving = new Set<AssetRecord>()
-  /** What is known from events alone, which do not tell what structured content needs. */
-  const remembered = new Set<AssetRecord>()
-
-  async function find(assetId: string, where: StoreOptions = {}): Promise<AssetRecord | null> {
-    const known = book.get(assetId, where)
-    const record = known ? await complete(known) : await discover(assetId, where)
-    return record && !isExpired(record) ? record : null
-  }
-
-  async function complete(record: AssetRecord): Promise<AssetRecord> {
-    if (!remembered.has(record)) return record
-    const unclear = isJsonType(record.mime) || record.digest === ''
-    const whole = unclear ? withContent(record, await content.load(record.assetId)) : record
-    remembered.delete(record)
-    book.put(whole)
-    return whole
-  }
-
-  /** An asset that was saved before this process began, where there are no namespaces. */
-  async function discover(assetId: string, where: StoreOptions): Promise<AssetRecord | null> {
-    if (book.knows(assetId) || (where.namespace ?? null) !== null) return null
-    const found = await content.lookUp(assetId)
-    if (!found || found.namespace !== null) return null
-    const { attributes, expiresAt } = found
-    const record = recordOf(found, { assetId, attributes, expiresAt })
-    book.put(record)
-    return record
-  }
-
-  /** The last asset of an id takes along what the small store keeps. False if the record is not there any more. */
-  async function remove(record: AssetRecord): Promise<boolean> {
-    const left = book.take(record)
-    if (left !== 0) return left !== null
-    try {
-      await content.delete(record.assetId)
-    } catch (error) {
-      book.put(record)
-      throw error
-    }
-    book.forget(record.assetId)
-    return true
-  }
-
-  function checkQuota(record: AssetRecord, quota?: StoreQuota): void {
-    const all = [...book.live(record), ...saving]
-    const here = all.filter(({ namespace }) => namespace === record.namespace)
-    if (quota) checkRoom(usageOf(here.map(bodiesOf), bodiesOf(record)), quota)
-  }
-
-  async function save(body: AssetBody, mime: string, options: StoreSaveOptions) {
-    if (options.objects?.length) throw objectsUnsupported('custom')
-    checkSave(mime, options)
-    if (options.assetId !== undefined) {
-      if (await find(options.assetId, options)) throw assetExists(options.assetId)
-      throw new ByrefError('asset_unsupported', 'This store chooses the ids of its assets itself.')
-    }
-    const bytes = await readBytes(body)
-    options.signal?.throwIfAborted()
-    const about = { digest: sha256(bytes), size: bytes.byteLength }
-    const unnamed = newRecord(about, mime, options)
-    checkQuota(unnamed, options.quota)
-    saving.add(unnamed)
-    try {
-      const assetId = await content.save(bytes, mime, options)
-      const info = { ...unnamed, assetId }
-      book.put(info)
-      return { assetId, info: structuredClone(info) }
-    } finally {
-      saving.delete(unnamed)
-    }
-  }
-
+  const records = new KnownRecords(content)
   const full: FullAssetStore = {
     full: true,
     backend: 'custom',
@@ -120,10 +50,10 @@ export function withRecords(store: SmallStore): FullAssetStore {
     keepsObjects: false,
     async ready() {},
     save: (body, mime, options = {}) =>
-      consume(body, options.signal, (source) => save(source, mime, options)),
+      consume(body, options.signal, (source) => records.save(source, mime, options)),
 
     ...recordReader({
-      find,
+      find: (assetId, where) => records.find(assetId, where),
       show: (record) => structuredClone(record),
       bytes: async (record) => (await content.load(record.assetId)).body,
       stream: (record, { digest, start, end }) =>
@@ -137,26 +67,24 @@ export function withRecords(store: SmallStore): FullAssetStore {
       },
     }),
 
-    async list(where) {
-      return recordPage(book.live(where), where)
-    },
+    list: async (where) => recordPage(records.live(where), where),
 
     async delete(assetId, where) {
-      const record = await find(assetId, where)
-      return record !== null && remove(record)
+      const record = await records.find(assetId, where)
+      return record !== null && records.remove(record)
     },
 
-    usage: async (where) => usageOf(book.live(where).map(bodiesOf)),
+    usage: async (where) => usageOf(records.live(where).map(bodiesOf)),
 
     async namespaces() {
-      const live = book.all().filter((record) => !isExpired(record))
+      const live = records.all().filter((record) => !isExpired(record))
       return [...new Set(live.map((record) => record.namespace))]
     },
 
     async sweep(options = {}) {
       const swept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
-      for (const record of book.all()) {
-        if (!isExpired(record, options.now) || !(await remove(record))) continue
+      for (const record of records.all()) {
+        if (!isExpired(record, options.now) || !(await records.remove(record))) continue
         swept.assets++
         swept.bodies++
         swept.bytes += record.size
@@ -165,20 +93,132 @@ export function withRecords(store: SmallStore): FullAssetStore {
     },
 
     async *verify(where) {
-      for (const record of book.live(where)) {
+      for (const record of records.live(where)) {
         const { namespace, assetId, digest, size } = record
         yield { namespace, assetId, digest, size, problem: await problemOf(record, content) }
       }
     },
 
-    remember({ mime, size = 0, digest = '', assetId, name, expiresAt }, where = {}) {
-      if (book.get(assetId, where)) return
-      const record = newRecord({ digest, size }, mime, { assetId, name, expiresAt, ...where })
-      book.put(record)
-      remembered.add(record)
-    },
+    remember: (asset, where = {}) => records.remember(asset, where),
   }
   return checkMethods('store', full, STORE_METHODS)
+}
+
+/**
+ * What this process knows of a small store: records by id and then by namespace, for several namespaces may share an
+ * id.
+ */
+class KnownRecords {
+  readonly #content: SmallStoreContent
+  readonly #records = new Map<string, Map<string | null, AssetRecord>>()
+  /** On their way into the small store. */
+  readonly #saving = new Set<AssetRecord>()
+  /** Known from events alone, which do not contain what structured content needs. */
+  readonly #remembered = new Set<AssetRecord>()
+
+  constructor(content: SmallStoreContent) {
+    this.#content = content
+  }
+
+  all(): AssetRecord[] {
+    return [...this.#records.values()].flatMap((owners) => [...owners.values()])
+  }
+
+  /** The records of a namespace that have not expired. */
+  live({ namespace = null }: StoreOptions = {}): AssetRecord[] {
+    return this.all().filter((record) => record.namespace === namespace && !isExpired(record))
+  }
+
+  async find(assetId: string, where: StoreOptions = {}): Promise<AssetRecord | null> {
+    const known = this.#get(assetId, where)
+    const record = known ? await this.#complete(known) : await this.#discover(assetId, where)
+    return record && !isExpired(record) ? record : null
+  }
+
+  remember(asset: RememberedAsset, where: StoreOptions): void {
+    const { mime, size = 0, digest = '', assetId, name, expiresAt } = asset
+    if (this.#get(assetId, where)) return
+    const record = newRecord({ digest, size }, mime, { assetId, name, expiresAt, ...where })
+    this.#put(record)
+    this.#remembered.add(record)
+  }
+
+  async save(body: AssetBody, mime: string, options: StoreSaveOptions) {
+    if (options.objects?.length) throw objectsUnsupported('custom')
+    checkSave(mime, options)
+    if (options.assetId !== undefined) {
+      if (await this.find(options.assetId, options)) throw assetExists(options.assetId)
+      throw new ByrefError('asset_unsupported', 'This store chooses the ids of its assets itself.')
+    }
+    const bytes = await readBytes(body)
+    options.signal?.throwIfAborted()
+    const about = { digest: sha256(bytes), size: bytes.byteLength }
+    const unnamed = newRecord(about, mime, options)
+    if (options.quota) {
+      const all = [...this.live(unnamed), ...this.#saving]
+      const here = all.filter(({ namespace }) => namespace === unnamed.namespace)
+      checkRoom(usageOf(here.map(bodiesOf), bodiesOf(unnamed)), options.quota)
+    }
+    this.#saving.add(unnamed)
+    try {
+      const assetId = await this.#content.save(bytes, mime, options)
+      const info = { ...unnamed, assetId }
+      this.#put(info)
+      return { assetId, info: structuredClone(info) }
+    } finally {
+      this.#saving.delete(unnamed)
+    }
+  }
+
+  /** Removes a record, and with the last record of an id what the small store keeps. False if the record is gone. */
+  async remove(record: AssetRecord): Promise<boolean> {
+    const owners = this.#records.get(record.assetId)
+    if (owners?.get(record.namespace) !== record) return false
+    owners.delete(record.namespace)
+    if (owners.size > 0) return true
+    try {
+      await this.#content.delete(record.assetId)
+    } catch (error) {
+      this.#put(record)
+      throw error
+    }
+    if (owners.size === 0) this.#records.delete(record.assetId)
+    return true
+  }
+
+  /** Reads what the event of a remembered asset did not contain. */
+  async #complete(record: AssetRecord): Promise<AssetRecord> {
+    if (!this.#remembered.has(record)) return record
+    const isUnclear = isJsonType(record.mime) || record.digest === ''
+    const load = () => this.#content.load(record.assetId)
+    const whole = isUnclear ? withContent(record, await load()) : record
+    this.#remembered.delete(record)
+    this.#put(whole)
+    return whole
+  }
+
+  /** An asset without a namespace that was saved before this process started. */
+  async #discover(
+    assetId: string,
+    { namespace = null }: StoreOptions,
+  ): Promise<AssetRecord | null> {
+    if (this.#records.has(assetId) || namespace !== null) return null
+    const found = await this.#content.lookUp(assetId)
+    if (!found || found.namespace !== null) return null
+    const { attributes, expiresAt } = found
+    const record = recordOf(found, { assetId, attributes, expiresAt })
+    this.#put(record)
+    return record
+  }
+
+  #get(assetId: string, { namespace = null }: StoreOptions = {}): AssetRecord | null {
+    return this.#records.get(assetId)?.get(namespace) ?? null
+  }
+
+  #put(record: AssetRecord): void {
+    const owners = this.#records.get(record.assetId) ?? new Map()
+    this.#records.set(record.assetId, owners.set(record.namespace, record))
+  }
 }
 
 /** A record of an event, with what its content says. */
@@ -205,52 +245,5 @@ async function problemOf(
   } catch (error) {
     if (error instanceof ByrefError) return 'body_missing'
     throw error
-  }
-}
-
-/** Records in memory, by id and then by namespace: one id can name an asset in several. */
-interface RecordBook {
-  put(record: AssetRecord): void
-  get(assetId: string, where?: StoreOptions): AssetRecord | null
-  /** Whether the id was ever put and not forgotten since, in any namespace. */
-  knows(assetId: string): boolean
-  /** Takes a record out, and tells how many of its id are left; null if it is not there any more. */
-  take(record: AssetRecord): number | null
-  /** Forgets an id that is left in no namespace. */
-  forget(assetId: string): void
-  all(): AssetRecord[]
-  /** Those of a namespace whose time is not over. */
-  live(where?: StoreOptions): AssetRecord[]
-}
-
-/** An empty book. */
-function createRecordBook(): RecordBook {
-  const records = new Map<string, Map<string | null, AssetRecord>>()
-  const all = () => [...records.values()].flatMap((owners) => [...owners.values()])
-  return {
-    all,
-
-    live: ({ namespace = null } = {}) =>
-      all().filter((record) => record.namespace === namespace && !isExpired(record)),
-
-    put(record) {
-      const owners = records.get(record.assetId) ?? new Map()
-      records.set(record.assetId, owners.set(record.namespace, record))
-    },
-
-    get: (assetId, { namespace = null } = {}) => records.get(assetId)?.get(namespace) ?? null,
-
-    knows: (assetId) => records.has(assetId),
-
-    take(record) {
-      const owners = records.get(record.assetId)
-      if (owners?.get(record.namespace) !== record) return null
-      owners.delete(record.namespace)
-      return owners.size
-    },
-
-    forget(assetId) {
-      if (records.get(assetId)?.size === 0) records.delete(assetId)
-    },
   }
 }

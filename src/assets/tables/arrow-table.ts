@@ -7,10 +7,8 @@ import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
 import { LongNumber } from './long-number.ts'
 import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
-import type { TableInput } from './table.ts'
 import { TableError } from './table-error.ts'
-import { tableLibrary } from './table-library.ts'
-import { broken } from './table-text.ts'
+import { broken, type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
 /** The value of a cell by its row. */

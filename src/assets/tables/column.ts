@@ -1,25 +1,24 @@
 import { isoDate } from './iso-date.ts'
-import { jsonLine } from './json-line.ts'
 import { isInt64, LongNumber, numberShape } from './long-number.ts'
-import type { ColumnType, Storage, TableColumn } from './table-column.ts'
+import { type ColumnType, jsonLine, type Storage, type TableColumn } from './table-facts.ts'
 
-/** Finds a column's type, cell by cell, and then makes of its cells what is stored. */
+/** Finds a column's type cell by cell, and then converts its cells to their stored form. */
 export interface ColumnReader {
-  /** Looks at one more cell. */
+  /** Takes one more cell into account. */
   see(cell: unknown): void
   column(): TableColumn
-  /** How the cells that were seen so far can be stored. */
+  /** How the cells seen so far can be stored. */
   storage(): Storage
-  /** Makes what is stored of a cell that was seen; null of an empty one. Good until another storage is needed. */
+  /** Converts a cell to its stored form; an empty cell becomes null. Valid until another storage is needed. */
   storing(): (cell: unknown) => unknown
 }
 
 const BOOLEAN = /^(?:true|false)$/i
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Distinct cells of a column that are remembered, so that each is looked at once. */
+/** Number of distinct cells of a column that are remembered, so that each is parsed once. */
 const REMEMBERED = 1_000
 
-/** For cells that are text, as CSV has them: text becomes numbers, booleans or dates where the whole column is. */
+/** For text cells, as in CSV: the text becomes numbers, booleans or dates if the whole column allows it. */
 export function textColumn(name: string): ColumnReader {
   let seen = 0
   let missing = 0
@@ -70,7 +69,7 @@ export function textColumn(name: string): ColumnReader {
   }
 }
 
-/** For cells that are JSON: values stay, but dates become ISO text where the whole column is dates. */
+/** For JSON cells: values are kept, but a column of dates becomes ISO text. */
 export function valueColumn(name: string): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
@@ -164,7 +163,7 @@ function numberIn(cell: unknown): string | number | bigint {
   return cell instanceof LongNumber ? cell.text : (cell as number | bigint)
 }
 
-/** Few distinct texts are made into values once. */
+/** Converts each of the first distinct texts only once. */
 function remembering(make: (text: string) => unknown): (text: string) => unknown {
   const made = new Map<string, unknown>()
   return (text) => {
@@ -188,21 +187,21 @@ function jsonType(value: unknown): ColumnType {
   return type === 'number' || type === 'boolean' || type === 'string' ? type : 'object'
 }
 
-/** What kind of numbers those are that were seen. */
+/** What kind of numbers a column holds. */
 interface NumberKind {
-  /** False for what no column of numbers has: text, and digits that neither a double nor a decimal keeps. */
+  /** False if the column is not numeric: for text, and for digits that neither a double nor a decimal keeps. */
   see(number: string | number | bigint): boolean
   type(): Extract<ColumnType, 'number' | 'integer' | 'decimal'>
   storage(): Storage
-  /** Digits behind the point, of decimals. */
+  /** Digits after the decimal point. */
   scale(): number
 }
 
 const INT32 = 2 ** 31 - 1
-/** Digits that a decimal of Parquet and of SQL may have. */
+/** Maximum number of digits of a decimal in Parquet and SQL. */
 const MAX_DIGITS = 38
 
-/** Numbers that doubles hold, else whole ones of 64 bits, else decimals. */
+/** Numbers that doubles hold, else 64-bit integers, else decimals. */
 function numberKind(): NumberKind {
   let isExact = true
   let isWhole = true

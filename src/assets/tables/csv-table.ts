@@ -1,14 +1,16 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { checkDense } from './check-dense.ts'
 import { type ColumnReader, textColumn } from './column.ts'
-import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
 import type { TableError } from './table-error.ts'
 import {
   broken,
+  checkDense,
   headOf,
+  inBatches,
   lineAt,
+  MAX_COLUMNS,
   MAX_RECORD,
+  type TableInput,
   type TableSource,
   textOf,
   tooWide,
@@ -29,15 +31,6 @@ const DELIMITERS = [',', ';', '\t', '|']
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
   let columns: ColumnReader[] | null = null
 
-  /** Makes columns of what a row has beyond them; empty cells at its end are none. */
-  function widen(known: ColumnReader[], row: readonly string[]): void {
-    const width = row.findLastIndex((cell) => cell.trim() !== '') + 1
-    if (width <= known.length) return
-    const names = known.map((reader) => reader.column().name)
-    const all = columnNames(source, [...names, ...new Array(width - names.length).fill('')])
-    known.push(...all.slice(names.length).map(textColumn))
-  }
-
   return {
     get columns() {
       return columns ?? []
@@ -48,7 +41,11 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
       for await (const batch of csvBatches(source, format)) {
         columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
         const rows = isFirst ? batch.slice(1) : batch
-        for (const row of rows) if (row.length > columns.length) widen(columns, row)
+        for (const row of rows) {
+          // Empty cells at the end of a row make no columns.
+          const width = row.findLastIndex((cell) => cell.trim() !== '') + 1
+          if (width > columns.length) widen(source, columns, { width, create: textColumn })
+        }
         yield rows
         if (columns.length > FEW_COLUMNS) {
           check(
@@ -120,6 +117,17 @@ export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly s
     names.add(unique)
   })
   return [...names]
+}
+
+/** Adds columns without names up to a width. */
+export function widen(
+  source: Pick<TableSource, 'name'>,
+  columns: ColumnReader[],
+  { width, create }: { width: number; create: (name: string) => ColumnReader },
+): void {
+  const names = columns.map((reader) => reader.column().name)
+  const all = columnNames(source, [...names, ...new Array(width - names.length).fill('')])
+  columns.push(...all.slice(names.length).map(create))
 }
 
 /** What is wrong with a CSV, and where. */

@@ -7,26 +7,26 @@ import { columnNames, delimiterOf } from './csv-table.ts'
 import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
 import { openParquet } from './parquet-file.ts'
 import { sourceOf } from './spool.ts'
-import type { TableColumn } from './table-column.ts'
+import type { TableColumn } from './table-facts.ts'
 import { RESULT, type TableTask, type TaskResult } from './table-task.ts'
 import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
 
-/** Records by which the columns' types are guessed. */
+/** Number of records from which the types of the columns are guessed. */
 const GUESSED_BY = 500
 const MEMORY = '192MB'
 /** Bytes that each thread reads ahead. */
 const BUFFER = 4_000_000
 const GROUP_ROWS = 20_480
-/** How often a file is read from its beginning, because a later cell does not have its column's type. */
+/** Maximum number of attempts: a file is read again if a later cell does not have its column's type. */
 const ATTEMPTS = 6
 const TELL_MS = 250
 
 type CsvTask = Extract<TableTask, { type: 'csv' | 'tsv' }>
 
 /**
- * A large CSV of plain numbers, days, times, booleans and texts as Parquet, by DuckDB: the same table as `writeTable` makes, in a
- * tenth of the time. Null for what has cells that only the slow way reads.
+ * Converts a large CSV of plain numbers, dates, times, booleans and texts to Parquet with DuckDB. Makes the same table as
+ * `writeTable` in a tenth of the time. Null if the file has cells that only `writeTable` reads.
  */
 export async function writeByDuckdb(
   task: CsvTask,
@@ -42,7 +42,7 @@ export async function writeByDuckdb(
   return isDone ? describe(plan, paths.parquet) : null
 }
 
-/** Runs what may take long, and tells which part of it is done. */
+/** Runs a statement and reports its progress. */
 async function telling<T>(
   connection: DuckdbConnection,
   tell: (part: number) => void,
@@ -69,7 +69,7 @@ interface Plan {
   delimiter: string
 }
 
-/** How the file is read, by its beginning; null for what only the slow way reads. */
+/** How to read the file, by its beginning; null if only `writeTable` can read it. */
 async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null> {
   const open = async () => (await openAsBlob(path)).stream()
   const plain: TableSource = { name, size, open, encoding: 'utf-8' }
@@ -92,7 +92,7 @@ async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null>
   return { columns, names: storedNames(names), delimiter }
 }
 
-/** Makes the Parquet; false where it cannot be made so. */
+/** Writes the Parquet file; false if DuckDB cannot. */
 async function runPlan(
   connection: DuckdbConnection,
   plan: Plan,
@@ -123,7 +123,7 @@ async function runPlan(
   return false
 }
 
-/** Shows columns that begin empty the first and the last of their texts; false where the file cannot be read so. */
+/** Shows columns that begin empty their smallest and largest text; false if DuckDB cannot read the file. */
 async function lookFurther(
   connection: DuckdbConnection,
   plan: Plan,
@@ -150,7 +150,7 @@ function rowsOf({ columns, delimiter }: Plan, csv: string): string {
   return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`
 }
 
-/** What DuckDB wrote; the empty cells are counted in the file's own statistics. */
+/** Describes what DuckDB wrote. The file's statistics count the empty cells. */
 async function describe({ columns }: Plan, parquet: string): Promise<TaskResult> {
   const handle = await open(parquet, 'r')
   const { metadata, rows } = await openParquet(await sourceOf(handle), { name: 'table' })
@@ -174,7 +174,7 @@ const MARK = 'byref cell '
 /** Characters of a cell that an error quotes. */
 const QUOTED = 200
 
-/** How cells of a CSV, which are text, become what is stored. */
+/** How text cells of a CSV are stored. */
 type CellForm =
   | 'int32'
   | 'safe'
@@ -186,7 +186,7 @@ type CellForm =
   | 'text'
   | 'none'
 
-/** The form of a column's cells by those that were seen; null for what DuckDB is not asked to read. */
+/** The form of a column by the cells seen so far; null if DuckDB is not used for it. */
 function cellForm(reader: ColumnReader): CellForm | null {
   const { type } = reader.column()
   const storage = reader.storage()
@@ -197,7 +197,7 @@ function cellForm(reader: ColumnReader): CellForm | null {
   return storage === 'text' || storage === 'json' ? null : storage
 }
 
-/** The cells of a column in SQL; one that is not written in the plainest way is an error that {@link failedCell} reads. */
+/** The cells of a column in SQL. A cell that is not in the plainest form raises an error that {@link failedCell} reads. */
 function cellSql(form: CellForm, place: number): string {
   const cell = rawColumn(place)
   const refused = `error('${MARK}${place} ' || left(${cell}, ${QUOTED + 1}))`
@@ -238,7 +238,7 @@ function cellSql(form: CellForm, place: number): string {
   }
 }
 
-/** The cell that ended a statement; null where it was something else. */
+/** The cell that a statement failed on; null for any other error. */
 function failedCell(error: unknown): { place: number; cell: string } | null {
   const message = error instanceof Error ? error.message : ''
   const at = message.indexOf(MARK)
@@ -248,7 +248,7 @@ function failedCell(error: unknown): { place: number; cell: string } | null {
   return cell.length > QUOTED ? null : { place: Number(place), cell }
 }
 
-/** A column as the file has it. */
+/** The name of an unconverted column. */
 function rawColumn(place: number): string {
   return named(`c${place}`)
 }

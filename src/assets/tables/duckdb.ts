@@ -1,4 +1,5 @@
-import { optionalPeer } from '../../optional-peer.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
 type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a database of its own. */
@@ -30,8 +31,10 @@ export async function withDuckdb<T>(
   use: (connection: DuckdbConnection) => Promise<T>,
 ): Promise<T> {
   const instance = await DuckDBInstance.create(':memory:', {
-    ...{ threads: '2', memory_limit: memory },
-    ...{ temp_directory: '', max_temp_directory_size: '0KB' },
+    threads: '2',
+    memory_limit: memory,
+    temp_directory: '',
+    max_temp_directory_size: '0KB',
   })
   const connection = await instance.connect()
   try {
@@ -60,4 +63,33 @@ export function quoted(text: string): string {
 /** A name as SQL writes it. */
 export function named(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The error of a query that is wrong, by a reason or by what DuckDB says; a ByrefError stays what it is. */
+export function queryFailed(reason: unknown): ByrefError {
+  if (reason instanceof ByrefError) return reason
+  const hint = 'Tables are named by their references in double quotes: from "asset://id".'
+  const why = typeof reason === 'string' ? reason : errorMessage(reason)
+  return new ByrefError('invalid_arguments', `The query failed. ${why} ${hint}`, { cause: reason })
+}
+
+/** The error of a query that takes more memory than one may. */
+export function queryTooLarge(): ByrefError {
+  return new ByrefError(
+    'result_too_large',
+    'The query needs more memory than one may take: filter or aggregate more, or select fewer columns.',
+  )
+}
+
+/** The error of a query that takes too long. */
+export function queryTooSlow(ms: number): ByrefError {
+  return new ByrefError(
+    'tool_timeout',
+    `The query took longer than ${ms / 1000} s and was stopped: filter or aggregate more.`,
+  )
+}
+
+/** The error where SQL is asked for and there is none. */
+export function sqlMissing(): ByrefError {
+  return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
 }

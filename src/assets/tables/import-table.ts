@@ -6,82 +6,84 @@ import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
-import { derivedIds } from './derived-ids.ts'
 import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { saveTable } from './save-table.ts'
-import { type Spool, writeBody } from './spool.ts'
-import type { TableInput } from './table.ts'
+import { writeBody } from './spool.ts'
+import { derivedIds } from './table-facts.ts'
 import type { TableFormat, TextTableFormat } from './table-format.ts'
 import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
 import { RESULT, type SheetName, type TableTask } from './table-task.ts'
-import { broken, type TableSource } from './table-text.ts'
+import { broken, type TableInput, type TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
-/** A file that was saved, to become a table. */
+/** What an importer works with. */
+export interface ImporterParts {
+  writer: Pick<AssetWriter, 'save' | 'saveAsset' | 'saveEncoded'>
+  /** Opens a saved file, as often as needed. */
+  open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
+  /** Removes a file whose import was aborted. */
+  remove(asset: AssetInfo, options: NamespaceOption): Promise<unknown>
+  /** An asset by its id; null if there is none. */
+  find(assetId: string, options: NamespaceOption): Promise<AssetInfo | null>
+  /** Whether DuckDB is used if it is installed. */
+  duckdb: boolean
+}
+
+/** A saved file that becomes a table. */
 export interface TableFile {
   asset: AssetInfo
   format: TableFormat
-  /** Reads it, as often as it is asked. */
+  /** Opens it, as often as needed. */
   open(): Promise<ReadableStream<Uint8Array>>
-  /** It was not saved just now. */
+  /** It was saved by an earlier call. */
   isSaved: boolean
-  /** Its bytes, where they were laid aside when it was saved. */
-  aside: Spool | null
-}
-
-/** What saves tables. */
-interface TableSaver extends Pick<AssetWriter, 'saveAsset' | 'saveEncoded'> {
-  duckdb: boolean
-  find(assetId: string, options: NamespaceOption): Promise<AssetInfo | null>
 }
 
 /**
- * Saves the table that a file is, of a workbook one for each sheet; null for a file that is not a table. The tables of a
- * workbook, and of a file that was saved before, have ids that follow from the file's: see {@link derivedIds}.
+ * Saves the table that a file contains, of a workbook one table for each sheet. The tables of a workbook, and of a file
+ * that was saved before, have ids that are derived from the file's: see {@link derivedIds}.
  */
 export async function importTable(
-  saver: TableSaver,
+  { writer, duckdb, find }: Pick<ImporterParts, 'writer' | 'duckdb' | 'find'>,
   file: TableFile,
   options: ImportOptions,
 ): Promise<Pick<ImportedFile, 'table' | 'workbook'>> {
   const { by, tool, toolCallId, origin, namespace, expiresAt, signal, name, description } = options
   const { ref: source, assetId } = file.asset
-  const written = await writtenFrom(file, options, saver.duckdb)
+  const written = await writtenFrom(file, options, duckdb)
   const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
   const ids = derivedIds(assetId)
   const tables: AssetInfo[] = []
   const sheets: SheetName[] = []
   const hasSheets = written.length > 1
   try {
-    for (let one = written.shift(); one; one = written.shift()) {
+    for (let table = written.shift(); table; table = written.shift()) {
+      const one = table
       const sheet = hasSheets ? (one.sheet ?? null) : null
       const id = sheet ? ids.sheet(sheet.number) : file.isSaved ? ids.table : undefined
-      const about = { name: sheet ? `${name}/${sheet.name}` : name, description, source }
-      const table = one
-      const save = () =>
-        saveTable(saver.saveEncoded, table, {
-          ...{ ...maker, ...about, assetId: id, references: [assetId] },
-        })
-      tables.push(await orExisting(save, () => saver.find(id ?? '', options)))
+      const named = { assetId: id, name: sheet ? `${name}/${sheet.name}` : name }
+      const about = { ...maker, ...named, description, source, references: [assetId] }
+      const save = () => saveTable(writer, one, about)
+      tables.push(await orExisting(save, () => find(id ?? '', options)))
       if (sheet) sheets.push(sheet)
     }
   } finally {
     await Promise.all(written.map(({ body }) => body.dispose()))
   }
-  const about = { name, description, tables }
-  const workbook = hasSheets
-    ? await orExisting(
-        () => saver.saveAsset(workbookOf(file.asset, sheets, about), maker),
-        () => saver.find(ids.workbook, options),
-      )
-    : null
+  const book = hasSheets ? workbookOf(file.asset, sheets, { name, description, tables }) : null
+  const workbook =
+    book &&
+    (await orExisting(
+      () => writer.saveAsset(book, maker),
+      () => find(ids.workbook, options),
+    ))
   return { table: tables[0] ?? null, workbook }
 }
 
-/** What was made of the file before, also by somebody else meanwhile, is the same. */
+/** The asset that was saved before, perhaps by somebody else meanwhile: it is the same. */
 async function orExisting(
   save: () => Promise<AssetInfo>,
   find: () => Promise<AssetInfo | null>,
@@ -96,17 +98,23 @@ async function orExisting(
   }
 }
 
-/** The asset of a workbook: its sheets by their numbers, short enough for a meta, and how their tables are named. */
+/** The asset of a workbook: the numbers of its sheets, and how their tables are named. It is short enough for a meta. */
 function workbookOf(
   { assetId, ref }: AssetInfo,
   sheets: readonly SheetName[],
-  { name, description, tables }: WorkbookAbout,
+  {
+    name,
+    description,
+    tables,
+  }: { name: string; description?: string; tables: readonly AssetInfo[] },
 ): StructuredAssetInput {
   const [first] = sheets
   const table = tables[0]?.ref.replace(/\d+$/, '<number>')
   const how = `Each sheet is a table: ${table}, such as ${tables[0]?.ref} for ${JSON.stringify(first?.name)}.`
   return {
-    ...{ asset_type: 'workbook', asset_id: derivedIds(assetId).workbook, asset_name: name },
+    asset_type: 'workbook',
+    asset_id: derivedIds(assetId).workbook,
+    asset_name: name,
     description: description ? `${description}\n${how}` : how,
     content_type: 'application/json',
     content: {
@@ -116,34 +124,22 @@ function workbookOf(
   }
 }
 
-interface WorkbookAbout {
-  name: string
-  description?: string
-  tables: readonly AssetInfo[]
-}
-
 async function writtenFrom(
-  { asset, format, open, aside }: TableFile,
+  { asset, format, open }: TableFile,
   { name, signal, onProgress }: ImportOptions,
   duckdb: boolean,
 ): Promise<WrittenTable[]> {
   if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
-    return byProcess(format, { name, path: null, open }, { signal })
+    return byProcess(format, { name, open }, { signal })
   }
   const { size } = asset
   let phase: 'reading' | 'writing' = 'reading'
   const onRead = onProgress && ((bytes: number) => onProgress({ phase, bytes, size }))
   const isLarge = duckdb && hasDuckdb() && size >= WORTH_BYTES
   if (isLarge && (format === 'csv' || format === 'tsv')) {
-    const path = aside && (await aside.path())
-    const written = await byProcess(
-      format,
-      { name, path, open, size },
-      {
-        signal,
-        onProgress: (part) => onRead?.(Math.round(part * size)),
-      },
-    )
+    const onPart = (part: number): void => onRead?.(Math.round(part * size))
+    const file = { name, open, size }
+    const written = await byProcess(format, file, { signal, onProgress: onPart })
     if (written.length > 0) return written
   }
   const encoding = await textEncodingOf(await open())
@@ -159,7 +155,7 @@ async function writtenFrom(
   return written ? [written] : []
 }
 
-/** A table in a file of text, to be read as often as needed. */
+/** The table in a text file, which can be read repeatedly. */
 function readTable(source: TableSource, format: TextTableFormat): TableInput {
   switch (format) {
     case 'json':
@@ -174,21 +170,19 @@ function readTable(source: TableSource, format: TextTableFormat): TableInput {
 /** A file for a table process. */
 interface TaskFile extends Pick<TableFile, 'open'> {
   name: string
-  /** Where it lies already; null where it is to be opened. */
-  path: string | null
   size?: number
 }
 
-/** The tables of a file that is read in a process of its own: by a library, whatever memory the file makes it take. */
+/** The tables of a file that a library reads in a process of its own, because the file decides how much memory it takes. */
 async function byProcess(
   type: Exclude<TableTask['type'], 'query' | 'text'>,
-  { name, size = 0, path: known, open }: TaskFile,
+  { name, size = 0, open }: TaskFile,
   options: TableTaskOptions,
 ): Promise<WrittenTable[]> {
   try {
     return await runTableTask(async (folder) => {
-      const path = known ?? join(folder, type === 'parquet' ? RESULT : 'source')
-      if (known === null) await writeBody(await open(), path)
+      const path = join(folder, type === 'parquet' ? RESULT : 'source')
+      await writeBody(await open(), path)
       return { type, folder, name, path, size }
     }, options)
   } catch (error) {

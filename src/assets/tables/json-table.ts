@@ -1,15 +1,17 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../is-deeper.ts'
-import { checkDense } from './check-dense.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber } from './long-number.ts'
-import { inBatches, MAX_COLUMNS, type TableInput } from './table.ts'
 import {
   broken,
+  checkDense,
   headOf,
+  inBatches,
   lineAt,
+  MAX_COLUMNS,
   MAX_RECORD,
+  type TableInput,
   type TableSource,
   textOf,
   tooWide,

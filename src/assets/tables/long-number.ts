@@ -49,7 +49,10 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** The number that a text of JSON is, with all of its digits: a bigint or a {@link LongNumber} where a double has not all. */
+/**
+ * The number that a text of JSON is, with all of its digits: a bigint or a {@link LongNumber} where a double has not
+ * all.
+ */
 export function exactNumber(text: string): number | bigint | LongNumber {
   const shape = numberShape(text)
   if (!shape || shape.isExact) return Number(text)

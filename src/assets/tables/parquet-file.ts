@@ -12,42 +12,42 @@ import {
 import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
-import type { ContentCache } from '../content-cache.ts'
+import type { ContentCache } from '../content-access.ts'
 import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
 
 const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = nodeBuiltin('node:zlib')
 
-/** Bytes that can be read from anywhere. */
+/** Bytes with random access. */
 export interface ByteSource {
   size: number
   read(start: number, end: number): Promise<Uint8Array>
 }
 
-/** A Parquet file, of which only what is asked for is read. */
+/** A Parquet file. Only what is requested is read. */
 export interface ParquetFile {
   metadata: FileMetaData
   /** The columns, at the first level. */
   columns: readonly ParquetColumn[]
   rows: number
-  /** How many rows lie together, before the first of which each group begins. */
+  /** The row groups: the index of the first row, and the number of rows. */
   groups: readonly { start: number; rows: number }[]
   /**
-   * Rows from `start` to `end`, all of one group: the cells of the columns that are named by their places, as Parquet has
+   * The cells of some columns, given by their positions, in the rows from `start` to `end` of one group, as Parquet stores
    * them.
    */
   read(places: readonly number[], start: number, end: number): Promise<unknown[][]>
 }
 
-/** The longest description of a file that is read; one of a million groups is shorter. */
+/** Maximum size of the metadata; that of a million groups is smaller. */
 const MAX_FOOTER = 64 * 1024 * 1024
-/** The most that a compressed page may become. */
+/** Maximum size of an uncompressed page. */
 const MAX_PAGE = 256 * 1024 * 1024
 const TAIL = 64 * 1024
-/** Bytes that are read for columns that lie apart, rather than each for itself. */
+/** Columns that lie within this many bytes are read at once. */
 const AHEAD = 256 * 1024
-/** Columns that are read at once. */
+/** Maximum number of columns that are read at once. */
 const TOGETHER = 100
 
 const ZLIB = { maxOutputLength: MAX_PAGE }
@@ -58,9 +58,9 @@ const COMPRESSORS = {
 }
 
 /**
- * Opens a Parquet file by its last bytes; what they say is kept in the cache.
+ * Opens a Parquet file by its metadata, which is kept in the cache.
  *
- * @throws TableError for a file that is damaged or none
+ * @throws TableError if the file is damaged or not a Parquet file
  */
 export async function openParquet(
   source: ByteSource,
@@ -99,16 +99,16 @@ export async function openParquet(
   return opened
 }
 
-/** Some columns of one group of rows, described as if they were the file. */
+/** Some columns of one row group, described as if they were the whole file. */
 interface FilePart {
   metadata: FileMetaData
   names: string[]
   start: number
-  /** Whether bytes that are declared as nothing else are text. */
+  /** Whether bytes without a declared type are text. */
   utf8: boolean
 }
 
-/** The group in which a row is; the library looks for each column among all that it is told of. */
+/** The part of the group that contains a row. The library searches all columns that it is given. */
 function partOf(
   { metadata, groups }: Pick<ParquetFile, 'metadata' | 'groups'>,
   columns: readonly ParquetColumn[],
@@ -133,7 +133,7 @@ function partOf(
   }
 }
 
-/** The file, of which what a part needs is read at once where it lies together. */
+/** The file, with the bytes of a part read ahead at once if they lie together. */
 async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<AsyncBuffer> {
   const chunks = metadata.row_groups.flatMap(({ columns }) => columns.map(rangeOf))
   const first = Math.min(...chunks.map(([start]) => start))
@@ -150,7 +150,7 @@ async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<Asy
   }
 }
 
-/** Where a column's part of a group lies. */
+/** The byte range of a column in a group. */
 function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
   if (!meta_data) return [Number.NaN, Number.NaN]
   const { dictionary_page_offset, data_page_offset, total_compressed_size } = meta_data
@@ -182,7 +182,7 @@ function cells(
   })
 }
 
-/** Times stay exact: they are read as their text. JSON stays text, which is parsed by the column's type. */
+/** Times are read as text, so that they stay exact. JSON stays text, which the column's type then parses. */
 const PARSERS = {
   dateFromDays: dayText,
   timestampFromMilliseconds: (time: bigint) => timeText(time, 1_000n),
@@ -222,7 +222,7 @@ function leavesOf({ children }: SchemaTree): number {
   return children.length === 0 ? 1 : children.reduce((sum, child) => sum + leavesOf(child), 0)
 }
 
-/** Decimals are read as they lie there, because the library makes doubles of them. */
+/** Decimals are read as stored, because the library would convert them to doubles. */
 function withoutRounding(element: SchemaElement): void {
   if (!isDecimal(element)) return
   delete element.converted_type
@@ -243,7 +243,7 @@ function bufferOf(bytes: Uint8Array): ArrayBuffer {
   return isAll && buffer instanceof ArrayBuffer ? buffer : (copyBytes(bytes).buffer as ArrayBuffer)
 }
 
-/** That the bytes could not be had, which is no damage of the file. */
+/** The bytes could not be read; the file may be sound. */
 class UnreadError extends Error {}
 
 async function readFrom(source: ByteSource, start: number, end: number): Promise<Uint8Array> {

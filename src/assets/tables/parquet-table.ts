@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
 import { declaredType } from './parquet-values.ts'
 import { sourceOf } from './spool.ts'
-import { MAX_COLUMNS } from './table.ts'
-import type { TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
+import type { TableColumn } from './table-facts.ts'
 import type { TaskResult } from './table-task.ts'
+import { MAX_COLUMNS } from './table-text.ts'
 
 /** Rows that lie together: more of them would be read for each. */
 const MOST_TOGETHER = 5_000_000

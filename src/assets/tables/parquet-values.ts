@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
-import type { ColumnType } from './table-column.ts'
+import type { ColumnType } from './table-facts.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { textOf } from '../asset-tool-input.ts'
 import type { AssetTool } from '../asset-tools.ts'
-import { jsonLine } from './json-line.ts'
+import { jsonLine } from './table-facts.ts'
 
 /** Rows of a result that the model is shown at once; it reads on by the reference. */
 const SHOWN = 20

@@ -1,8 +1,14 @@
 import { ByrefError } from '../../core/errors.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
-import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
-import { queryFailed } from './query-error.ts'
-import type { TableColumn } from './table-column.ts'
+import {
+  type DuckdbConnection,
+  loadDuckdb,
+  named,
+  queryFailed,
+  quoted,
+  withDuckdb,
+} from './duckdb.ts'
+import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -14,7 +20,13 @@ const SECONDLESS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
 
 /** Functions that make rows of nothing but their arguments. Others read files, settings, or a text as SQL. */
 const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
-  ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
+  'range',
+  'generate_series',
+  'unnest',
+  'repeat',
+  'repeat_row',
+  'json_each',
+  'json_tree',
 ])
 /** Functions and views that tell the process's settings, paths among them. */
 const SETTINGS: ReadonlySet<string> = new Set(['current_setting', 'duckdb_settings', 'pg_settings'])

@@ -5,59 +5,42 @@ import type { AssetWriter } from '../asset-writer.ts'
 import type { SaveAssetOptions } from '../assets-contract.ts'
 import { defined } from '../defined.ts'
 import { openParquet } from './parquet-file.ts'
-import { PARQUET_TYPE } from './parquet-type.ts'
-import type { TableFacts } from './table-facts.ts'
+import { PARQUET_TYPE, type TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
 
-/** How a table that was written is saved. */
+/** How a table is saved. */
 export interface SaveTableOptions extends SaveAssetOptions {
   /** Absent, the store chooses. */
   assetId?: string
   name: string | null
   description?: string
-  /** Reference to the file as it came. */
+  /** Reference to the original file. */
   source: string | null
-  /** Ids of the assets that it was made of. */
+  /** Ids of the assets that it was made from. */
   references: readonly string[]
 }
 
-/** As many rows as a meta shows, or as few as have this many cells. */
+/** A meta shows `most` rows, fewer if they have more cells than this. */
 const SAMPLE = { most: 100, least: 3, cells: 10_000 }
 
 /** Saves a table as an asset of `columns`, `rows` and `source`, whose body is Parquet; frees what was written. */
 export async function saveTable(
-  saveEncoded: AssetWriter['saveEncoded'],
+  writer: Pick<AssetWriter, 'saveEncoded'>,
   written: WrittenTable,
   options: SaveTableOptions,
 ): Promise<AssetInfo> {
   const { assetId, name, description, source, references, ...saving } = options
   const { body, columns, rows } = written
   try {
-    const about = defined({
-      asset_type: 'table',
-      asset_name: name ?? undefined,
-      description,
-      content_type: 'application/json',
-    })
+    const about = defined({ asset_type: 'table', description, content_type: 'application/json' })
     const content = { columns, rows: await sampleOf(written), source }
+    const named = name === null ? {} : { asset_name: name }
+    const meta = assetMeta({ ...about, ...named, asset_id: '', content })
     const table: TableFacts = { columns, rows, source }
-    const { asset_name: _, ...attributes } = about
-    return await saveEncoded(
-      {
-        assetId,
-        name,
-        mime: PARQUET_TYPE,
-        body: body.stream(),
-        attributes: {
-          ...attributes,
-          meta: assetMeta({ ...about, asset_id: '', content }),
-          references: [...references],
-          table,
-        },
-      },
-      saving,
-    )
+    const attributes = { ...about, meta, references: [...references], table }
+    const asset = { assetId, name, mime: PARQUET_TYPE, body: body.stream(), attributes }
+    return await writer.saveEncoded(asset, saving)
   } finally {
     await body.dispose()
   }

@@ -18,8 +18,6 @@ export interface Spooled {
 /** Bytes that are written first: in memory while they are few, else in a temporary file. */
 export interface Spool extends Spooled {
   append(bytes: Uint8Array): Promise<void>
-  /** The file that they are in from now on. */
-  path(): Promise<string>
 }
 
 const IN_MEMORY = 16 * 1024 * 1024
@@ -55,7 +53,7 @@ export function createSpool(): Spool {
   async function toFile(): Promise<FileHandle> {
     if (file) return file.handle
     const folder = await mkdtemp(join(tmpdir(), 'byref-'))
-    const handle = await open(pathIn(folder), 'wx+', 0o600)
+    const handle = await open(join(folder, 'table'), 'wx+', 0o600)
     file = { folder, handle }
     for (const bytes of memory) await handle.appendFile(bytes)
     memory = []
@@ -76,10 +74,6 @@ export function createSpool(): Spool {
     get size() {
       return size
     },
-    async path() {
-      await toFile()
-      return pathIn(file?.folder ?? '')
-    },
     async append(bytes) {
       size += bytes.byteLength
       if (!file && size <= IN_MEMORY) memory.push(copyBytes(bytes))
@@ -94,10 +88,6 @@ export function createSpool(): Spool {
       await rm(file.folder, { recursive: true, force: true })
     },
   }
-}
-
-function pathIn(folder: string): string {
-  return join(folder, 'table')
 }
 
 /** Writes what comes into a new file that only we read. */

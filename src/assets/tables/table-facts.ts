@@ -1,15 +1,63 @@
 import type { AssetRecord } from '../asset-store.ts'
-import type { TableColumn } from './table-column.ts'
 
-/** What the record of a table says of it; its rows are the body, as Parquet. */
+/**
+ * The type of all values of a column: `empty` without values, `mixed` if they differ. Values of `integer` are bigints,
+ * because doubles cannot hold all of them. Values of `decimal` are text, because doubles would lose digits. Values of
+ * `date` are text in ISO 8601.
+ */
+export type ColumnType =
+  | 'number'
+  | 'integer'
+  | 'decimal'
+  | 'boolean'
+  | 'date'
+  | 'string'
+  | 'object'
+  | 'array'
+  | 'mixed'
+  | 'empty'
+
+/** A column as a table's content has it. `missing` counts its empty cells. */
+export interface TableColumn {
+  name: string
+  type: ColumnType
+  missing: number
+  /** For `decimal`: the maximum number of digits after the decimal point. */
+  scale?: number
+}
+
+/** How a Parquet file stores a column's values; `json` is text that contains JSON. */
+export type Storage = 'int32' | 'int64' | 'double' | 'boolean' | 'date' | 'text' | 'json'
+
+/** What the record of a table contains. The rows are the body, as Parquet. */
 export interface TableFacts {
   columns: TableColumn[]
   rows: number
-  /** Reference to the file as it came, or null where there is none. */
+  /** Reference to the original file, or null if there is none. */
   source: string | null
 }
 
-/** What is known of a table; null for any other asset. */
+/** The facts of a table; null for any other asset. */
 export function tableFacts({ attributes }: Pick<AssetRecord, 'attributes'>): TableFacts | null {
   return (attributes.table as TableFacts | undefined) ?? null
+}
+
+/** The MIME type of stored tables (registered with IANA). */
+export const PARQUET_TYPE = 'application/vnd.apache.parquet'
+
+/** A value as JSON on one line. Integers beyond 2^53, NaN and the infinities become text. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value, (_, item) => {
+    const isNoJson = typeof item === 'number' && !Number.isFinite(item)
+    return isNoJson || typeof item === 'bigint' ? String(item) : item
+  })
+}
+
+/** The ids of what is made from a file, derived from the file's id. */
+export function derivedIds(file: string) {
+  return {
+    table: `${file}-table`,
+    sheet: (number: number) => `${file}-${number}`,
+    workbook: `${file}-workbook`,
+  }
 }

@@ -1,5 +1,5 @@
 import { essenceOf } from '../bodies/mime-type.ts'
-import { PARQUET_TYPE } from './parquet-type.ts'
+import { PARQUET_TYPE } from './table-facts.ts'
 
 /** The forms of text in which byref knows tables. */
 export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'

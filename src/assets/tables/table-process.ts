@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { tableProgram } from './has-duckdb.ts'
@@ -244,7 +244,7 @@ function start(): ChildProcess {
   const env = Object.fromEntries(
     Object.entries({ TMPDIR, TEMP, TMP, SystemRoot }).filter(([, value]) => value !== undefined),
   )
-  const options = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] as never }
+  const options: SpawnOptions = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }
   const isLimited = process.platform === 'linux' && existsSync('/bin/sh')
   if (!isLimited) return spawn(process.execPath, args, options)
   const limits = `ulimit -c 0; ulimit -d ${LIMIT_KB}; exec "$0" "$@"`

@@ -1,6 +1,6 @@
 import type { ByrefErrorCode } from '../../core/errors.ts'
 import type { DocumentForm } from '../documents/document-form.ts'
-import type { TableColumn } from './table-column.ts'
+import type { TableColumn } from './table-facts.ts'
 
 /** A table that a query names, as a file of the task's folder. */
 export interface BoundTable {

@@ -1,24 +1,26 @@
+import { ByrefError } from '../../core/errors.ts'
+import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { peek } from '../bodies/body.ts'
 import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
-import { MAX_COLUMNS } from './table.ts'
+import type { ColumnReader } from './column.ts'
 import { TableError } from './table-error.ts'
 
-/** Where a table's file can be read, from its beginning, as often as needed. */
+/** The file of a table, which can be read repeatedly. */
 export interface TableSource {
   name: string
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number
   encoding: TextEncodingName
   open(): Promise<ReadableStream<Uint8Array>>
 }
 
-/** The longest text of one record; a quote or a line that never ends must not take the memory. */
+/** Maximum size of one record, so that an unclosed quote or an endless line does not fill the memory. */
 export const MAX_RECORD = 64 * 1024 * 1024
 
-/** As much of a file as its form is told by. */
+/** Bytes at the beginning of a file that decide its format. */
 const HEAD_BYTES = 64 * 1024
 
-/** How the file begins, up to 64 KiB. */
+/** The beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {
   const { head, body } = await peek(await source.open(), HEAD_BYTES)
   await (body as ReadableStream<Uint8Array>).cancel()
@@ -30,7 +32,7 @@ export async function* textOf(source: TableSource): AsyncGenerator<string> {
   yield* decodedText(await source.open(), source.encoding)
 }
 
-/** The line, from 1, that the byte of the file's text as UTF-8 belongs to. */
+/** The line, from 1, of a byte offset in the file's text as UTF-8. */
 export async function lineAt(source: TableSource, byte: number): Promise<number> {
   let line = 1
   let at = 0
@@ -59,4 +61,69 @@ export function tooWide(source: Pick<TableSource, 'name'>, columns: number): Tab
   const most = MAX_COLUMNS.toLocaleString('en')
   const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
   return broken(source, 1, reason)
+}
+
+/** Number of cells that a table may have, however sparse it is. */
+const MAX_SPARSE = 1_000_000
+
+/**
+ * Rejects sparse tables, with which a small file would become a huge one. Called with the number of columns so far, and of
+ * the rows and cells since the last call.
+ */
+export function checkDense(
+  source: TableSource,
+  reason: string,
+): (columns: number, rows: number, cells: number) => void {
+  let count = 0
+  let filled = 0
+  return (columns, rows, cells) => {
+    count += rows
+    filled += cells
+    const size = count * columns
+    if (size > MAX_SPARSE && size > filled * 10) throw broken(source, null, reason)
+  }
+}
+
+/** A table that can be read repeatedly from a file. */
+export interface TableInput {
+  /** One for each column that has come so far; whoever reads the rows shows them their cells. */
+  readonly columns: readonly ColumnReader[]
+  /**
+   * All rows in order, some at a time: cells in the order of the columns, fewer where the last are missing. Null where the
+   * file turns out to be no table.
+   */
+  batches(): AsyncIterable<readonly (readonly unknown[])[] | null>
+}
+
+/** Rows of one batch. */
+const BATCH = 256
+/** Maximum number of columns: the metadata of Parquet grows with them. */
+export const MAX_COLUMNS = 5_000
+
+/** Items in batches, so that not every item costs a turn of the event loop. */
+export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    if (batch.push(item) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * Loads a library that reads tables of some format.
+ *
+ * @throws TableError if it is not installed; the file itself is kept
+ */
+export async function tableLibrary<Name extends OptionalPeer>(
+  specifier: Name,
+  { name, purpose }: { name: string; purpose: string },
+) {
+  try {
+    return await optionalPeer(specifier, purpose)
+  } catch (error) {
+    if (!(error instanceof ByrefError)) throw error
+    throw new TableError({ name, line: null, reason: error.message }, { cause: error })
+  }
 }

@@ -2,7 +2,7 @@ import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Spool } from './spool.ts'
-import type { Storage } from './table-column.ts'
+import type { Storage } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 const { zstdCompressSync } = nodeBuiltin('node:zlib')

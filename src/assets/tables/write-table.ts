@@ -1,9 +1,9 @@
 import type { ColumnReader } from './column.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
-import type { TableInput } from './table.ts'
-import type { Storage, TableColumn } from './table-column.ts'
 import { TableError } from './table-error.ts'
+import type { Storage, TableColumn } from './table-facts.ts'
 import type { SheetName } from './table-task.ts'
+import type { TableInput } from './table-text.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
 /** A table as Parquet, and what is known of it. */
@@ -16,7 +16,10 @@ export interface WrittenTable {
   body: Spooled
 }
 
-/** A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100 rows. */
+/**
+ * A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100
+ * rows.
+ */
 const GROUP = { rows: 20_480, cells: 200_000, characters: 8 * 1024 * 1024, least: 100 }
 
 /**

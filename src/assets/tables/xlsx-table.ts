@@ -1,9 +1,7 @@
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
-import { columnNames } from './csv-table.ts'
-import type { TableInput } from './table.ts'
-import { tableLibrary } from './table-library.ts'
-import { broken } from './table-text.ts'
+import { columnNames, widen } from './csv-table.ts'
+import { broken, type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** The library's type has the class in place of its instances. */
@@ -74,20 +72,6 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
 function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][]): TableInput {
   let columns: ColumnReader[] | null = null
 
-  function begin(cells: readonly Cell[]): ColumnReader[] {
-    const last = cells.findLastIndex((cell) => cell !== null)
-    const names = cells.slice(0, last + 1).map((cell) => String(jsonCell(cell) ?? ''))
-    return columnNames(source, names).map(valueColumn)
-  }
-
-  function widen(known: ColumnReader[], row: readonly Cell[]): void {
-    const width = row.findLastIndex((cell) => cell !== null) + 1
-    if (width <= known.length) return
-    const names = known.map((reader) => reader.column().name)
-    const all = columnNames(source, [...names, ...new Array(width - names.length).fill('')])
-    known.push(...all.slice(names.length).map(valueColumn))
-  }
-
   return {
     get columns() {
       return columns ?? []
@@ -97,17 +81,24 @@ function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][])
         yield null
         return
       }
-      columns ??= begin(header)
+      const names = header.slice(0, widthOf(header)).map((cell) => String(jsonCell(cell) ?? ''))
+      columns ??= columnNames(source, names).map(valueColumn)
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
-        for (const row of batch) widen(columns, row)
+        const width = Math.max(...batch.map(widthOf))
+        if (width > columns.length) widen(source, columns, { width, create: valueColumn })
         yield batch.map((row) => row.map(jsonCell))
       }
     },
   }
 }
 
-/** A cell as JSON has it: days and times as ISO 8601. */
+/** Cells of a row up to the last that is not empty. */
+function widthOf(row: readonly Cell[]): number {
+  return row.findLastIndex((cell) => cell !== null) + 1
+}
+
+/** A cell as JSON: dates and times become ISO 8601. */
 function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   if (cell === undefined || cell === '') return null
   if (!(cell instanceof Date)) return cell

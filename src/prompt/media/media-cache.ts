@@ -1,4 +1,4 @@
-import { createContentCache } from '../../assets/content-cache.ts'
+import { createContentCache } from '../../assets/content-access.ts'
 
 /** Bodies as models take them, kept over the steps and conversations of one agent. */
 export interface MediaCache {

@@ -19,17 +19,17 @@ export interface S3Listed {
 }
 
 /**
- * The few requests that bodies in a bucket need. `createS3Connector` makes one over the AWS SDK; write your own for another
- * client. Every method rejects with a `ByrefError`, or with anything else, which is then a `storage_failed`.
+ * The requests that bodies in a bucket need. `createS3Connector` makes a connector over the AWS SDK; write your own for
+ * another client. Methods may reject with a `ByrefError`; any other error becomes `storage_failed`.
  */
 export interface S3Connector {
-  /** Whether the bucket is there and can be used; rejects with the reason if not. */
+  /** Rejects if the bucket cannot be used. */
   check(bucket: string): Promise<void>
   /** Writes an object. */
   put(
     object: S3Object & { body: Uint8Array; contentType: string; signal?: AbortSignal },
   ): Promise<void>
-  /** Writes an object of unknown length; nothing stays of it when the stream fails. */
+  /** Writes an object of unknown length. If the stream fails, nothing of it remains. */
   putStream(
     object: S3Object & {
       body: ReadableStream<Uint8Array>
@@ -37,41 +37,41 @@ export interface S3Connector {
       signal?: AbortSignal
     },
   ): Promise<void>
-  /** Bytes `start` (inclusive) to `end` (exclusive) of an object, these and no others; null if there is none. */
+  /** Exactly the bytes `start` (inclusive) to `end` (exclusive) of an object; null if there is no such object. */
   get(
     object: S3Object & { start?: number; end?: number; signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array> | null>
   /** Removes an object; no error if there is none. */
   delete(object: S3Object): Promise<void>
-  /** Objects whose keys start with `prefix`, in the order of their keys, at most 1,000, behind the key `after`. */
+  /** At most 1,000 objects whose keys start with `prefix`, sorted by key, after the key `after`. */
   list(query: {
     bucket: string
     prefix: string
     after?: string
   }): Promise<{ objects: S3Listed[]; more: boolean }>
-  /** A URL under which anybody can read the object for a while. */
+  /** A URL that lets anybody read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
 }
 
 /** Options of {@link createS3Connector}. */
 export interface S3ConnectorOptions {
-  /** Where the server is; absent, AWS. */
+  /** The server's URL. Default: AWS. */
   endpoint?: string
   /** Default: `us-east-1`. */
   region?: string
-  /** Absent, the SDK looks for keys where AWS keeps them: environment, profile, instance. */
+  /** Absent, the SDK looks for keys in the environment, the profile and the instance. */
   accessKeyId?: string
   secretAccessKey?: string
   /** For temporary keys. */
   sessionToken?: string
-  /** The bucket in the path instead of the host name. Default: true for an endpoint that is not of AWS. */
+  /** Puts the bucket in the path instead of the host name. Default: true, except for AWS. */
   forcePathStyle?: boolean
   /**
-   * How often a request is tried in all when the server fails or does not answer. Default: 6, with pauses that grow to
-   * two or three seconds together.
+   * Maximum number of attempts of a request if the server fails or does not answer. Default: 6, with growing pauses of two
+   * to three seconds altogether.
    */
   maxAttempts?: number
-  /** How long a server may be silent. Default: 30 seconds. */
+  /** Maximum time that a server may be silent, in milliseconds. Default: 30,000. */
   timeoutMs?: number
   /** The SDK's `requestHandler`, for a proxy or a transport of your own. */
   requestHandler?: object
@@ -90,11 +90,12 @@ const PART = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 
 type Sdk = typeof import('@aws-sdk/client-s3')
+type Client = InstanceType<Sdk['S3Client']>
 
-/** A connector over the AWS SDK, for every server that speaks S3. Its packages are loaded with the first request. */
+/** A connector over the AWS SDK, for any S3-compatible server. Its packages are loaded with the first request. */
 export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   checkOptions('createS3Connector', options, CONNECTOR_OPTIONS)
-  let loaded: Promise<{ sdk: Sdk; client: InstanceType<Sdk['S3Client']> }> | undefined
+  let loaded: Promise<{ sdk: Sdk; client: Client }> | undefined
 
   function load() {
     loaded ??= optionalPeer('@aws-sdk/client-s3', FOR_S3).then((sdk) => ({
@@ -106,7 +107,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
 
   async function request<T>(
     { bucket, key, signal }: { bucket: string; key?: string; signal?: AbortSignal },
-    run: (sdk: Sdk, client: InstanceType<Sdk['S3Client']>) => Promise<T>,
+    run: (sdk: Sdk, client: Client) => Promise<T>,
   ): Promise<T> {
     const { sdk, client } = await load()
     try {
@@ -130,43 +131,9 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         await client.send(new sdk.PutObjectCommand(input), { abortSignal: signal })
       }),
 
-    putStream: ({ bucket, key, body, contentType, signal }) =>
-      request({ bucket, key, signal }, async (_sdk, client) => {
-        const { Upload } = await optionalPeer('@aws-sdk/lib-storage', FOR_S3)
-        const upload = new Upload({
-          client,
-          params: { Bucket: bucket, Key: key, Body: body, ContentType: contentType },
-          partSize: PART,
-          queueSize: PARTS_AT_ONCE,
-          leavePartsOnError: false,
-        })
-        const abort = () => inBackground('Aborting an upload', upload.abort())
-        signal?.addEventListener('abort', abort, { once: true })
-        try {
-          await upload.done()
-        } finally {
-          signal?.removeEventListener('abort', abort)
-        }
-      }),
+    putStream: (object) => request(object, async (_sdk, client) => uploadStream(client, object)),
 
-    get: ({ bucket, key, start = 0, end, signal }) =>
-      request({ bucket, key, signal }, async (sdk, client) => {
-        const last = end === undefined ? '' : end - 1
-        const Range = start === 0 && end === undefined ? undefined : `bytes=${start}-${last}`
-        const found = await orNull(
-          client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key, Range }), {
-            abortSignal: signal,
-          }),
-        )
-        if (!found?.Body) return null
-        const stream = found.Body.transformToWebStream() as ReadableStream<Uint8Array>
-        if (Range === undefined || found.ContentRange?.startsWith(`bytes ${start}-`)) return stream
-        stream.cancel().catch(() => {})
-        throw new ByrefError(
-          'storage_failed',
-          'The S3 server gave other bytes than it was asked for.',
-        )
-      }),
+    get: (object) => request(object, async (sdk, client) => getRange(sdk, client, object)),
 
     delete: ({ bucket, key }) =>
       request({ bucket, key }, async (sdk, client) => {
@@ -198,6 +165,43 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   }
 }
 
+async function uploadStream(
+  client: Client,
+  { bucket, key, body, contentType, signal }: Parameters<S3Connector['putStream']>[0],
+): Promise<void> {
+  const { Upload } = await optionalPeer('@aws-sdk/lib-storage', FOR_S3)
+  const upload = new Upload({
+    client,
+    params: { Bucket: bucket, Key: key, Body: body, ContentType: contentType },
+    partSize: PART,
+    queueSize: PARTS_AT_ONCE,
+    leavePartsOnError: false,
+  })
+  const abort = () => inBackground('Aborting an upload', upload.abort())
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    await upload.done()
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+async function getRange(
+  sdk: Sdk,
+  client: Client,
+  { bucket, key, start = 0, end, signal }: Parameters<S3Connector['get']>[0],
+): Promise<ReadableStream<Uint8Array> | null> {
+  const last = end === undefined ? '' : end - 1
+  const Range = start === 0 && end === undefined ? undefined : `bytes=${start}-${last}`
+  const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key, Range })
+  const found = await orNull(client.send(command, { abortSignal: signal }))
+  if (!found?.Body) return null
+  const stream = found.Body.transformToWebStream() as ReadableStream<Uint8Array>
+  if (Range === undefined || found.ContentRange?.startsWith(`bytes ${start}-`)) return stream
+  stream.cancel().catch(() => {})
+  throw new ByrefError('storage_failed', 'The S3 server returned other bytes than were requested.')
+}
+
 function clientConfig(options: S3ConnectorOptions) {
   const { endpoint, region = 'us-east-1', accessKeyId, secretAccessKey, sessionToken } = options
   const { maxAttempts = 6, timeoutMs = 30_000, requestHandler } = options
@@ -215,12 +219,12 @@ function clientConfig(options: S3ConnectorOptions) {
       secretAccessKey !== undefined && {
         credentials: { accessKeyId, secretAccessKey, sessionToken },
       }),
-    requestHandler: (requestHandler ?? {
+    requestHandler: (requestHandler as S3ClientConfig['requestHandler']) ?? {
       connectionTimeout: Math.min(timeoutMs, 5_000),
       requestTimeout: timeoutMs,
       socketTimeout: timeoutMs,
       throwOnRequestTimeout: true,
-    }) as never,
+    },
   }
 }
 
@@ -238,8 +242,8 @@ type RetryStrategy = Exclude<S3ClientConfig['retryStrategy'], undefined>
 const FIRST_PAUSE_MS = 100
 
 /**
- * When the SDK tries again: each request by itself, with pauses that double. The SDK's own strategy has a budget for all
- * requests together, so that an outage which many saves meet at once ends all of them.
+ * Retries each request by itself, with pauses that double. The SDK's own strategy has one budget for all requests, so an
+ * outage that meets many saves at once would end all of them.
  */
 function createRetries(maxAttempts: number): RetryStrategy {
   return {
@@ -249,21 +253,21 @@ function createRetries(maxAttempts: number): RetryStrategy {
       const retries = token.getRetryCount() + 1
       const mayPass = errorType === 'TRANSIENT' || errorType === 'THROTTLING'
       if (mayPass && retries < maxAttempts) return tokenAfter(retries)
-      throw new Error('That was the last try.')
+      throw new Error('No attempts are left.')
     },
 
     recordSuccess() {},
   }
 }
 
-/** Pauses are jittered, so that those who failed together do not come back together. */
+/** Pauses are jittered, so that requests that failed together are not repeated together. */
 function tokenAfter(retries: number) {
   const pause =
     retries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (retries - 1) * (0.7 + Math.random() * 0.3)
   return { getRetryCount: () => retries, getRetryDelay: () => pause }
 }
 
-/** What a server refused, in words that say what to do. Without a key, the request was about the bucket itself. */
+/** An error of the server as an error that says what to do. Without a key, the request was about the bucket itself. */
 function s3Error(
   error: unknown,
   { bucket, key, endpoint = 'AWS' }: { bucket: string; key?: string; endpoint?: string },
@@ -279,7 +283,7 @@ function s3Error(
   if (status === 401 || status === 403 || name === 'CredentialsProviderError') {
     return new ByrefError(
       'config_invalid',
-      `${server} refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and what they may do.`,
+      `${server} refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and their permissions.`,
       options,
     )
   }
@@ -302,7 +306,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : String(error)
 }
 
-/** What the network said, such as `ECONNREFUSED`. */
+/** The code of a network error, such as `ECONNREFUSED`. */
 function systemCode(error: unknown): string {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : ''
