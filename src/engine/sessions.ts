@@ -5,6 +5,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
+import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { followUp } from './follow-up.ts'
@@ -112,6 +113,11 @@ export class Sessions {
     return promise
   }
 
+  /** The session of a conversation that the log has; null where there is none. */
+  async find(conversation: string): Promise<Session | null> {
+    return (await this.#options.log.find(conversation)) ? this.get(conversation) : null
+  }
+
   /** Adds somebody who waits for the end of a run; fails it at once where the conversation is closed or deleted. */
   follow(session: Session, follower: RunFollower): void {
     const slot = this.#slotOf.get(session)
@@ -126,11 +132,12 @@ export class Sessions {
   /**
    * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Where the log has
    * workers it is theirs, except for what is done here already. A sub-agent's run is left to the call that began it, which
-   * has the right agent: that call continues the run when its own run continues.
+   * has the right agent: that call continues the run when its own run continues. Where the call is over, the run is cancelled.
    */
   wake(session: Session): void {
-    if (this.#options.log.queue || isSubRun(session)) this.#slotOf.get(session)?.runner?.wake()
-    else this.wakeHere(session)
+    if (this.#isClosed || this.#slotOf.get(session)?.runner?.wake()) return
+    if (isSubRun(session)) inBackground(`Leaving ${session.id}`, cancelOrphan(this, session))
+    else if (!this.#options.log.queue) this.wakeHere(session)
   }
 
   /** The same, here also where the log has workers, and for a sub-agent's run. */
@@ -157,7 +164,7 @@ export class Sessions {
   /** Has somebody do what is due: this process, or a worker, where the log has them. */
   async resume(session: Session): Promise<void> {
     const { log } = this.#options
-    if (isSubRun(session)) this.#slotOf.get(session)?.runner?.wake()
+    if (isSubRun(session)) this.wake(session)
     else if (log.queue) await log.enqueue?.(session.id)
     else this.wakeHere(session)
   }
@@ -169,7 +176,10 @@ export class Sessions {
     const slot = this.#slotOf.get(session)
     if (this.#isClosed || !slot || this.#slots.get(session.id) !== slot) return { type: 'stopped' }
     const known = slot.runner?.wake() ? slot.runner : null
-    if (!known && isSubRun(session)) return { type: 'idle' }
+    if (!known && isSubRun(session)) {
+      await cancelOrphan(this, session)
+      return { type: 'idle' }
+    }
     if (known) onTaken?.()
     const runner = known ?? this.#run(slot, session, onTaken)
     const leaveSoon = (): void => runner.leave()
@@ -293,7 +303,9 @@ export class Sessions {
       if (release.type === 'failed') {
         for (const follower of slot.followers) follower.fail(release.error)
       }
-      if (release.type === 'idle') this.#tidy()
+      if (release.type !== 'idle' || this.#isClosed) return
+      this.#tidy()
+      return cancelSubRuns(this, session)
     })
     inBackground(`Running ${session.id}`, ended)
     return runner
