@@ -1,5 +1,5 @@
 // node scripts/torture/runs/crash.ts [every=1] [kills=200]: kills processes in the middle of runs, at each point of one
-// and then at random moments, and looks at what is left.
+// and then at random moments, a new folder for each hundred, and looks at what is left.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -129,9 +129,15 @@ async function assertSound(world: DiskWorld, conversation: string): Promise<void
 if (import.meta.main) {
   const [every = 1, kills = 200] = process.argv.slice(2).map(Number)
   const folder = await mkdtemp(join(tmpdir(), 'byref-runs-'))
-  for (const name of ['points', 'random']) await mkdir(join(folder, name))
   const log = console.log
+  await mkdir(join(folder, 'points'))
   console.log(await crashAtPoints({ every, folder: join(folder, 'points'), log }))
-  console.log(await crashAtRandom({ kills, folder: join(folder, 'random'), log }))
+  // Each child reads the whole log of its folder.
+  for (let done = 0; done < kills; done += 100) {
+    const own = join(folder, `random-${done}`)
+    await mkdir(own)
+    const report = await crashAtRandom({ kills: Math.min(100, kills - done), folder: own })
+    console.log({ ...report, killsInAll: done + report.kills })
+  }
   await rm(folder, { recursive: true, force: true })
 }
