@@ -62,10 +62,10 @@ const COLLECT_MS = 5
 const BATCH = 1000
 
 /**
- * Pauses before a conversation whose log failed is tried again, in milliseconds. This worker may already have its lease, and
- * then all others would wait until that expires.
+ * Pauses before a conversation whose log failed is tried again, in milliseconds. Its lease may be this worker's, and then nobody
+ * else can continue it before the lease is over: together they are as long as a lease is by default.
  */
-const RETRY_MS = [100, 400, 1600]
+const RETRY_MS = [100, 400, 1600, 1600, 1600, 1600, 1600, 1600]
 
 /**
  * Makes a worker, which does nothing before `start`. Any number of workers may share a queue: the log lets only one advance a
