@@ -69,6 +69,8 @@ export class ConversationRunner {
   readonly #prompts: StepPrompts
   #turn = new Turn()
   #runId: string | null = null
+  /** What the model takes and costs is known, and its price fits the limits. */
+  #isReady = false
   #isWoken = false
   #isOver = false
   #isStopping = false
@@ -158,7 +160,8 @@ export class ConversationRunner {
     try {
       // The log refuses while another's lease lasts.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
-      checkPrice(await session.activity.during(this.#prompts.ready), limits)
+      if (!this.#isReady) checkPrice(await session.activity.during(this.#prompts.ready), limits)
+      this.#isReady = true
       // What was aborted is not waited for, whatever it waits for itself.
       await unlessAborted(turn.signal, () => this.#perform(this.#due()))
       return turn.reason ? await this.#afterFailure(null) : null

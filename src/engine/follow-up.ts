@@ -4,7 +4,7 @@ import {
   type RunState,
 } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, FinishReason } from '../core/events/events.ts'
-import { foldAll } from '../core/events/fold.ts'
+import { createFold } from '../core/events/fold.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
 import { type Next, type NextSettings, next } from './next.ts'
@@ -39,16 +39,15 @@ export function followUp(
   const { id, state } = session
   if (isCallOpen(state, events)) return []
   // Of the conversation only what `next` looks at, so that it costs the same at any length.
-  const after = foldAll(
-    {
-      ...state,
-      runs: state.runs.slice(-1),
-      messages: [],
-      assets: [],
-      calls: ofLastStep(state),
-    },
-    events.map((event) => ({ event })),
-  )
+  const folding = createFold({
+    ...state,
+    runs: state.runs.slice(-1),
+    messages: [],
+    assets: [],
+    calls: ofLastStep(state),
+  })
+  for (const event of events) folding.apply({ event })
+  const after = folding.state
   const last = openRun(after)?.steps.at(-1)
   // The model is being asked, or the step was cut off: the loop goes on with that.
   if (last && last.finishedAt === undefined) return []

@@ -42,8 +42,8 @@ interface Slot {
   session: Session | null
   /** Those who wait for the end of a run here. */
   followers: Set<RunFollower>
-  /** Why nothing happens here any more; null while it may. */
-  ended: ByrefError | null
+  /** Makes the error that says why nothing happens here any more; null while it may. */
+  ended: (() => ByrefError) | null
   /** Loaded with the first conversation. */
   Runner: typeof ConversationRunner | null
   runner: ConversationRunner | null
@@ -121,7 +121,7 @@ export class Sessions {
   /** Adds somebody who waits for the end of a run; fails it at once where the conversation is closed or deleted. */
   follow(session: Session, follower: RunFollower): void {
     const slot = this.#slotOf.get(session)
-    if (slot?.ended) follower.fail(slot.ended)
+    if (slot?.ended) follower.fail(slot.ended())
     else slot?.followers.add(follower)
   }
 
@@ -212,10 +212,7 @@ export class Sessions {
       if (slot.retry) clearTimeout(slot.retry)
       slot.runner?.stop()
       if (slot.runner) working.push(slot.runner.released)
-      end(
-        slot,
-        new ByrefError('interrupted', 'The agent was closed. Call resume to continue the run.'),
-      )
+      end(slot, closedError)
     }
     await Promise.all(working)
   }
@@ -225,10 +222,7 @@ export class Sessions {
     this.#unsubscribe ??= log.subscribe((change) => this.#changed(change), {
       wants: (id) => this.#slots.has(id),
     })
-    const [{ Session }, { ConversationRunner }] = await Promise.all([
-      import('./session.ts'),
-      import('./conversation-runner.ts'),
-    ])
+    const [{ Session }, { ConversationRunner }] = await loadEngine()
     slot.Runner = ConversationRunner
     const session = await Session.open({
       log,
@@ -262,7 +256,7 @@ export class Sessions {
     this.#slots.delete(conversation)
     slot.runner?.stop()
     const message = `The conversation "${conversation}" was deleted`
-    end(slot, new ByrefError('conversation_not_found', message))
+    end(slot, () => new ByrefError('conversation_not_found', message))
   }
 
   #handlerFailed(slot: Slot, session: Session, error: unknown): void {
@@ -334,10 +328,23 @@ export class Sessions {
   }
 }
 
-function end(slot: Slot, error: ByrefError): void {
+type Engine = [typeof import('./session.ts'), typeof import('./conversation-runner.ts')]
+let engine: Promise<Engine> | null = null
+
+/** Loads what only open conversations need. A repeated import is slower than a promise that is kept. */
+function loadEngine(): Promise<Engine> {
+  engine ??= Promise.all([import('./session.ts'), import('./conversation-runner.ts')])
+  return engine
+}
+
+function end(slot: Slot, error: () => ByrefError): void {
   slot.ended = error
   slot.session?.close()
-  for (const follower of slot.followers) follower.fail(error)
+  for (const follower of slot.followers) follower.fail(error())
+}
+
+function closedError(): ByrefError {
+  return new ByrefError('interrupted', 'The agent was closed. Call resume to continue the run.')
 }
 
 function isSubRun({ state }: Session): boolean {

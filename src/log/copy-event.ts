@@ -90,7 +90,11 @@ function copyPlain(value: unknown, key: string, depth: number): unknown {
     }
     return list
   }
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+  const isPlain = Object.getPrototypeOf(value) === Object.prototype
+  if (
+    !isPlain &&
+    (value instanceof Number || value instanceof String || value instanceof Boolean)
+  ) {
     return copyJsonValue(value.valueOf(), key, depth)
   }
   const copy: Record<string, unknown> = {}

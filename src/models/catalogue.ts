@@ -30,6 +30,10 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Our own models, and servers of one's own: loading the catalogue for them costs a tenth of a second, for nothing. */
 const OWN = /^(byref|openai-compatible)\b/
 
+/** What was found, by provider and model id. */
+const found = new Map<string, CatalogueEntry | null>()
+const MAX_FOUND = 1000
+
 /**
  * Window and price of a model, from the data that `@pydantic/genai-prices` carries: it is loaded at the first call and
  * asks no network. Null for a model or a provider that it does not know.
@@ -43,12 +47,22 @@ export async function catalogueEntry({
   if (head === 'byref') return null
   const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   if (OWN.test(provider)) return null
+  const key = JSON.stringify([name, modelId])
+  const known = found.get(key)
+  if (known !== undefined) return known
+  const entry = await look(name, modelId)
+  if (found.size >= MAX_FOUND) found.clear()
+  found.set(key, entry)
+  return entry
+}
+
+async function look(name: string, modelId: string): Promise<CatalogueEntry | null> {
   const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
-  const known = findProvider({ providerId: name })
-  if (known?.id !== name) return null
-  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, modelId, { provider: known })
-  if (!found) return null
-  const { model, model_price: prices } = found
+  const provider = findProvider({ providerId: name })
+  if (provider?.id !== name) return null
+  const price = calcPrice({ input_tokens: 0, output_tokens: 0 }, modelId, { provider })
+  if (!price) return null
+  const { model, model_price: prices } = price
   return { contextWindow: model.context_window ?? null, price: priceOf(prices) }
 }
 

@@ -45,17 +45,7 @@ function sinceStep(messages: readonly Message[], { messageId }: StepState): read
   return start === 0 ? [] : messages.slice(start)
 }
 
-const sizes = new WeakMap<Message, number>()
-
 function messageTokens(message: Message): number {
-  const known = sizes.get(message)
-  if (known !== undefined) return known
-  const counted = countTokens(message)
-  sizes.set(message, counted)
-  return counted
-}
-
-function countTokens(message: Message): number {
   const { content, message_type: type } = message
   if (type === 'log' || content === null || content === undefined) return 0
   const isText = typeof content === 'string'

@@ -39,8 +39,9 @@ export function placeData(
   messages: readonly Message[],
   { merge = 'engine', maxChars, maxRows, board, identity }: PlaceDataOptions = {},
 ): PlacedItem[] {
-  const isMerged = merge === 'engine' && messages.some((message) => blockOf(message))
-  const entries = isMerged ? mergedEntries(board ?? createBoard(messages, { identity })) : null
+  if (!messages.some(blockOf)) return messages.map((message) => ({ type: 'message', message }))
+  const entries =
+    merge === 'engine' ? mergedEntries(board ?? createBoard(messages, { identity })) : null
   const calls = callSpans(messages)
   const placed: PlacedItem[] = []
   const waiting: PlacedItem[] = []

@@ -9,8 +9,8 @@ type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | '
 export class EditableState {
   readonly state: Writable<ConversationState>
   readonly onMessage: ((message: Message) => void) | undefined
-  /** What belongs to this state alone, to be changed in place. */
-  #own = new WeakSet<object>()
+  /** What belongs to this state alone, to be changed in place. Not a WeakSet, which costs more: the state holds them anyway. */
+  #own = new Set<object>()
 
   constructor(from: ConversationState, onMessage: ((message: Message) => void) | undefined) {
     this.state = { ...from }
@@ -18,16 +18,20 @@ export class EditableState {
   }
 
   share(): ConversationState {
-    this.#own = new WeakSet()
+    this.#own = new Set()
     return { ...this.state }
+  }
+
+  /** Marks a new value, which nobody else has, as this state's own; gives it back. */
+  adopt<T extends object>(value: T): T {
+    this.#own.add(value)
+    return value
   }
 
   /** The value itself where it is this state's own, else a copy of it that is. */
   own<T extends object>(value: T): Writable<T> {
     if (this.#own.has(value)) return value
-    const copy = copyOf(value)
-    this.#own.add(copy)
-    return copy
+    return this.adopt(copyOf(value))
   }
 
   list<K extends Lists>(key: K): ConversationState[K][number][] {

@@ -1,4 +1,4 @@
-import { checkOptions, is } from '../check-options.ts'
+import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { errorMessage } from '../errors.ts'
 import { writerOf } from '../messages/data-block.ts'
 import type { Message } from '../messages/message.ts'
@@ -57,14 +57,14 @@ export interface FoldOptions {
   onMessage?(message: Message): void
 }
 
+const FOLD_OPTIONS: OptionTable<FoldOptions> = { onMessage: is.callback() }
+
 /** Begins to fold from a state, which stays as it is. */
 export function createFold(
   from: ConversationState = emptyConversation,
   options?: FoldOptions,
 ): Fold {
-  const { onMessage } = checkOptions<FoldOptions>('createFold', options, {
-    onMessage: is.callback(),
-  })
+  const { onMessage } = checkOptions('createFold', options, FOLD_OPTIONS)
   const editable = new EditableState(from, onMessage)
   let given: ConversationState | null = from
   return {
@@ -138,7 +138,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     deliver(editable, run.messageIds, at)
     const usage = { inputTokens: null, outputTokens: null }
     const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
-    editable.list('runs').push({ ...run, messageIds: run.messageIds ?? [], ...fresh, waitedMs: 0 })
+    const messageIds = run.messageIds ?? []
+    editable.list('runs').push(editable.adopt({ ...run, messageIds, ...fresh, waitedMs: 0 }))
   },
   RUN_CLAIMED(editable, { runId, owner, settings, trust }) {
     const run = editable.run(runId)
@@ -160,14 +161,15 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const run = editable.run(runId)
     if (!run) return
     const steps = editable.own(run.steps as StepState[])
-    steps.push({
+    const step: StepState = {
       name,
       messageId,
       startedAt: at,
       ...(mends ? { mends } : {}),
       ...(commandIds ? { commandIds } : {}),
-      callIds: [],
-    })
+      callIds: editable.adopt([]),
+    }
+    steps.push(editable.adopt(step))
     run.steps = steps
   },
   STEP_FINISHED(editable, { runId, messageId, usage, finishReason }, at) {
@@ -386,7 +388,7 @@ function endRun(editable: EditableState, runId: string, outcome: Partial<RunStat
 function openCall(editable: EditableState, call: CallState): void {
   const { calls } = editable.state
   const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
-  editable.record('calls')[call.id] = editable.own(call)
+  editable.record('calls')[call.id] = editable.adopt(call)
   const runId = call.runId ?? editable.state.runs.at(-1)?.runId
   const run = runId === undefined ? null : editable.run(runId)
   const step = run && editable.step(run, call.parentMessageId)

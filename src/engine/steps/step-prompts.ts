@@ -163,7 +163,8 @@ export function createStepPrompts(
       if (at !== null && answered.at === at) return answered.reason
       if (isSettled(state)) builder.transcript.update(shownOf(conversation))
       const now = Date.now()
-      const asked = { ...state, compaction }
+      const { runs, deletion } = state
+      const asked = { messages: state.messages, runs, deletion, compaction }
       const reason =
         later.size > 0 && hasNewTools(state, after)
           ? 'tools'
