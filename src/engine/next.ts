@@ -185,9 +185,8 @@ function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): bo
 
 /** Whether so many answers in a row were cut off that another would be, too. */
 function isAlwaysCutOff({ steps }: RunState): boolean {
-  const last = steps.at(-1)
-  if (!last || steps.length < MAX_CUT_OFF || !isCutOff(last)) return false
-  return steps.slice(-MAX_CUT_OFF).every(isCutOff)
+  const whole = steps.findLastIndex((step) => !isCutOff(step))
+  return steps.length - 1 - whole >= MAX_CUT_OFF
 }
 
 function isCutOff({ finishedAt }: StepState): boolean {

@@ -28,7 +28,7 @@ export function compactionDue(
   state: SizedState,
   { budget, now, pending = [] }: CompactionQuestion,
 ): CompactionReason | null {
-  const last = [...state.messages.slice(-1), ...pending].at(-1)
+  const last = pending.at(-1) ?? state.messages.at(-1)
   if (!last || last.id === state.compaction?.through) return null
   const { stale, bodies, tokens, base } = transcript.shown
   const isGrown = base === 0 || tokens - base > budget.tokens * GROWTH

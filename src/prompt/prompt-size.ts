@@ -14,18 +14,14 @@ export function promptTokens(
   { messages, runs, compaction, deletion }: SizedState,
   pending: readonly Message[] = [],
 ): number {
-  const fresh = [...messages.slice(transcript.messages), ...pending]
-  const estimated =
-    transcript.shown.tokens + fresh.reduce((sum, one) => sum + messageTokens(one), 0)
+  const coming = tokensOf(pending)
+  const estimated = transcript.shown.tokens + tokensOf(messages.slice(transcript.messages)) + coming
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
   // A count from before a compaction or a deletion says nothing of what stands behind it.
   const isOld = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
   if (!step || !inputTokens || isOld) return estimated
-  const since = [...sinceStep(messages, step), ...pending].reduce(
-    (sum, one) => sum + messageTokens(one),
-    0,
-  )
+  const since = tokensOf(sinceStep(messages, step)) + coming
   // Half of the estimate at least: a provider that counts something else is not believed.
   return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)
 }
@@ -43,6 +39,10 @@ function sinceStep(messages: readonly Message[], { messageId }: StepState): read
   let start = messages.length
   while (start > 0 && messages[start - 1]?.id !== messageId) start--
   return start === 0 ? [] : messages.slice(start)
+}
+
+function tokensOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, one) => sum + messageTokens(one), 0)
 }
 
 function messageTokens(message: Message): number {

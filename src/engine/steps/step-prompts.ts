@@ -146,6 +146,14 @@ export function createStepPrompts(
     return redaction.of(conversation)
   }
 
+  /** Whether the prompt shows bodies that are gone and were there when the last answer was asked for. */
+  function showsLost(state: ConversationState): boolean {
+    const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
+    const names = (item: TranscriptItem): boolean =>
+      mediaOfItem(item).some(({ ref }) => lost.has(ref))
+    return lost.size > 0 && builder.transcript.shown.items.some(names)
+  }
+
   async function ready(): Promise<ModelCapabilities> {
     capabilities ??= await how.capabilities()
     return capabilities
@@ -195,11 +203,7 @@ export function createStepPrompts(
       const named = missing.filter((ref) => redaction?.names(ref) ?? true)
       const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
       const prompt = await builder.build(shown, source(known, tail))
-      const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
-      const { items } = builder.transcript.shown
-      const names = (item: TranscriptItem): boolean =>
-        mediaOfItem(item).some(({ ref }) => lost.has(ref))
-      const stale = lost.size > 0 && items.some(names)
+      const stale = gone.size > 0 && showsLost(state)
       if (unread.told === unread.errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
       const news = [...unread.errors].slice(unread.told)
       unread.told = unread.errors.size
