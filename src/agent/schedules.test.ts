@@ -7,6 +7,10 @@ describe('runs under random schedules', () => {
     expect(await memorySchedules({ count: 200 })).toEqual([])
   })
 
+  it('end where a cancel and an answer that breaks off are appended together', async () => {
+    expect(await memorySchedules({ count: 1, first: 61353 })).toEqual([])
+  })
+
   it('end, lose nothing and do nothing twice, on SQLite', async () => {
     expect(await sqliteSchedules({ count: 60 })).toEqual([])
   })

@@ -299,7 +299,8 @@ export class Sessions {
       }
       if (release.type !== 'idle' || this.#isClosed) return
       this.#tidy()
-      return cancelSubRuns(this, session)
+      // A run that is done has every result.
+      if (session.state.runs.at(-1)?.reason !== 'done') return cancelSubRuns(this, session)
     })
     inBackground(`Running ${session.id}`, ended)
     return runner

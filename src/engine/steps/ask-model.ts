@@ -4,7 +4,7 @@ import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
 import { errorMessage } from '../../core/errors.ts'
-import { openRun, type RunState } from '../../core/events/conversation-state.ts'
+import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { writeLabel } from '../../core/labels/label.ts'
@@ -16,6 +16,7 @@ import type { ModelCallOptions } from '../../models/language-model.ts'
 import { callSettings } from '../../models/model-settings.ts'
 import { callError } from '../calls/call-error.ts'
 import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/call-runner.ts'
+import { RunLostError } from '../run-lost-error.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
@@ -220,7 +221,9 @@ async function logAnswer(
 export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
   const { runId } = scope
   await scope.append((state) => {
-    const run = openRun(state) as RunState
+    const run = openRun(state)
+    // An append of the same batch may have ended it.
+    if (!run) throw new RunLostError()
     const { stepName } = openStep(state, messageId)
     const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
     return {
