@@ -299,8 +299,10 @@ export class Sessions {
       }
       if (release.type !== 'idle' || this.#isClosed) return
       this.#tidy()
-      // A run that is done has every result.
-      if (session.state.runs.at(-1)?.reason !== 'done') return cancelSubRuns(this, session)
+      const last = session.state.runs.at(-1)
+      // A run that is done has the result of every call.
+      const isCutOff = last?.finishedAt !== undefined && last.reason !== 'done'
+      return isCutOff ? cancelSubRuns(this, session) : undefined
     })
     inBackground(`Running ${session.id}`, ended)
     return runner
