@@ -113,7 +113,7 @@ describe('createFsAssetStore, with other processes', () => {
       other.save(Buffer.from('y'), 'text/plain'),
     ])
     clearInterval(turning)
-    const message = expect.stringContaining('held by another process')
+    const message = expect.stringContaining('Another process locked')
     const reason = expect.objectContaining({ code: 'storage_failed', message })
     expect(results).toEqual(results.map(() => ({ status: 'rejected', reason })))
     expect(turns).toBeGreaterThan(5)
