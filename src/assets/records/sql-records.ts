@@ -155,6 +155,8 @@ function* addEntry(
   const placed = bodies.map(({ digest, size, key }): PlacedBody => {
     return { digest, size, key: keys.get(digest) ?? String(key) }
   })
+  // A new body may carry its bytes, which are not for the index.
+  const rows = fresh.map(({ digest, size, key }) => ({ digest, size, key }))
   const texts = [JSON.stringify(record), JSON.stringify(placed)]
   const used = JSON.stringify([...keys.keys()])
   yield {
@@ -168,7 +170,7 @@ function* addEntry(
       `INSERT INTO byref.assets (namespace, id, created, expires, record, bodies)
        VALUES ($1, $2, $3, $4, $5, $6)`,
     ],
-    values: [space, assetId, createdAt, expiresAt, ...texts, used, bytes, JSON.stringify(fresh)],
+    values: [space, assetId, createdAt, expiresAt, ...texts, used, bytes, JSON.stringify(rows)],
   }
   const unused = bodies.flatMap(({ key, digest }) => (key !== null && keys.has(digest) ? key : []))
   return { unused, missing: [] }
