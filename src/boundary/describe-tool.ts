@@ -30,9 +30,18 @@ export function toolsForModel(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const known = shown.get(tools) ?? [...tools.values()].map((tool) => toolForModel(tool))
+  const known = shown.get(tools) ?? [...tools.values()].map(describedOnce)
   shown.set(tools, known)
   return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
+}
+
+/** Apps make agents more often than tools. */
+const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
+
+function describedOnce(tool: Tool): LanguageModelV4FunctionTool {
+  const known = described.get(tool) ?? toolForModel(tool)
+  described.set(tool, known)
+  return known
 }
 
 const NONE: ReadonlySet<string> = new Set()

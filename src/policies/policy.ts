@@ -192,7 +192,14 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   const aroundSteps = policies.filter(({ aroundStep }) => aroundStep)
   const looksAt = (one: Policy, tool: Tool): boolean => one.looksAt?.(tool) ?? true
   const composed: ComposedPolicy = {
-    looksAt: (tool) => looking.some((one) => looksAt(one, tool)),
+    looksAt(tool) {
+      try {
+        return looking.some((one) => looksAt(one, tool))
+      } catch {
+        // `before` throws it again, and the call fails.
+        return true
+      }
+    },
   }
   if (looking.length > 0) {
     composed.before = async (call) => {

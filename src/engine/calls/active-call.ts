@@ -26,6 +26,7 @@ import type {
   PolicyCall,
 } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
+import { callError } from './call-error.ts'
 
 /** A call of the answer that is under way, as policies see it. */
 export class ActiveCall implements PolicyCall {
@@ -118,14 +119,19 @@ function unknownTool(id: string): Tool {
   return { id, description: '', inputSchema: { type: 'object' }, execute: () => null }
 }
 
-/** The outcome as the policies have it logged. */
+/** The outcome as the policies have it logged. A policy that fails fails the call, whose assets stay announced. */
 export async function adjusted(
   { after }: ComposedPolicy,
   call: PolicyCall,
   outcome: CallOutcome,
   item?: number,
 ): Promise<CallOutcome> {
-  return (await after?.(call, outcome, item)) ?? outcome
+  try {
+    return (await after?.(call, outcome, item)) ?? outcome
+  } catch (error) {
+    const { events, given } = outcome
+    return { events, given, error: callError(error) }
+  }
 }
 
 /** What a context is made with. */

@@ -48,8 +48,18 @@ function describe(settings: AgentSettings): Named {
     ...(later.size > 0 ? { later: [...later] } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
   }
-  const digest = createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+  const text = [JSON.stringify({ ...value, tools: [] }), ...value.tools.map(textOf)].join('\n')
+  const digest = createHash('sha256').update(text).digest('base64url')
   const described = { name: `settings/${digest.slice(0, 22)}`, value }
   named.set(settings, described)
   return described
+}
+
+/** The JSON of tools, which are described once and used by many agents. */
+const texts = new WeakMap<object, string>()
+
+function textOf(tool: object): string {
+  const text = texts.get(tool) ?? JSON.stringify(tool)
+  texts.set(tool, text)
+  return text
 }
