@@ -46,17 +46,17 @@ export function workOf({ session, runId, namespace, signal }: RunScope): Work {
   }
 }
 
-/** Places for work that goes on at once: whoever comes when all are taken waits, first come, first served. */
+/** Limits how many pieces of work run at once. Work that finds no free slot waits in order of arrival. */
 export interface Slots {
-  /** Takes a place, if there is one and nobody waits. */
+  /** Takes a slot if one is free. */
   tryTake(): boolean
-  /** Takes a place as soon as there is one. */
+  /** Takes a slot as soon as one is free. */
   take(): Promise<void>
-  /** Gives a place back. */
+  /** Frees a slot. */
   free(): void
 }
 
-/** So many places; Infinity for no bound. */
+/** Makes a number of slots; `Infinity` for no limit. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = []
   let left = count

@@ -28,7 +28,7 @@ function listen(signal: AbortSignal): Set<OnAbort> {
   return all
 }
 
-/** Work that pays no attention to the signal does not keep whoever waits: its outcome then comes to nothing. */
+/** Rejects when the signal aborts, even if the work ignores the signal. The outcome of that work is then dropped. */
 export function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, reject)

@@ -53,7 +53,7 @@ export interface Placer {
   base: number
   /** How many different bodies there are, and about how many bytes of them are sent. */
   readonly bodies: { readonly parts: number; readonly bytes: number }
-  /** The bodies that the last answer asked for, which are shown once (spec X6). */
+  /** The bodies that the last answer asked for, which are shown once. */
   readonly fetched: readonly MediaPart[]
   /** Places messages, the first of which has this index in the conversation. */
   place(messages: readonly Message[], first: number, how: Placing): void

@@ -39,7 +39,7 @@ export interface CompactionPlan {
 }
 
 /**
- * Decides how what there is by now is shown from now on (spec L9): data merged, media within their budget, and where that
+ * Decides how what there is by now is shown from now on: data merged, media within their budget, and where that
  * is not enough for half of the tokens, older results by their names, then the oldest messages left out. The messages of
  * the last step are always shown as they are.
  */

@@ -28,7 +28,7 @@ interface RedactedConversation extends PromptConversation {
   state: PromptConversation['state'] & Pick<ConversationState, 'position'>
 }
 
-/** A conversation as a model in quarantine is shown it: what is untrusted in it is not there (spec Q4). */
+/** A conversation as a model in quarantine is shown it: what is untrusted in it is not there. */
 export interface Redaction {
   of<T extends RedactedConversation>(conversation: T): T
   /** Whether the bytes behind a reference are not to be sent. */

@@ -36,7 +36,7 @@ const NAMED_CHARS = 200
 /** How much is shown of a result that is left out. */
 const BEGINNING = 120
 
-/** The result of a call as the model is shown it: whole, or by its name where it is old (spec L9). */
+/** The result of a call as the model is shown it: whole, or by its name where it is old. */
 export function resultItem(
   call: ToolCall,
   result: LoggedResult | undefined,

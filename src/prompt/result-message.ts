@@ -18,7 +18,7 @@ export type ResultCapabilities = Pick<
 
 /**
  * The results of one answer's calls: one message, and behind it one of the user with the bodies that the model takes in
- * no result (spec L2).
+ * no result.
  */
 export function resultMessages(
   results: readonly ResolvedResult[],

@@ -5,7 +5,7 @@ import type { ReferenceGuideOptions } from '../core/messages/reference-guide.ts'
 
 import type { TextPart } from './transcript-item.ts'
 
-/** What the model is told of references where it first applies, each once (spec L8). */
+/** What the model is told of references where it first applies, each once. */
 export type PlacedTopic = Extract<
   keyof ReferenceGuideOptions,
   'assets' | 'variables' | 'results' | 'reading'

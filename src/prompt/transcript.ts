@@ -17,7 +17,7 @@ import {
 import type { PlacedTopic } from './told-once.ts'
 
 /**
- * Where data messages are shown (spec D5). `cache`, which keeps a prompt's beginning as it was: each in its place, and
+ * Where data messages are shown. `cache`, which keeps a prompt's beginning as it was: each in its place, and
  * merged into one block an identity by a compaction. `engine`: always merged. `model`: each in its place.
  */
 export type MergeMode = 'cache' | 'engine' | 'model'

@@ -6,7 +6,7 @@ export function readBlock({ content }: Message): Partial<DataBlock> {
   return isBlock ? content : {}
 }
 
-/** How a block acts on what it is written to (spec D3). */
+/** How a block acts on what it is written to. */
 export function methodOf({ _outputMethod, _path }: Partial<DataBlock>): string {
   return _outputMethod ?? (_path?.length ? 'set' : 'merge')
 }

@@ -13,7 +13,7 @@ export type Ledger = ReadonlyMap<string, LedgerEntry>
 
 const cache = new WeakMap<readonly Message[], Ledger>()
 
-/** Pairs calls and results by id (message-metadata.md); message types do not matter. */
+/** Pairs calls and results by id; message types do not matter. */
 export function ledgerOf(messages: readonly Message[]): Ledger {
   const known = cache.get(messages)
   if (known) return known

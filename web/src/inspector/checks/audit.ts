@@ -25,7 +25,7 @@ export interface Audit {
   counts: Record<AuditState | 'duplicate' | 'reused' | 'failed', number>
 }
 
-/** Goes through all calls of a conversation (message-metadata.md). Those in `open` may still get their results. */
+/** Goes through all calls of a conversation. Those in `open` may still get their results. */
 export function auditOf(messages: readonly Message[], open: ReadonlySet<string>): Audit {
   const calls = [...ledgerOf(messages)].map(([id, { announced, results }]): AuditedCall => {
     const last = announced.length - 1

@@ -51,7 +51,7 @@ const BY_KEY: Record<string, LintCode> = {
 }
 
 /**
- * What is wrong with the metadata of messages (message-metadata.md), in their order. Calls whose run is still under way,
+ * What is wrong with the metadata of messages, in their order. Calls whose run is still under way,
  * `open`, need no result yet.
  */
 export function lint(

@@ -1,7 +1,7 @@
 import type { Message } from 'byref/client'
 import { isRecord } from '../../ui/is-record.ts'
 
-/** What the app and the engine read of metadata (message-metadata.md), and what the engine notes there. */
+/** What the app and the engine read of metadata, and what the engine notes there. */
 const KNOWN = new Set([
   'attribution',
   'href',
