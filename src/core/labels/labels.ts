@@ -56,16 +56,11 @@ export interface Labels {
   declassified(runId: string): number
 }
 
-/** What stands for `†item` and `†index` in a call. */
+/** Where a call reads. */
 export interface OwnLabels {
   /** The instance that it reads first. */
   instance?: string
-  /** Of what it is mapped over. */
-  each?: Label
 }
-
-/** Kinds that name a mapped call's item. */
-const OWN_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
 
 /** Whose words are their own: what anybody else says is somebody's data. */
 const SPEAKERS: ReadonlySet<string> = new Set(['user', 'system', 'assistant'])
@@ -181,11 +176,7 @@ export function createLabels(): Labels {
   }
 
   function reference({ variables, assets: named }: FoundReference, own: OwnLabels = {}): Label {
-    const read = variables.map((ref) =>
-      own.each && ref.instance === undefined && OWN_KINDS.has(ref.kind)
-        ? own.each
-        : variable(ref, own.instance),
-    )
+    const read = variables.map((ref) => variable(ref, own.instance))
     return joinAll([...read, ...named.map(asset)])
   }
 

@@ -8,6 +8,7 @@ import {
   joinAll,
   type Label,
   readLabel,
+  TRUSTED,
   writeLabel,
 } from '../../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
@@ -99,8 +100,10 @@ function readsOf({ items }: PolicyCall): readonly Read[] {
 
 /** Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values. */
 function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
-  if (items.length > 0 && !state.approval?.answer) return joinAll([])
-  return joinAll(referencesIn(written).map((found) => labels.reference(found)))
+  if (items.length > 0 && !state.approval?.answer) return TRUSTED
+  const { _instance: given } = Object(state.call?.arguments)
+  const instance = typeof given === 'string' && given !== '' ? given : undefined
+  return joinAll(referencesIn(written).map((found) => labels.reference(found, { instance })))
 }
 
 /** What calls of each tool were given that have no result yet, by the labels of their conversation. */
@@ -109,7 +112,7 @@ const inProgress = new WeakMap<Labels, Map<string, Label>>()
 function noteGiven(labels: Labels, { id }: Tool, given: Label): Label {
   const known = inProgress.get(labels) ?? new Map<string, Label>()
   inProgress.set(labels, known)
-  const all = joinAll([known.get(id) ?? joinAll([]), labels.given(id), given])
+  const all = joinAll([known.get(id) ?? TRUSTED, labels.given(id), given])
   known.set(id, all)
   return all
 }
@@ -126,7 +129,7 @@ async function follow(
   const noted = noteReads(labels, given)
   // A tool that acts may keep what it is given, and return it from a later call.
   const kept = (): Label =>
-    tool.readOnly ? joinAll([]) : noteGiven(labels, tool, join(given, noted.label()))
+    tool.readOnly ? TRUSTED : noteGiven(labels, tool, join(given, noted.label()))
   kept()
   let begun: { input: unknown } | null = null
 
@@ -161,7 +164,7 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
   if (!labels || outcome.labels) return undefined
   const given = givenTo(call, labels)
   if (outcome.error) {
-    const about = outcome.source ? wholeOf(outcome.source) : joinAll([])
+    const about = outcome.source ? wholeOf(outcome.source) : TRUSTED
     const label = labelOfFailure(outcome.error, {
       context: labels.contextOf(toolCallId),
       given: join(given, about),
@@ -177,7 +180,7 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
   }
   const input = call.state.approval?.arguments
   const about = { tool, callId: toolCallId, input, result: outcome.value }
-  const kept = tool.readOnly ? joinAll([]) : labels.given(tool.id)
+  const kept = tool.readOnly ? TRUSTED : labels.given(tool.id)
   return { ...outcome, labels: resultLabels(about, join(given, kept)) }
 }
 
